@@ -7,7 +7,7 @@ import SystemPackage
 import Terminal
 import TokenStore
 
-/// What a command works in: the process's environment and streams, as values that tests can replace.
+/// The environment and streams of a command, as values that tests can replace.
 struct CommandContext: Sendable {
     var environment: [String: String]
     var console: Console
@@ -16,14 +16,14 @@ struct CommandContext: Sendable {
     var arguments: [String] = []
     /// The running program's real path.
     var executable: String
-    /// The far side on whose behalf the agent runs this; nil for the person themselves.
+    /// The far side for which the agent runs this process; nil for the user themselves.
     var requester: Requester?
-    /// What this process has others renew.
+    /// The renewals that this process leaves to others.
     let renewals = DueRenewals()
     /// Whether it has told of damaged items.
     let damage = DamageNote()
 
-    /// The process's own.
+    /// Returns the context of this process.
     static func ofProcess() -> CommandContext {
         let environment = processEnvironment()
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
@@ -32,12 +32,12 @@ struct CommandContext: Sendable {
             arguments: Array(CommandLine.arguments.dropFirst()), executable: executablePath())
     }
 
-    /// A variable's value; an empty one counts as absent.
+    /// Returns a variable's value; nil if it is empty.
     func variable(_ name: String) -> String? {
         environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A variable's value as git would read a boolean; nil if it is absent or no boolean.
+    /// Returns a variable's value as git would read a boolean; nil if it is unset or not a boolean.
     func boolean(_ name: String) -> Bool? { environment[name].flatMap(Bool.init(gitWord:)) }
 
     /// Whether standard input is a terminal.
@@ -48,7 +48,7 @@ struct CommandContext: Sendable {
         Surroundings(environment: environment, executable: executable, version: Version.current)
     }
 
-    /// What was answered before.
+    /// The remembered answers.
     var answers: AnswerCache { AnswerCache(environment: environment) }
 
     /// The plugins that are installed, looked for anew.

@@ -6,22 +6,22 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-// What people type for an account: its user name or an identifier, or the beginning of one that no other account has.
+// The user can name an account by its user name, an identifier, or the unambiguous beginning of one.
 
 extension KnownAccounts {
-    /// The one account of a name, or that it begins the name of.
+    /// Returns the one account with a name or the beginning of one.
     ///
-    /// `command` is what the name is an argument of, for the hints.
+    /// `command` is the command that takes the name as its argument, for hints.
     ///
-    /// - Throws: `Failure` if it has not signed in, or several could be meant.
+    /// - Throws: `Failure` if no such account has signed in, or if several match.
     func account(typed name: String, command: ShellCommand) throws(Failure) -> KnownAccount {
         guard let account = try meant(by: name, among: all, command) else { throw try missing(name, command) }
         return account
     }
 
-    /// The name as an option takes it: what was typed, unless it only begins that of one account.
+    /// Returns the name to pass to an option: the typed one, unless it is only the beginning of one account's name.
     ///
-    /// - Throws: `Failure` if it begins the names of several.
+    /// - Throws: `Failure` if it is the beginning of several accounts' names.
     func name(typed name: String) throws(Failure) -> String {
         guard !all.contains(where: { $0.isNamed(name) }), let account = try meant(by: name, among: all, nil) else {
             return name
@@ -29,7 +29,7 @@ extension KnownAccounts {
         return self.name(of: account)
     }
 
-    /// What names an account and no other, as `distinctName`.
+    /// Returns a name that only this account has (`distinctName`).
     func name(of known: KnownAccount) -> String { all.map(\.account).distinctName(of: known.account) }
 
     private func meant(
@@ -41,7 +41,8 @@ extension KnownAccounts {
         return found.first
     }
 
-    /// An account that is not among these: it has signed in elsewhere, is mistyped, or nobody's.
+    /// Returns the error for an account that isn't in `all`: it signed in elsewhere, or nobody by that name has signed
+    /// in.
     private func missing(_ name: String, _ command: ShellCommand) throws(Failure) -> Failure {
         let shown = name.displayable(limit: 200)
         if let named, let account = try meant(by: name, among: elsewhere, nil)?.account {
@@ -62,7 +63,7 @@ extension KnownAccounts {
 }
 
 extension NamedPlace {
-    /// The command that signs an account in there.
+    /// Returns the command that signs an account in there.
     fileprivate func login(_ account: String) -> ShellCommand {
         guard let url else {
             return "lanyard login --authority \(place.url) --scope SCOPE\(option: "--account", account)"
@@ -72,7 +73,7 @@ extension NamedPlace {
 }
 
 extension AccountRecord {
-    /// Whether a word is the beginning of its user name or identifier.
+    /// Whether a word is the beginning of the user name or identifier.
     ///
     /// A whole address is no beginning: somebody@contoso.co is not somebody@contoso.com.
     fileprivate func isBegun(by word: String) -> Bool {
@@ -83,12 +84,13 @@ extension AccountRecord {
 }
 
 extension String {
-    /// Whether it names somebody at a domain that has a dot, so that nothing seems to be missing.
+    /// Whether it is an address whose domain has a dot, so that nothing seems to be missing.
     var isWholeAddress: Bool { cut(atLast: "@").map { $0.1.hasBytes(".") } ?? false }
 }
 
 extension Failure {
-    /// Several accounts that a name could mean; with the commands that name each, if the name is an argument of one.
+    /// Creates the error for a name that several accounts match; if the name is an argument of a command, with that
+    /// command for each account.
     fileprivate init(_ found: [KnownAccount], typed name: String, isWhole: Bool, _ command: ShellCommand?) {
         let accounts = found.map(\.account)
         let shown = name.displayable(limit: 200)
@@ -107,8 +109,8 @@ extension Failure {
             hints: isWhole ? Self.hints(byHostOf: accounts, command) ?? labelled : labelled, status: .usage)
     }
 
-    /// The commands that name each account and its authority, which people know better than an identifier; nil if two accounts
-    /// are at one host, or it isn't known where one signed in.
+    /// Returns commands that name each account by its host, which users know better than an identifier; nil if two
+    /// accounts are at the same host, or if an account's authority isn't known.
     private static func hints(byHostOf accounts: [AccountRecord], _ command: ShellCommand) -> [Hint]? {
         guard Set(accounts.map { $0.environment.lowercased() }).count == accounts.count else { return nil }
         let hints = accounts.compactMap { account in

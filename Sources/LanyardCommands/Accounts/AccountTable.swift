@@ -4,21 +4,21 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// The accounts as a table, cut to the terminal's width.
+/// A table of accounts, cut to the terminal's width.
 struct AccountTable {
     private struct Column {
         let title: String
-        /// The least width that it is cut to.
+        /// The minimum width.
         let least: Int
-        /// The width that it is cut to as long as others can be left out; nil if that is the least.
+        /// The minimum width as long as other columns can be left out; nil if it is `least`.
         var fair: Int?
-        /// Whether it is left out if the screen is too narrow even so.
+        /// Whether the column is left out if the screen is still too narrow.
         var mayGo = false
-        /// Whether its cells go on lines of their own if there is no room for them still.
+        /// Whether its cells move to lines of their own if the screen is still too narrow.
         var goesBelow = false
         let cell: (KnownAccount) -> String
 
-        /// How wide it is while others can be left out.
+        /// The width as long as other columns can be left out.
         func fairWidth(_ accounts: [KnownAccount]) -> Int {
             min(fair ?? least, accounts.map { cell($0).count }.reduce(title.count, max))
         }
@@ -48,9 +48,9 @@ struct AccountTable {
         self.columns = columns
     }
 
-    /// The lines, the account that was chosen last first; as wide as they need to be if no width is given.
+    /// Returns the lines, the account that was chosen last first; without a width, they are as wide as necessary.
     ///
-    /// Names of accounts and their hosts are what people type, so these are never cut: other columns give way.
+    /// Users type the names of accounts and hosts, so these are never cut; other columns shrink instead.
     func lines(width: Int?) -> [String] {
         let accounts = known.byUse
         let columns = fitting(width, accounts)
@@ -65,7 +65,7 @@ struct AccountTable {
         return lines.prefix(1) + zip(lines.dropFirst(), accounts).flatMap { [$0, "      \(below.cell($1))"] }
     }
 
-    /// The columns that there is room for, cut if need be.
+    /// Returns the columns that fit, after leaving out others.
     private func fitting(_ width: Int?, _ accounts: [KnownAccount]) -> [Column] {
         var columns = columns
         while !isFitting(columns, width, accounts),
@@ -84,7 +84,7 @@ struct AccountTable {
         known.isUsed(account) ? "*" : account == known.previous?.account ? "-" : " "
     }
 
-    /// Where an account is used: the authorities by their path, or all but those of others.
+    /// Returns where an account is used: the authorities' paths, or "all" without those of other accounts.
     private static func uses(of account: KnownAccount, _ known: KnownAccounts) -> String {
         guard known.isUsedElsewhere(account) else { return names(of: known.places(of: account), known) }
         if let issuer = known.issuer(of: account.account) { return names(of: [issuer], known) }
@@ -100,7 +100,7 @@ struct AccountTable {
         }.joined(separator: ", ")
     }
 
-    /// The home tenant, then those where the account is a guest.
+    /// Returns the home tenant, then the tenants where the account is a guest.
     private static func tenants(_ account: KnownAccount, _ known: KnownAccounts) -> String {
         guard !account.isHomeShared || account.profiles.count > 1 else { return "" }
         let guests = account.profiles.filter { !$0.isHome }.map { "guest in \(known.nameForPeople(ofRealm: $0.realm))" }

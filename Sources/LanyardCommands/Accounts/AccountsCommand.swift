@@ -40,7 +40,7 @@ struct AccountsCommand: Command {
 }
 
 extension KnownAccount {
-    /// The account as `--json` shows it; the members are documented in lanyard(1) and stay.
+    /// Returns the account for `--json`; the members are documented in lanyard(1) and must not change.
     func json(among known: KnownAccounts) -> JSONValue {
         let tenants = profiles.map { profile in
             JSONValue.object([
@@ -70,6 +70,6 @@ extension KnownAccounts {
 }
 
 extension AccountRecord {
-    /// The kind as one word, `work-or-school`.
+    /// The kind as one word, such as `work-or-school`.
     fileprivate var kindWord: String { (kind ?? "other").lowercased().pieces(between: " ").joined(separator: "-") }
 }

@@ -7,33 +7,33 @@ import TokenStore
 
 /// The accounts that have signed in, and which of them is used where.
 struct KnownAccounts {
-    /// The accounts, by user name.
+    /// The accounts, sorted by user name.
     let all: [KnownAccount]
-    /// The account that is used if nothing names one: at the authority, if only one is looked at, else at any.
+    /// The account that is used if nothing names one: at the named authority, or else at any.
     ///
-    /// Nil if that depends on the authority, or nothing tells.
+    /// Nil if it depends on the authority or isn't known.
     let current: KnownAccount?
-    /// What `use -` goes back to.
+    /// The choice that `use -` restores.
     let previous: Previous?
-    /// The authority that is looked at; nil for all.
+    /// The authority to which the accounts are limited; nil for all.
     let named: NamedPlace?
-    /// The accounts that this authority has nothing to do with.
+    /// The accounts that haven't signed in to the named authority.
     let elsewhere: [KnownAccount]
     private let overview: AccountOverview
-    /// The authorities that each account is used at because one was chosen there, by identifier.
+    /// The accounts that were chosen for single authorities.
     private let uses: [(account: KnownAccount, place: AuthorityPlace)]
-    /// The account that is used wherever no other was chosen.
+    /// The account that is used at all other authorities.
     private let usedElsewhere: KnownAccount?
     private let recent: [KnownAccount]
 
-    /// An account that was used before, and where.
+    /// An earlier choice of an account.
     struct Previous {
         let account: KnownAccount
         /// Nil for all authorities.
         let place: AuthorityPlace?
     }
 
-    /// Looks at all authorities, or at one only.
+    /// Considers all authorities, or only the named one.
     init(_ overview: AccountOverview, at named: NamedPlace? = nil) {
         let here = named.map { overview.selection(at: $0.place, clientID: $0.clientID) }
         let all = here.map { here in
@@ -75,18 +75,18 @@ struct KnownAccounts {
         return (before ?? (isOnlyOther ? others.first : nil)).map { Previous(account: $0, place: nil) }
     }
 
-    /// A realm as people call it: its name if it is known, else its id, of a UUID the first digits.
+    /// Returns a realm's name for people: its name if known, else its ID, shortened to the first digits of a UUID.
     func nameForPeople(ofRealm id: String) -> String {
         (overview.name(ofRealm: id) ?? (id.isUUID ? String(id.prefix(8)) : id)).displayable(limit: 60)
     }
 
-    /// The domain of a realm; nil if nobody told one.
+    /// Returns the domain of a realm; nil if it isn't known.
     func domain(ofRealm id: String) -> String? { overview.name(ofRealm: id) }
 
-    /// The accounts in the order that a person is asked about them.
+    /// The accounts in the order in which the user is asked about them.
     var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } }
 
-    /// The only authority that takes an account; nil if others may.
+    /// Returns the only authority that accepts an account; nil if others may.
     func issuer(of account: AccountRecord) -> AuthorityPlace? { overview.issuer(of: account) }
 
     /// Whether an account is used anywhere.
@@ -94,15 +94,15 @@ struct KnownAccounts {
         account == usedElsewhere || uses.contains { $0.account == account }
     }
 
-    /// Whether an account is used wherever no other was chosen.
+    /// Whether an account is used at all authorities without a choice of their own.
     func isUsedElsewhere(_ account: KnownAccount) -> Bool { account == usedElsewhere }
 
-    /// The authorities at which an account is used, because some account was chosen there.
+    /// Returns the authorities for which an account was chosen.
     func places(of account: KnownAccount) -> [AuthorityPlace] {
         uses.filter { $0.account == account }.map(\.place)
     }
 
-    /// The authorities of the account's own hosts at which others are used.
+    /// Returns the authorities on the account's own hosts at which other accounts are used.
     func places(butFor account: KnownAccount) -> [(account: KnownAccount, place: AuthorityPlace)] {
         let hosts = Set(account.profiles.map { $0.environment.lowercased() })
         return uses.filter { $0.account != account && !hosts.isDisjoint(with: $0.place.aliases) }
@@ -110,12 +110,12 @@ struct KnownAccounts {
 }
 
 extension Session {
-    /// Every account and which of them is used where, or those of one authority.
+    /// Returns all accounts and where each is used, or only those of one authority.
     func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
         KnownAccounts(try list().accounts, at: named)
     }
 
-    /// Chooses an account for an authority, or for all that accept it.
+    /// Selects an account for an authority, or for all that accept it.
     func select(_ account: AccountRecord, at place: AuthorityPlace?) throws(Failure) {
         guard let selection, let selected = SelectedAccount(account, authority: place?.path) else {
             throw Failure(

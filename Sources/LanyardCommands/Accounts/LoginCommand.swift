@@ -35,7 +35,7 @@ struct LoginCommand: TokenNamingCommand {
         var (request, url) = try await self.request(in: session)
         if let identity = request.identity { throw Failure(noSignInFor: identity, url: url) }
         request.prompt = prompting.prompt?.rawValue
-        // An authority that no plugin serves is the sign-in's to refuse.
+        // If no plugin serves the authority, the sign-in reports it.
         let place = try? NamedPlace(request, in: session)
         let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
         guard let signedIn = try await session.signIn(request, url: url).account else { return }
@@ -43,7 +43,7 @@ struct LoginCommand: TokenNamingCommand {
         do throws(Failure) {
             try session.select(signedIn, at: place?.place)
         } catch {
-            // The sign-in itself is done and kept.
+            // The sign-in itself has succeeded and is stored.
             return console.report(error)
         }
         let others = before.all.filter { $0.account.homeAccountID.lowercased() != signedIn.homeAccountID.lowercased() }
@@ -51,7 +51,7 @@ struct LoginCommand: TokenNamingCommand {
         guard session.configuration.deviceMode != .shared else {
             return console.note(.othersOnSharedDevice)
         }
-        // Who was used there only because nobody else had signed in is not what anybody wants to go back to.
+        // Offer to go back only if the user had chosen the other account, not if it was merely the only one.
         guard let place, let current = before.current, others.contains(current),
             try session.accounts(at: place).previous != nil
         else { return }
@@ -60,7 +60,7 @@ struct LoginCommand: TokenNamingCommand {
     }
 }
 
-/// `login`'s own option of a sign-in.
+/// The sign-in option that only `login` has.
 struct PromptOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Force a prompt.", valueName: "prompt"))
     var prompt: SignInPrompt?

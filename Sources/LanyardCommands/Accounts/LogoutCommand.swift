@@ -48,12 +48,12 @@ struct LogoutCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
-        // Even if the keyring turns out not to answer, lanyard doesn't either.
+        // Forget the answers first, so that lanyard gives none even if the keyring doesn't respond.
         session.context.answers.forget()
         let known = try session.accounts(at: try place.place(nil, in: session))
         guard !known.all.isEmpty else { throw Failure(Failure.nobodyIsSignedIn.message) }
         let chosen = try await chosen(among: known, in: session)
-        // Any account anywhere may have the name of one that is signed out at one authority only.
+        // Names must be unique among all accounts, even if the sign-out is at one authority only.
         let everybody = try session.accounts()
         var failed: Failure?
         for account in chosen {
@@ -105,7 +105,7 @@ struct LogoutCommand: Command {
         ]
     }
 
-    /// The clients that the sign-out is for; nil for all.
+    /// Returns the clients to sign out of; nil for all.
     private func clients(in session: Session) -> Set<String>? {
         if let clientId { return session.clientIDs(clientId) }
         return forget || session.configuration.deviceMode == .shared

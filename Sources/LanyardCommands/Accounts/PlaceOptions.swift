@@ -5,12 +5,12 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-/// The authority whose accounts are meant, named itself or by a URL that a rule maps to it.
+/// The authority whose accounts are meant, given directly or by a URL that a rule maps to it.
 struct PlaceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only accounts of this authority.", valueName: "url"))
     var authority: String?
 
-    /// The authority that is named, itself or by a URL; nil if none is.
+    /// Returns the authority that is given, directly or by a URL; nil if there is none.
     func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
         if let authority {
             let client = session.clientID(
@@ -26,12 +26,12 @@ struct PlaceOptions: ParsableArguments {
     }
 }
 
-/// An authority, and the client whose tokens there count.
+/// An authority and the client whose tokens count there.
 struct NamedPlace {
     let place: AuthorityPlace
     /// Nil for any client.
     let clientID: String?
-    /// The URL that a rule maps to it; nil if it was named itself.
+    /// The URL that a rule maps to the authority; nil if the authority was given directly.
     var url: String?
 
     init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(Failure) {
@@ -49,12 +49,12 @@ struct NamedPlace {
 }
 
 extension AuthorityPlace {
-    /// The authority fit to show.
+    /// The authority's URL, fit to show.
     var urlForPeople: String { url.displayable(limit: 255) }
 }
 
 extension Failure {
-    /// An authority that no plugin serves.
+    /// Creates the error for an authority that no plugin serves.
     init(
         unknownAuthority url: String,
         hints: [Hint] = ["write it like \(Example.wideAuthority), or name it in a rule first"]

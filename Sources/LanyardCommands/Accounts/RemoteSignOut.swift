@@ -6,11 +6,11 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Ends at the authority what an account has there, once nothing of it is left here.
+/// Ends an account's sign-in at the authority, after everything was removed from the keyring.
 struct RemoteSignOut {
     let session: Session
 
-    /// Has the authority take back what was removed here; it is gone here even if that fails.
+    /// Asks the authority to revoke the removed tokens; they stay removed here even if that fails.
     func revoke(_ tokens: [RefreshTokenRecord], of known: KnownAccount) async {
         guard let ask = authority(of: known) else { return }
         for token in tokens {
@@ -25,9 +25,9 @@ struct RemoteSignOut {
         }
     }
 
-    /// Opens the authority's page, or shows its address if no browser can open.
+    /// Opens the authority's sign-out page, or shows its URL if no browser can open.
     ///
-    /// If the authority has no such page, that is told and no failure: nothing that anybody could do again would end better.
+    /// An authority without such a page gets a note rather than an error, because trying again wouldn't help.
     ///
     /// - Throws: `Failure` if the authority can't be asked.
     func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
@@ -49,11 +49,11 @@ struct RemoteSignOut {
         SignOutPage(console: session.context.console, browser: session.browser)
     }
 
-    /// An authority, and what the configuration says of it.
+    /// An authority with its kind and client in the configuration.
     private typealias Ask = (url: String, kind: String?, clientID: String?)
 
-    /// The authority that the account last signed in to, else one of the configuration that takes the account; nil if there
-    /// is neither.
+    /// Returns the authority that the account last signed in to, else a configured one that has the account; nil if
+    /// there is neither.
     private func authority(of known: KnownAccount) -> Ask? {
         if let url = known.profiles.lazy.compactMap(\.authority).first {
             return configured.first { $0.url == url } ?? (url, nil, nil)
@@ -71,10 +71,10 @@ struct RemoteSignOut {
     }
 }
 
-/// Shows the page that ends a session; it leads nowhere, and nothing is waited for.
+/// Shows the sign-out page, which returns nothing that lanyard could wait for.
 private struct SignOutPage: PersonInterface {
     let console: Console
-    /// Nil if no browser can open here.
+    /// The browser; nil if none can open here.
     let browser: Browser?
 
     func answer(_ event: PluginEvent) async -> PluginReply {
@@ -92,7 +92,7 @@ private struct SignOutPage: PersonInterface {
 }
 
 extension Failure {
-    /// A browser's session that could not be ended.
+    /// Creates the error for a browser session that could not be ended.
     fileprivate init(_ error: AcquisitionError, sessionOf account: AccountRecord) {
         let host = account.environment.displayable(limit: 255)
         let reason =

@@ -3,13 +3,13 @@ import Claims
 import Rules
 import Terminal
 
-/// The option that shapes a sign-in, if there is one, and that no rule has.
+/// The option for a sign-in that a rule can't have.
 struct SignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name to fill in.", valueName: "user"))
     var loginHint: String?
 }
 
-/// The options that shape a sign-in, which a rule may have too.
+/// The options for a sign-in that a rule can also have.
 struct SignInPageOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The account's domain, or a kind of account.", valueName: "domain"))
     var domainHint: String?
@@ -27,7 +27,7 @@ struct SignInPageOptions: ParsableArguments {
         help: ArgumentHelp("The B2C policy for a forgotten password.", valueName: "policy"))
     var resetPolicy: String?
 
-    /// What was given.
+    /// The values of the options.
     var texts: [SignInParameter: [String]] {
         let single = [SignInParameter.domainHint: domainHint, .redirectPort: redirectPort, .resetPolicy: resetPolicy]
         var texts = single.compactMapValues { text in text.map { [$0] } }
@@ -37,9 +37,9 @@ struct SignInPageOptions: ParsableArguments {
 }
 
 extension SignInParameters {
-    /// Reads what was given on the command line.
+    /// Parses the options of a command line.
     ///
-    /// - Throws: `Failure` with the status of a wrong command line.
+    /// - Throws: `Failure` with the exit status for wrong usage.
     init(options texts: [SignInParameter: [String]]) throws(Failure) {
         self.init()
         do throws(SignInParameterError) { try take(texts) } catch {

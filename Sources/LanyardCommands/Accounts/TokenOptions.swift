@@ -5,10 +5,10 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-/// A command whose arguments say which token is meant, and how to sign in for it.
+/// A command whose arguments say which token is wanted and how to sign in for it.
 ///
-/// The groups are the command's own: a debug build of the argument parser validates a group anew for each one that it is in, and
-/// takes most of a second for three levels.
+/// The option groups aren't nested: a debug build of the argument parser validates a group again for each group that
+/// contains it, which takes most of a second for three levels.
 protocol TokenNamingCommand: Command {
     var url: String? { get }
     var named: NamedTokenOptions { get }
@@ -18,17 +18,17 @@ protocol TokenNamingCommand: Command {
 }
 
 extension ArgumentHelp {
-    /// The help of a command's URL.
+    /// The help for a command's URL.
     static let tokenURL: ArgumentHelp = "The URL that needs the token; a rule or a plugin maps it."
 }
 
 extension TokenNamingCommand {
-    /// The request that the options come to.
+    /// Returns the request that the options specify.
     ///
-    /// Without any of them it is the only rule's, if the configuration has just one.
+    /// Without options, it is the rule's, if the configuration has exactly one.
     func request(in session: Session) async throws(Failure) -> (request: TokenRequest, url: String?) {
         let asked = try await asked(in: session)
-        // A script's request may be as incomplete; only here is it the command line that lacks something.
+        // A script's request may be just as incomplete, but only here is it the command line that lacks something.
         guard asked.host != nil || named.isComplete(in: session.configuration) else {
             throw Failure(.incomplete, in: session.context).with(.usage)
         }
@@ -36,7 +36,7 @@ extension TokenNamingCommand {
         return (request, asked.host == nil ? nil : asked.url)
     }
 
-    /// Gets the token that the options come to, from an agent if this machine has one.
+    /// Gets the token that the options specify, from an agent if this machine uses one.
     func token(in session: Session) async throws(Failure) -> AcquiredToken {
         guard session.configuration.agent != nil else {
             let (request, url) = try await request(in: session)
@@ -48,7 +48,7 @@ extension TokenNamingCommand {
         return try session.forwardedToken(for: try await asked(in: session), interaction.values)
     }
 
-    /// What the options ask for.
+    /// Returns the options as a request.
     private func asked(in session: Session) async throws(Failure) -> CredentialRequest {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
@@ -60,9 +60,9 @@ extension TokenNamingCommand {
         return asked
     }
 
-    /// The account as the rules and the store know it.
+    /// Returns the account as rules and records name it.
     ///
-    /// Only what may be the beginning of a name is worth a look at who has signed in.
+    /// The stored accounts are only read if the typed name may be the beginning of one.
     private func accountMeant(in session: Session) async throws(Failure) -> String? {
         guard let account = named.account, !account.isWholeAddress else { return named.account }
         return try await session.unlocking(for: url) { () throws(Failure) in
@@ -70,7 +70,7 @@ extension TokenNamingCommand {
         }
     }
 
-    /// Puts the options that shape a sign-in into a wish.
+    /// Writes the options for a sign-in into a wish.
     private func write(to wish: inout [SignInParameter: [String]]) throws(Failure) {
         var texts = page.texts
         texts[.loginHint] = signIn.loginHint.map { [$0] }
@@ -98,7 +98,7 @@ extension TokenNamingCommand {
     }
 }
 
-/// A token that is named instead of mapped, and what narrows down which one is meant.
+/// Options that specify a token directly instead of by URL, or narrow down which one is meant.
 struct NamedTokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The authority, such as \(Example.wideAuthority).", valueName: "url"))
     var authority: String?
@@ -132,15 +132,15 @@ struct NamedTokenOptions: ParsableArguments {
             """, valueName: "claim"))
     var claim: [String] = []
 
-    /// Whether the token is named, and no rule's.
+    /// Whether the options specify a token directly.
     var isTokenNamed: Bool { authority != nil || !scope.isEmpty || !resource.isEmpty }
 
-    /// Whether the options name all that it takes without a URL.
+    /// Whether the options specify everything that is needed without a URL.
     func isComplete(in configuration: Configuration) -> Bool {
         (identity ?? authority ?? configuration.authority) != nil && !(scope.isEmpty && resource.isEmpty)
     }
 
-    /// The options that say whose tokens are meant, as they are typed; `account` is the whole name.
+    /// Returns the options that say whose token is meant, as on the command line; `account` is the complete name.
     func options(account: String?) -> [String] {
         let given = [
             ("--authority", authority), ("--client-id", clientId), ("--account", account), ("--identity", identity),
@@ -148,9 +148,9 @@ struct NamedTokenOptions: ParsableArguments {
         return given.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }
 
-    /// Puts the options into a wish; the account as it was typed.
+    /// Writes the options into a wish; the account as typed.
     ///
-    /// - Throws: `Failure` with the status of a wrong command line.
+    /// - Throws: `Failure` with the exit status for wrong usage.
     func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
         wish.authority = authority
         wish.clientID = clientId
@@ -160,9 +160,9 @@ struct NamedTokenOptions: ParsableArguments {
         wish.claims = try claimsRequest()
     }
 
-    /// The claims request that the options come to; nil if they ask for none.
+    /// Returns the claims request that the options specify; nil if there is none.
     ///
-    /// - Throws: `Failure` with the status of a wrong command line.
+    /// - Throws: `Failure` with the exit status for wrong usage.
     private func claimsRequest() throws(Failure) -> String? {
         do throws(ClaimsError) {
             var request = try claims.map { text throws(ClaimsError) in try ClaimsRequest(text) } ?? ClaimsRequest()

@@ -36,7 +36,7 @@ struct UseCommand: Command {
     var nonInteractive = false
 
     mutating func run(in context: CommandContext) async throws {
-        // No account is called like a URL.
+        // No account's name looks like a URL.
         if url == nil, account?.hasBytes("://") == true { (account, url) = (nil, account) }
         let session = try Session(context, options: .init(isInteractive: !nonInteractive))
         let named = try place.place(url, in: session)
@@ -83,7 +83,7 @@ struct UseCommand: Command {
         console.note("but the configuration's `account` names \(fixed.displayable(limit: 200)), and takes precedence")
     }
 
-    /// Tells where others stay in use, since the authority isn't known to accept the account.
+    /// Reports where other accounts stay in use, because it isn't known whether the authority accepts this one.
     private func tellOthers(than account: AccountRecord, in session: Session) throws(Failure) {
         let known = try session.accounts()
         guard let own = known.all.first(where: { $0.profiles.contains(account) }) else { return }
@@ -97,12 +97,12 @@ struct UseCommand: Command {
 }
 
 extension ShellCommand {
-    /// The command that chooses an account, by a name that is no other's.
+    /// Returns the command that selects an account, by a name that only this account has.
     static func using(account name: String) -> ShellCommand { "lanyard use\(last: name, limit: 200)" }
 }
 
 extension Failure {
-    /// Nothing tells which account is used.
+    /// Creates the error if no account is in use.
     fileprivate init(noneChosenAmong known: KnownAccounts) {
         guard known.all.contains(where: known.isUsed) else {
             self.init(

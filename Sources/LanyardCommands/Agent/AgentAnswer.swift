@@ -7,10 +7,11 @@ import Secrets
 import SystemPackage
 import Terminal
 
-/// The process that answers one request for the agent, which is on stdin; the reply goes to stdout.
+/// The process that answers one of the agent's requests: it reads the request from stdin and writes the reply to
+/// stdout.
 ///
-/// stdin stays open for as long as the answer is wanted. Its end ends this process as SIGTERM does, with all that it began, however
-/// the agent ended.
+/// stdin stays open while the answer is wanted. When it closes, however the agent ended, this process and everything
+/// that it started end as if by SIGTERM.
 struct AgentAnswer {
     private let context: CommandContext
     private let pending = PendingQuestion()
@@ -79,15 +80,15 @@ struct AgentAnswer {
     }
 }
 
-/// The far side on whose behalf a command runs.
+/// The far side for which a command runs.
 struct Requester: Sendable {
-    /// The forward's name, which the person chose.
+    /// The name of the forward, which the user chose.
     let forward: String
-    /// What the far side calls itself, fit to show; nobody has checked it.
+    /// The far side's own name, fit to show; nothing verifies it.
     let name: String
     let pending: PendingQuestion
 
-    /// Who it is, in a sentence.
+    /// A description of the far side within a sentence.
     var text: String {
         name.isEmpty || name == forward ? forward : "\(forward) (which calls itself \(name))"
     }

@@ -27,7 +27,7 @@ struct AgentCommand: Command {
         """
     ]
 
-    /// The agent's own process number, for the processes that it starts.
+    /// The agent's process ID, for the processes that it starts.
     @Option(help: .hidden)
     var answerFor: Int32?
 
@@ -51,7 +51,7 @@ struct AgentCommand: Command {
         console.note("the agent has stopped")
     }
 
-    /// The folder of the sockets.
+    /// Returns the folder of the sockets.
     static func place(_ context: CommandContext) throws(AgentFolder.Problem) -> String {
         guard let folder = SingleFlight(environment: context.environment).directories.first else {
             throw .unusable("neither XDG_RUNTIME_DIR nor HOME is set")
@@ -60,16 +60,16 @@ struct AgentCommand: Command {
     }
 }
 
-/// What an agent needs of this machine.
+/// The tasks that an agent leaves to this machine's lanyard.
 struct LocalDuties: AgentDuties {
     let worker: (program: String, arguments: [String], environment: [String: String])
     let settingsFolder: String?
     private let context: CommandContext
 
-    /// - Throws: `Failure` if this machine is a far side itself, or the configuration is wrong.
+    /// - Throws: `Failure` if this machine uses an agent itself, or if the configuration is wrong.
     init(_ context: CommandContext) throws(Failure) {
         var context = context
-        // An agent's process that was started before lanyard was upgraded runs what is installed now.
+        // After an upgrade, an agent that is still running starts the installed program.
         let deleted = " (deleted)"
         if context.executable.hasSuffix(deleted) {
             context.executable = String(context.executable.dropLast(deleted.utf8.count))
@@ -123,7 +123,7 @@ struct LocalDuties: AgentDuties {
 }
 
 extension ForwardedRefusal {
-    /// What a far side is told that asks for something it may not have.
+    /// Creates the refusal for a far side that asks for something it may not have.
     init(_ request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward) {
         switch objection {
         case .notListed:

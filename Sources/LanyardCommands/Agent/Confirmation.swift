@@ -7,14 +7,14 @@ import SystemPackage
 import Terminal
 import TokenStore
 
-/// Whether the terminal shows a question, or a sign-in, that nobody has answered yet.
+/// Whether the terminal shows a question or a sign-in that the user hasn't answered yet.
 final class PendingQuestion: Sendable {
     private let isShown = Mutex(false)
 
     func begin() { isShown.withLock { $0 = true } }
     func end() { isShown.withLock { $0 = false } }
 
-    /// Says below the question that no answer is wanted any more.
+    /// Tells the user below the question that an answer is no longer wanted.
     func withdraw(_ console: Console) {
         guard isShown.withLock(\.self) else { return }
         _ = try? FileDescriptor.standardError.writeAll("\n".utf8)
@@ -22,7 +22,7 @@ final class PendingQuestion: Sendable {
     }
 }
 
-/// Asks the person whether a far side may have what it asks for: at the terminal that the agent runs at, else by a notification.
+/// Asks the user whether a far side may use a credential: on the agent's terminal, or else by a notification.
 struct Confirmation {
     private let context: CommandContext
     private let requester: Requester
@@ -44,13 +44,13 @@ struct Confirmation {
     /// How long the person has, in seconds.
     private static let patience = 60
 
-    /// Why it may not; nil if it may.
+    /// Returns the reason why the far side may not use it; nil if it may.
     func refusal(of request: CredentialRequest) async -> ForwardedRefusal? {
         let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
         let question = "may \(requester.text) use your credential for \(what)?"
         let answer: Answer
         do {
-            // One question at a time, whoever asks.
+            // Only one question is shown at a time, whichever far side asks.
             answer = try await SingleFlight(environment: context.environment).withLock(
                 key: "agent's question", deadline: Double(Self.patience)
             ) { await ask(question, what) }
@@ -87,7 +87,7 @@ struct Confirmation {
 }
 
 extension Requester {
-    /// Says who asks for a sign-in before a page opens: on the agent's terminal, and by a notification if it has none.
+    /// Says who asks for a sign-in before a page opens: on the agent's terminal, and in a notification if it has none.
     func announce(_ url: String?, in context: CommandContext) async {
         let text = "\(self.text) asks for a sign-in\(url.map { " to \($0.displayable(limit: 300))" } ?? "")"
         context.console.note(text)
@@ -97,13 +97,13 @@ extension Requester {
     }
 }
 
-/// A notification on the person's desktop, by notify-send.
+/// A desktop notification, shown by notify-send.
 struct Notification: Sendable {
     private let program: String
-    /// How long one stays that asks something, in seconds.
+    /// The time that a question stays on the screen, in seconds.
     private static let patience = 60
 
-    /// Nil if there is no such program, or no screen.
+    /// Returns nil if there is no such program or no screen.
     init?(_ context: CommandContext) {
         guard context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil,
             let program = context.program("notify-send")
@@ -111,7 +111,7 @@ struct Notification: Sendable {
         self.program = program
     }
 
-    /// Shows one, and doesn't wait for the person.
+    /// Shows a notification without waiting for the user.
     func show(_ title: String, _ text: String) async { _ = await run(["--app-name=lanyard"], title, text, within: 2) }
 
     /// What the person chooses.
@@ -129,11 +129,11 @@ struct Notification: Sendable {
         }
     }
 
-    /// Nil if it takes too long.
+    /// Returns nil if it takes too long.
     private func run(
         _ options: [String], _ title: String, _ text: String, within seconds: Int
     ) async -> (isDone: Bool, output: String)? {
-        // Notifications have markup.
+        // Notification texts have markup.
         let escaped = text.replacing(bytes: "&", with: "&amp;").replacing(bytes: "<", with: "&lt;")
         return await Program.run(program, options + ["--", title, escaped], within: .seconds(seconds))
     }

@@ -151,7 +151,7 @@ struct ForwardRemoveCommand: Command {
 }
 
 extension Forward {
-    /// For programs, as lanyard-agent(1) has it.
+    /// The forward as JSON, documented in lanyard-agent(1).
     fileprivate var json: JSONValue {
         .object([
             "name": .string(name), "urls": JSONValue(strings: urls.map(\.text)), "confirm": .bool(confirms),

@@ -4,7 +4,8 @@ import Rules
 import Terminal
 
 extension Failure {
-    /// An agent that can't be asked; its socket as people write it, and its path for commands, if that may be shown.
+    /// Creates the error for an agent that can't be asked; `socket` is for people, `path` for commands, if it may be
+    /// shown.
     init(_ problem: AgentSocket.Problem, at socket: String, path: String?) {
         let reconnect: Hint = "start the agent on the other machine, and connect again"
         switch problem {
@@ -29,7 +30,7 @@ extension Failure {
         }
     }
 
-    /// The same, with what helps on a machine that has no keyring because it asks an agent.
+    /// Returns the error with other hints if this machine has no keyring because it asks an agent.
     func inView(of context: CommandContext) -> Failure {
         guard cause == .keyring,
             (try? Configuration.load(environment: context.environment))?.agent != nil
@@ -39,7 +40,7 @@ extension Failure {
             status: status, cause: cause)
     }
 
-    /// What an agent refuses; its remedies are for the machine that it runs on.
+    /// Creates the error for an agent's refusal, whose remedies apply to the agent's machine.
     init(_ refusal: ForwardedRefusal) {
         self.init(
             "the agent refused: \(refusal.message)",
@@ -50,7 +51,7 @@ extension Failure {
 }
 
 extension RelayTerms {
-    /// How the tools that a command serves wait for an agent; `isRefused` tells whether the tool was refused a moment ago.
+    /// Creates the terms of a command's tool; `isRefused` tells whether the tool was refused a moment ago.
     init(
         _ context: CommandContext, _ options: InteractionOptions.Values,
         isRefused: @escaping @Sendable () -> Bool = { false }

@@ -47,7 +47,7 @@ struct CacheClearCommand: Command {
         let session = try Session(context)
         if damaged { return try await clearDamaged(session) }
         let console = session.context.console
-        // Even if the keyring turns out not to answer, lanyard doesn't either.
+        // Forget the answers first, so that lanyard gives none even if the keyring doesn't respond.
         session.context.answers.forget()
         let stored = try session.storedRecords()
         var filter = ClearFilter(expired: expired, account: account, clientIDs: clientId.map(session.clientIDs))
@@ -92,7 +92,7 @@ struct CacheClearCommand: Command {
 }
 
 extension Session {
-    /// Where the records of an authority are.
+    /// Returns the place of an authority's records.
     func place(of authority: String) throws(Failure) -> AuthorityPlace {
         let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
         guard let match = registry.match(authority: authority, isConfigured: known) else {

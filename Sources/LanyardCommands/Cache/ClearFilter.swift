@@ -4,23 +4,23 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Which of the stored records `cache clear` removes.
+/// Selects the stored records that `cache clear` removes.
 struct ClearFilter {
-    /// Only access tokens that serve no more.
+    /// Whether to remove only access tokens that are no longer usable.
     var expired = false
-    /// Only an account's, by user name or home account id.
+    /// The account whose records to remove, by user name or home account ID; nil for all.
     var account: String?
-    /// Only those of clients with these ids, lower-cased.
+    /// The clients whose records to remove, by lower-case ID; nil for all.
     var clientIDs: Set<String>?
-    /// Only an authority's.
+    /// The authority whose records to remove; nil for all.
     var place: AuthorityPlace?
 
-    /// Whether nothing narrows it down.
+    /// Whether the filter selects everything.
     var isEverything: Bool { !expired && account == nil && clientIDs == nil && place == nil }
 
-    /// The records to remove, at a time in seconds since 1970.
+    /// Returns the records to remove; `now` is in seconds since 1970.
     ///
-    /// An account goes with the last token of it, and what is known of a client only with that client's.
+    /// An account is removed with its last token, and a client's metadata only with the client's tokens.
     func matches(among records: [CredentialRecord], now: Int) -> [CredentialRecord] {
         guard !isEverything else { return records }
         let facts = RecordFacts.all(records)
@@ -46,7 +46,7 @@ struct ClearFilter {
         return (chosen + orphans).map(\.0)
     }
 
-    /// The home account ids that the account's name means; nil if none is named.
+    /// Returns the home account IDs that match the account's name; nil if the filter names none.
     func homes(in records: [CredentialRecord]) -> Set<String>? {
         guard let wanted = account?.lowercased() else { return nil }
         var homes: Set<String> = []
@@ -57,14 +57,15 @@ struct ClearFilter {
         return homes
     }
 
-    /// The policies that accounts belong to, by home account id.
+    /// Returns the policies of accounts, by home account ID.
     private func policies(in records: [CredentialRecord]) -> [String: String] {
         var policies: [String: String] = [:]
         for case .account(let account) in records { policies[account.homeAccountID.lowercased()] = account.policy }
         return policies
     }
 
-    /// Whether a record belongs to an authority: tokens to its realm, if it names one, and what has none to its host.
+    /// Whether a record belongs to an authority: tokens by its realm, if it names one, and records without a realm by
+    /// its host.
     private func covers(
         _ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts, _ policies: [String: String]
     ) -> Bool {

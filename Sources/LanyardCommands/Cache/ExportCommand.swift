@@ -55,7 +55,7 @@ struct ExportCommand: Command {
         }
     }
 
-    /// The account's records, and what is known of the clients that have them.
+    /// Returns the account's records, and the metadata of the clients that have them.
     private func records(among all: [CredentialRecord]) throws(Failure) -> [CredentialRecord] {
         guard let account else { return all }
         let homes = ClearFilter(account: account).homes(in: all) ?? []

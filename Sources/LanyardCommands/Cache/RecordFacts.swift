@@ -2,7 +2,7 @@ import JSON
 import Secrets
 import TokenStore
 
-/// What may be told of a stored record: everything but its secret.
+/// The public facts of a stored record: everything but its secret.
 struct RecordFacts {
     let kind: CredentialKind
     let environment: String
@@ -16,12 +16,12 @@ struct RecordFacts {
     var storedOn: Int?
     var expiresOn: Int?
     var usableUntil: Int?
-    /// The host that takes it, for what a token was exchanged for.
+    /// The host that accepts an exchanged token.
     var audience: String?
-    /// Whether it is a token that has no known end.
+    /// Whether it is a token without a known expiry.
     var isEndless = false
 
-    /// Takes them from a record; user names of accounts come by lower-cased home account id.
+    /// Creates the facts of a record; `usernames` are by lower-case home account ID.
     init(_ record: CredentialRecord, usernames: [String: String]) {
         kind = record.kind
         environment = record.environment
@@ -45,7 +45,7 @@ struct RecordFacts {
         if username.isEmpty { username = usernames[homeAccountID.lowercased()] ?? "" }
     }
 
-    /// The facts of records, those of one account together.
+    /// Returns the facts of records, with the user names of their accounts.
     static func all(_ records: [CredentialRecord]) -> [RecordFacts] {
         var usernames: [String: String] = [:]
         for case .account(let account) in records where !account.username.isEmpty {
@@ -54,16 +54,16 @@ struct RecordFacts {
         return records.map { RecordFacts($0, usernames: usernames) }
     }
 
-    /// Whose the record is, fit to show; nil for what is known of a client.
+    /// The owner of the record, fit to show; nil for a client's metadata.
     ///
-    /// What nobody signed in for is an application's.
+    /// Without an account, it belongs to an application.
     var whose: String? {
         guard kind != .appMetadata else { return nil }
         let owner = username.isEmpty ? homeAccountID : username
         return owner.isEmpty ? "(applications)" : owner.displayable(limit: 200)
     }
 
-    /// What the record is, for people.
+    /// The type of the record, for people.
     var what: String {
         switch kind {
         case .accessToken, .accessTokenWithScheme: "access token"
@@ -75,7 +75,7 @@ struct RecordFacts {
         }
     }
 
-    /// The facts for programs; what doesn't apply is absent.
+    /// Returns the facts as JSON, without those that don't apply.
     func json(now: Int) -> JSONValue {
         var members: [String: JSONValue] = [
             "kind": .string(kind.rawValue), "environment": .string(environment),

@@ -2,7 +2,7 @@ import PluginWire
 import Secrets
 import Terminal
 
-/// Stored records laid out for people: by account, within 80 columns as far as words allow.
+/// Stored records for people, grouped by account, within 80 columns if words allow.
 struct RecordListing {
     let facts: [RecordFacts]
     let now: Int

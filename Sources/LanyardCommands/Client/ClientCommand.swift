@@ -54,12 +54,13 @@ struct ClientSecretCommand: Command {
 }
 
 extension ShellCommand {
-    /// The command that stores a client's secret; at an authority, if that has to be said.
+    /// Returns the command that stores a client's secret, with the authority if the command needs it.
     static func storingSecret(of clientID: String, at authority: String? = nil) -> ShellCommand {
         "lanyard client secret\(option: "--authority", authority)\(last: clientID)"
     }
 
-    /// The command that stores the secret of a request's client; names the issuer unless the configuration does.
+    /// Returns the command that stores the secret of a request's client; it names the issuer unless the configuration
+    /// does.
     static func storingSecret(for request: TokenRequest) -> ShellCommand {
         let isOwn = !request.named.isDisjoint(with: [.authority, .clientID])
         return storingSecret(of: request.clientID, at: isOwn ? request.authority : nil)
@@ -89,7 +90,7 @@ extension Session {
 }
 
 extension Failure {
-    /// A client whose issuer nobody can tell.
+    /// Creates the error for a client whose issuer isn't known.
     fileprivate init(_ issuers: [AuthorityMatch], ofClient id: String) {
         let shown = id.displayable(limit: 100)
         let names = issuers.map { "\($0.authority)" }.joined(separator: ", ")
@@ -99,7 +100,7 @@ extension Failure {
             status: .usage)
     }
 
-    /// A client that needs its secret.
+    /// Creates the error for a client that needs its secret.
     init(noClientSecret request: TokenRequest) {
         let client = request.clientID.displayable(limit: 100)
         self.init(
@@ -107,7 +108,7 @@ extension Failure {
             hints: [Hint("the app's registration shows it; store it", run: .storingSecret(for: request))])
     }
 
-    /// What to do about a client that its authority doesn't take, by what is stored of it.
+    /// Returns the hints for a client that its authority doesn't accept, depending on what is stored for it.
     static func hints(refusing request: TokenRequest, in context: CommandContext) -> [Hint] {
         let id = request.clientID.displayable(limit: 100)
         let place = if case .rule = request.origin { " in the rule" } else { "" }
@@ -133,7 +134,8 @@ extension Failure {
 }
 
 extension PluginIssuer {
-    /// What a client's secret would allow at the issuer, for people; nil if nothing, or if nothing works without it.
+    /// The additional flows that a client's secret would allow, for people; nil if there are none, or if no flow works
+    /// without it.
     var flowsBySecret: String? {
         let others = flows.filter { !secretFlows.contains($0) }
         guard !secretFlows.isEmpty, !others.isEmpty else { return nil }
@@ -144,10 +146,10 @@ extension PluginIssuer {
 }
 
 extension ClientSecret {
-    /// When it ended, in seconds since 1970; nil if it hasn't.
+    /// Returns the expiry if it has passed, in seconds since 1970; nil if it hasn't.
     func end(ifOverAt now: Int) -> Int? { expiresOn.flatMap { $0 <= now ? $0 : nil } }
 
-    /// What to do once it has ended: only registering again brings another.
+    /// Returns the hints for an expired secret; only registering again brings another.
     func hints(afterEnd end: Int, rule: String?, authority: String) -> [Hint] {
         let url = rule ?? "URL"
         return [

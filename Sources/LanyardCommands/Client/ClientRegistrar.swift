@@ -6,13 +6,13 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Has an issuer register lanyard, for a rule that is about to be written (RFC 7591).
+/// Registers lanyard with an issuer, for a rule that is about to be written (RFC 7591).
 struct ClientRegistrar {
     let session: Session
-    /// Whether the person has said yes beforehand.
+    /// Whether the user has agreed in advance.
     let isAgreed: Bool
 
-    /// The client ID that the issuer gave; a secret, if it gave one, is in the keyring then.
+    /// Returns the client ID from the issuer; if there is a secret, it is in the keyring by then.
     func clientID(for rule: Rule) async throws(Failure) -> String {
         guard let match = session.registry.match(rule) else {
             throw Failure(unknownAuthority: rule.authority)
@@ -39,7 +39,7 @@ struct ClientRegistrar {
         return registered.clientID
     }
 
-    /// Has the issuer take back an app whose secret couldn't be kept, and tells what is left of it.
+    /// Revokes the registration of an app whose secret couldn't be stored, and reports what remains of it.
     private func takeBack(
         _ registered: PluginRegistration, _ rule: Rule, _ match: AuthorityMatch, _ name: String
     ) async {

@@ -2,25 +2,25 @@ import ArgumentParser
 import ConsumerProtocols
 import JSON
 
-/// A command as the argument parser describes it.
+/// A command as described by the argument parser.
 struct CommandTree {
     let name: String
     var aliases: [String] = []
-    /// One line on what it does.
+    /// A one-line description.
     let note: String
     var subcommands: [CommandTree] = []
-    /// Options and flags that are shown.
+    /// The options and flags that are shown.
     var options: [CommandParameter] = []
-    /// Arguments without a name, in their order.
+    /// The arguments without a name, in order.
     var positionals: [CommandParameter] = []
 
-    /// All of lanyard's commands.
+    /// All commands of lanyard.
     static var lanyard: CommandTree {
         let description = JSONValue(bytes: LanyardCommand._dumpHelp().utf8)?["command"]
         return CommandTree(description ?? .null)
     }
 
-    /// git-credential-lanyard: only git's verbs, and the options of `get` before them.
+    /// The commands of git-credential-lanyard: only git's verbs, preceded by the options of `get`.
     var asHelper: CommandTree {
         CommandTree(
             name: "git-credential-lanyard", note: note,
@@ -28,12 +28,12 @@ struct CommandTree {
             options: subcommand(GitConsumer.Verb.get.rawValue)?.options ?? [])
     }
 
-    /// The subcommand of a name or alias.
+    /// Returns the subcommand with a name or alias.
     func subcommand(_ name: String) -> CommandTree? {
         subcommands.first { $0.name == name || $0.aliases.contains(name) }
     }
 
-    /// The option that a word names, less its `=VALUE`.
+    /// Returns the option that a word names, ignoring `=VALUE`.
     func option(_ word: String) -> CommandParameter? {
         let name = String(decoding: word.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
         return options.first { $0.names.contains(name) }
@@ -53,23 +53,23 @@ extension CommandTree {
 
 /// An option, a flag or an argument of a command.
 struct CommandParameter {
-    /// How far an argument reaches.
+    /// The number of words that an argument takes.
     enum Extent {
         /// One word.
         case one
         /// Any number of words.
         case many
-        /// All that follows `--`.
+        /// Everything after `--`.
         case afterTerminator
     }
 
-    /// `-h` and `--help`; none for an argument.
+    /// The names, such as `-h` and `--help`; empty for an argument.
     let names: [String]
-    /// One line on what it means.
+    /// A one-line description.
     let note: String
-    /// What kind of value it takes, by the names that every command uses alike: the long option's, else the value's.
+    /// The kind of value, by a name that all commands share: the long option's, else the value's.
     let subject: String
-    /// The only values, if it has such.
+    /// The only possible values; empty if there is no such list.
     let values: [Candidate]
     let takesValue: Bool
     let extent: Extent

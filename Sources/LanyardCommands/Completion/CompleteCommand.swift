@@ -2,10 +2,10 @@ import ArgumentParser
 import Glibc
 import Terminal
 
-/// `lanyard complete`, which the shells' scripts in completions/ call.
+/// `lanyard complete`, which the shell scripts in completions/ call.
 ///
-/// The first line printed says who goes on: `values`, and then there is one on each line, or the shell itself with `files` or
-/// with `command N`, a command line of its own from the word of that number on.
+/// The first line of output says what follows: `values`, and then one value per line; `files`, for the shell to
+/// complete file names; or `command N`, for the shell to complete another command line that begins with word N.
 struct CompleteCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "complete", abstract: "Tell a shell what may stand at the cursor.", shouldDisplay: false)
@@ -21,7 +21,7 @@ struct CompleteCommand: Command {
         context.console.write(Array(shell.answer(Array(words.dropFirst()), in: context).utf8))
     }
 
-    /// Ends the process before a person would wonder, whatever it waits for; nothing was printed then.
+    /// Ends the process without output before the user notices a delay, whatever it is waiting for.
     private static func limitTime() {
         signal(SIGALRM) { _ in _exit(0) }
         var time = itimerval()

@@ -1,14 +1,14 @@
 import Secrets
 import Terminal
 
-/// A shell whose completions call `lanyard complete`.
+/// A shell whose completion script calls `lanyard complete`.
 enum CompletingShell: String {
     case bash, zsh, fish
 
-    /// The answer to the shell's question, in its own form.
+    /// Returns the answer to the shell's question, in the shell's own format.
     ///
-    /// bash asks with the line up to the cursor and with its word breaks, the others with words. Of many candidates bash wants
-    /// those that fit, as they have to be written; the others choose and quote by themselves.
+    /// bash sends the line up to the cursor and its word breaks, other shells send words. bash expects only candidates
+    /// that match, already quoted; other shells select and quote by themselves.
     func answer(_ question: [String], in context: CommandContext) -> String {
         switch self {
         case .bash:
@@ -40,7 +40,7 @@ enum CompletingShell: String {
 }
 
 extension Candidate {
-    /// The note on one short line, without a sentence's full stop.
+    /// The note on one short line, without a full stop.
     fileprivate var shortNote: String {
         let text = note.displayable(limit: 100)
         return text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
@@ -48,7 +48,7 @@ extension Candidate {
 }
 
 extension String {
-    /// The text with a backslash before each of these characters and before backslashes.
+    /// Returns the text with a backslash before each of these characters and each backslash.
     fileprivate func escaping(_ characters: String) -> String {
         var text = String.UnicodeScalarView()
         for scalar in unicodeScalars {

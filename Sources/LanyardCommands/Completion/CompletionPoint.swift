@@ -1,29 +1,29 @@
-/// Where on a command line the cursor is.
+/// The position of the cursor on a command line.
 struct CompletionPoint {
-    /// What may stand there.
+    /// The kinds of words that may be at the cursor.
     enum Place {
         /// The name of an option.
         case option
-        /// An option's value; `named` is the `--option=` that the word begins with.
+        /// An option's value; `named` is the `--option=` at the beginning of the word.
         case value(CommandParameter, named: String)
         /// A subcommand or an argument.
         case word(CommandParameter?)
-        /// A word of a command line of its own, which starts at the word of this number.
+        /// A word of another command line, which starts at this word.
         case foreign(start: Int)
     }
 
-    /// The command, found as far as the words name one.
+    /// The command, as far as the words name one.
     private(set) var command: CommandTree
-    /// The commands on the way to it, less the program.
+    /// The names of the command and its parents, without the program's.
     private(set) var path: [String] = []
-    /// The arguments that stand before the cursor.
+    /// The arguments before the cursor.
     private(set) var arguments: [String] = []
     private(set) var place = Place.option
     private var awaiting: CommandParameter?
     private var isTerminated = false
     private var used: [CommandParameter] = []
 
-    /// Follows the words from the program's name to the cursor's, which may be empty.
+    /// Parses the words from the program's name to the one at the cursor, which may be empty.
     init(_ words: [String], in program: CommandTree) {
         command = program
         for (index, word) in words.enumerated().dropFirst().dropLast() {
@@ -36,14 +36,14 @@ struct CompletionPoint {
         place = foreignStart(before: words.count - 1).map { .foreign(start: $0) } ?? self.place(of: words.last ?? "")
     }
 
-    /// The options that the command takes and that are not there yet.
+    /// The options of the command that aren't used yet.
     var options: [CommandParameter] {
         command.options.filter { option in
             option.extent != .one || !used.contains { $0.names == option.names }
         }
     }
 
-    /// Whether an option stands before the cursor.
+    /// Whether an option is before the cursor.
     func has(_ name: String) -> Bool { used.contains { $0.names.contains(name) } }
 
     private mutating func take(_ word: String) {
@@ -79,7 +79,7 @@ struct CompletionPoint {
         return .word(ordinary.last.flatMap { $0.extent == .one ? nil : $0 })
     }
 
-    /// The number of the word that a command line of its own starts at, if the command takes one after `--`.
+    /// Returns the index of the word that begins another command line, if the command takes one after `--`.
     private func foreignStart(before index: Int) -> Int? {
         let takesOne = command.positionals.contains { $0.extent == .afterTerminator && $0.subject == "command" }
         return isTerminated && takesOne ? index : nil
@@ -87,6 +87,6 @@ struct CompletionPoint {
 }
 
 extension String {
-    /// Whether it begins as options do.
+    /// Whether it looks like an option.
     fileprivate var isOption: Bool { utf8.first == UInt8(ascii: "-") }
 }

@@ -4,12 +4,12 @@ import Secrets
 import TokenAcquisition
 import TokenStore
 
-/// What this machine knows that can be a value: accounts, authorities, clients, and what the rules and plugins name.
+/// Values known on this machine: accounts, authorities, clients, and the names in rules and plugins.
 ///
-/// Nobody is asked anything, no keyring is unlocked and no plugin is started; what can't be known at once is nothing.
+/// This never asks the user, unlocks a keyring or starts a plugin. Values that aren't available at once are left out.
 struct KnownValues {
     let context: CommandContext
-    /// Nil if it is wrong: another command says so.
+    /// The configuration; nil if it has errors, which other commands report.
     private let configuration: Configuration?
     private let registry: PluginRegistry
 
@@ -19,7 +19,7 @@ struct KnownValues {
         registry = context.registry
     }
 
-    /// The values of a subject, as `CommandParameter.subject` names it; none of one that nothing is known of.
+    /// Returns the values of a subject (`CommandParameter.subject`); empty if there are none.
     func of(_ subject: String) -> [Candidate] {
         let found: [Candidate] =
             switch subject {
@@ -107,7 +107,7 @@ struct KnownValues {
         }
     }
 
-    /// The rules' URLs, of both files or of one of them.
+    /// Returns the URLs of rules in both files or in one of them.
     private func rulesURLs(isSystem: Bool? = nil) -> [Candidate] {
         rules.filter { isSystem == nil || isSystem == ($0.file == Configuration.systemFile) }
             .map { Candidate($0.pattern.text, $0.authority) }
@@ -123,10 +123,10 @@ struct KnownValues {
 }
 
 extension KnownValues {
-    /// How long the keyring has, in seconds: somebody waits for the Tab key.
+    /// The time limit for the keyring, in seconds: the user is waiting after pressing Tab.
     private static let patience = 0.5
 
-    /// Those who have signed in; nobody if the keyring is locked or doesn't answer at once.
+    /// The accounts that have signed in; empty if the keyring is locked or doesn't respond at once.
     private var accounts: [Candidate] {
         let configuration = configuration ?? Configuration()
         let keyring = KeyringConfiguration(
@@ -140,7 +140,7 @@ extension KnownValues {
         return known.all.map { Candidate(known.name(of: $0), about($0, among: known)) }
     }
 
-    /// What its name alone doesn't tell of an account.
+    /// Returns what an account's name alone doesn't say.
     private func about(_ account: KnownAccount, among known: KnownAccounts) -> String {
         let record = account.account
         let home = account.isHomeShared ? nil : record.tenant.map(known.nameForPeople)
@@ -154,7 +154,7 @@ extension KnownValues {
 }
 
 extension PluginManifest {
-    /// The authorities that it serves and that have a name of their own, at the first host of each environment.
+    /// The authorities with well-known names that the plugin serves, at the first host of each environment.
     fileprivate var wellKnownAuthorities: [Candidate] {
         authorities.flatMap { pattern in
             let hosts = environments.compactMap(\.first).filter(pattern.hosts.contains)

@@ -1,17 +1,17 @@
-/// What may stand at the cursor.
+/// The possible words at the cursor.
 enum Proposal {
-    /// One of these; `named` is the `--option=` that the word begins with, and none of them holds.
+    /// One of these; `named` is the `--option=` at the beginning of the word, which no candidate includes.
     case candidates([Candidate], named: String)
     /// Any file.
     case files
-    /// A command line of its own, from the word of this number on.
+    /// Another command line, beginning with this word.
     case command(start: Int)
 }
 
-/// Something that may stand at the cursor.
+/// A possible word at the cursor.
 struct Candidate: Equatable {
     let text: String
-    /// What it is, for shells that show it.
+    /// A description, for shells that show it.
     let note: String
 
     init(_ text: String, _ note: String = "") {
@@ -21,7 +21,7 @@ struct Candidate: Equatable {
 }
 
 extension Proposal {
-    /// What may be the last of the words, of which the first is the program's name.
+    /// Finds the possible last words; the first word is the program's name.
     init(for words: [String], in context: CommandContext) {
         let (program, words) = Self.program(words)
         let point = CompletionPoint(words, in: program)
@@ -39,14 +39,14 @@ extension Proposal {
                 self = .candidates(subcommands.isEmpty ? point.options.candidates : subcommands, named: "")
                 return
             }
-            // A plugin may be given by its folder, too.
+            // A plugin may also be given by its folder.
             let isPath =
                 parameter.subject == "plugin" && words.last?.utf8.contains(where: { "./".utf8.contains($0) }) == true
             self = isPath ? .files : Self.values(of: parameter, at: point, named: "", context)
         }
     }
 
-    /// The program, and the words from its name on: `git`'s own words are left out.
+    /// Returns the program and the words from its name on, without the `git` before a helper.
     private static func program(_ words: [String]) -> (CommandTree, [String]) {
         let helper = words.dropLast().firstIndex { $0.programName.hasSuffix("credential-lanyard") }
         guard let helper, words.first?.programName != "lanyard" else { return (.lanyard, words) }
@@ -66,7 +66,8 @@ extension Proposal {
         return .candidates(known + (parameter.subject == "account" ? point.goingBack : []), named: named)
     }
 
-    /// What the values are of; a URL is that of a rule to remove, of a place that is yet to be mapped, or of one that is.
+    /// Returns the subject of a value; a URL may be one of a rule to remove, of a place without a rule yet, or of one
+    /// with a rule.
     private static func subject(of parameter: CommandParameter, at point: CompletionPoint) -> String {
         if point.path.first == "forward", parameter.subject == "name" { return "forward" }
         guard parameter.subject == "url" else { return parameter.subject }
@@ -78,12 +79,12 @@ extension Proposal {
         }
     }
 
-    /// lanyard-sandbox is a program of its own, which takes too long to be asked.
+    /// Lists the commands of lanyard-sandbox, which takes too long to be asked.
     private static let sandbox = [
         Candidate("serve", "run the authority and the git remote"), Candidate("sign-in", "sign in without a browser"),
     ]
 
-    /// What `help` may be asked about.
+    /// Returns the arguments for `help`.
     private static func commands(below names: [String], in program: CommandTree) -> [Candidate] {
         var command = program
         for name in names {
@@ -95,7 +96,7 @@ extension Proposal {
 }
 
 extension CompletionPoint {
-    /// What `use` takes in place of an account.
+    /// The `-` that `use` accepts instead of an account.
     fileprivate var goingBack: [Candidate] {
         path == ["use"] && arguments.isEmpty ? [Candidate("-", "the account used before")] : []
     }

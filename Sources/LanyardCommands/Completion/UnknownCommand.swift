@@ -3,18 +3,18 @@ import Secrets
 import SettingsFile
 import Terminal
 
-/// A word that stands where a command is expected and is none.
+/// A word in the place of a command that doesn't exist.
 struct UnknownCommand: Equatable {
     let word: String
-    /// The commands that lead there, from `lanyard` on.
+    /// The commands before the word, beginning with `lanyard`.
     let parents: [String]
-    /// What may be meant: the words below `parents` that make up a command.
+    /// The suggested command, as words below `parents`.
     let meant: [String]
 
-    /// What stands in for a command that there is not; nil if there is nothing more to say.
+    /// A hint for a command that lanyard doesn't have; nil if there is nothing more to say.
     var recipe: Hint?
 
-    /// The argument parser only knows of unexpected arguments.
+    /// The error, which the argument parser would report as an unexpected argument.
     var error: UsageError {
         let suggestion = meant.isEmpty ? [] : [Hint("did you mean", run: ShellCommand(words: parents + meant))]
         return UsageError(
@@ -26,7 +26,7 @@ struct UnknownCommand: Equatable {
 }
 
 extension CommandTree {
-    /// What other programs call the commands.
+    /// The names that other programs have for lanyard's commands.
     static let otherNames = [
         "auth": "status", "config git": "configure git", "diagnose": "doctor", "env": "exec",
         "get-access-token": "token", "init": "configure git", "install": "configure git", "list": "accounts",
@@ -55,7 +55,7 @@ extension CommandTree {
     private static let recipeOfKeyring = Hint(
         "it needs the Python package keyring-lanyard; see", run: "man lanyard-consumers")
 
-    /// A tool that `configure` knows by another name, or not at all.
+    /// Returns a tool that `configure` knows by another name or doesn't know.
     private func otherTool(_ words: [String]) -> UnknownCommand? {
         guard words.count == 2, ["configure", "unconfigure"].contains(words[0]) else { return nil }
         let isKnown = Self.recipes[words[1]] != nil
@@ -67,7 +67,7 @@ extension CommandTree {
             recipe: recipe)
     }
 
-    /// The first of the arguments that had to be a command and is none; nil if all that had to be are.
+    /// Returns the first argument in the place of a command that isn't one; nil if there is none.
     func unknownCommand(in arguments: [String]) -> UnknownCommand? {
         var command = self
         var parents = [name]
@@ -84,10 +84,11 @@ extension CommandTree {
         return nil
     }
 
-    /// What is meant by the words that a command line begins with; nil unless another program calls a command so.
+    /// Returns the command meant by the first words of a command line; nil unless another program uses them as a
+    /// command's name.
     private func otherCommand(_ words: [String], before next: String?) -> UnknownCommand? {
         let name = words.joined(separator: " ")
-        // Of other programs' commands below `auth`, some are called as here.
+        // Some programs have commands below `auth` with the same names as lanyard's.
         let below = name == "auth" ? next.flatMap { subcommand($0)?.name ?? Self.otherNames[$0] } : nil
         guard let meant = below ?? Self.otherNames[name] else { return nil }
         return UnknownCommand(word: name, parents: [self.name], meant: meant.pieces(between: " ").map(String.init))

@@ -116,7 +116,7 @@ struct ConfigUnsetCommand: Command {
 }
 
 extension Configuration {
-    /// Every setting, and what sets it.
+    /// Returns all settings and their origins.
     static func settings(in context: CommandContext, isToBeWritten: Bool = false) throws(Failure) -> [Setting] {
         do throws(SettingsError) {
             return try settings(environment: context.environment, isToBeWritten: isToBeWritten)
@@ -127,7 +127,7 @@ extension Configuration {
 }
 
 extension Configuration.Setting {
-    /// What sets it, for people.
+    /// Returns the origin of the setting, for people.
     func origin(_ context: CommandContext) -> String {
         let place =
             switch origin {
@@ -138,7 +138,7 @@ extension Configuration.Setting {
         return isLocked ? "\(place), locked" : place
     }
 
-    /// For programs, as lanyard-config(1) has it.
+    /// The setting as JSON, documented in lanyard-config(1).
     fileprivate var json: JSONValue {
         var members: [String: JSONValue] = [
             "key": .string(key), "value": value?.json ?? .null, "locked": .bool(isLocked),

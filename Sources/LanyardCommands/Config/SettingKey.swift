@@ -4,27 +4,27 @@ import Secrets
 import SettingsFile
 import Terminal
 
-/// A key above all tables, as it was typed.
+/// The key of a setting outside of tables, as typed.
 struct SettingKey {
     let name: String
 
-    /// - Throws: `Failure` with the status of a wrong command line if there is no such key.
+    /// - Throws: `Failure` with the exit status for wrong usage if there is no such key.
     init(_ name: String) throws(Failure) {
         let keys = Configuration.settingKeys
         guard keys.contains(name) else { throw Failure(noSetting: name, keys) }
         self.name = name
     }
 
-    /// What words come to as its value.
+    /// Converts words to a value of this key.
     ///
-    /// - Throws: `Failure` with the status of a wrong command line if it can't be that.
+    /// - Throws: `Failure` with the exit status for wrong usage if they aren't valid.
     func value(_ words: [String]) throws(Failure) -> SettingValue {
         do throws(SettingsError) { return try Configuration.value(words, of: name) } catch {
             throw Failure(error.message, hints: error.hints, status: .usage)
         }
     }
 
-    /// Tells if what was changed has no effect, because something else wins.
+    /// Tells the user if the change has no effect because another setting takes precedence.
     func tellOverride(_ file: SettingFilePlace, in context: CommandContext) throws(Failure) {
         let settings = try Configuration.settings(in: context, isToBeWritten: true)
         guard let setting = settings.first(where: { $0.key == name }) else { return }
@@ -36,7 +36,7 @@ struct SettingKey {
         context.console.note("the value in effect is set by \(setting.origin(context))")
     }
 
-    /// What it is about, in few words.
+    /// Returns a short description of a key.
     static func note(_ name: String) -> String { notes[name] ?? "" }
 
     private static let notes = [
@@ -53,21 +53,21 @@ struct SettingKey {
     ]
 }
 
-/// Whose settings a command changes.
+/// Selects whose settings a command changes.
 struct SystemSettingOptions: ParsableArguments {
     @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
     var system = false
 
-    /// The file to change.
+    /// Returns the file to change.
     ///
-    /// - Throws: `Failure` if the key is not the user's to change there; `words` are for the command that would.
+    /// - Throws: `Failure` if the user may not change the key there; `words` are for the command that would.
     func file(of key: SettingKey, _ words: [String]?, in context: CommandContext) throws(Failure) -> SettingFilePlace {
         try Self.place(of: key, words, isSystem: system, in: context)
     }
 
-    /// The file that a key is changed in, for everybody or for the user alone.
+    /// Returns the file in which to change a key, for all users or for this one.
     ///
-    /// - Throws: `Failure` if the key is not the user's to change there.
+    /// - Throws: `Failure` if the user may not change the key there.
     static func place(
         of key: SettingKey, _ words: [String]? = nil, isSystem: Bool, in context: CommandContext
     ) throws(Failure) -> SettingFilePlace {
@@ -90,12 +90,12 @@ struct SystemSettingOptions: ParsableArguments {
     }
 }
 
-/// The file that a setting is changed in.
+/// The file in which a setting is changed.
 struct SettingFilePlace {
     let path: String
     let context: CommandContext
 
-    /// The file, for people.
+    /// The file's path, for people.
     var name: String { context.short(path) }
 
     func change(_ body: (SettingFile) throws(SettingsError) -> Void) throws(Failure) {
@@ -108,7 +108,7 @@ struct SettingFilePlace {
 }
 
 extension Failure {
-    /// A key that is none, or not one of these.
+    /// Creates the error for an unknown key, or one that belongs to a table.
     fileprivate init(noSetting name: String, _ keys: [String]) {
         let shown = name.displayable(limit: 60)
         switch name {

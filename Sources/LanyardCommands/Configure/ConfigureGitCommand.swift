@@ -85,7 +85,7 @@ struct ConfigureGitCommand: Command {
         let rule = try await rule(for: pattern, session)
         var steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
         steps.identity = setting
-        // A pipeline has nobody to ask, and says with the identity that it knows.
+        // In a pipeline there is nobody to ask; `--identity` counts as the answer.
         steps.goesOnUnasked = identity != nil && Prompt(session.context) == nil
         guard try await steps.take() else { return }
         if let identity { return try await tellNext(identity, pattern, session) }
@@ -98,7 +98,7 @@ struct ConfigureGitCommand: Command {
         try await first?.offer()
     }
 
-    /// The identity to write as the default, if it isn't that yet; nil also if it is for one URL.
+    /// Returns the identity to write as the default; nil if it already is, or if it is for one URL only.
     private func defaultIdentity(_ session: Session, _ pattern: URLPattern?) throws(Failure) -> String? {
         guard let identity else { return nil }
         _ = try session.identity(named: identity)
@@ -112,7 +112,7 @@ struct ConfigureGitCommand: Command {
             Hint("to see whether it gets a token", run: "lanyard identity check \(identity)\(last: pattern?.text)"))
     }
 
-    /// The URL's rule that was there before, if nobody has signed in for it: the first sign-in may have failed.
+    /// Returns the URL's existing rule if nobody has signed in for it; the first sign-in may have failed.
     private func unused(_ pattern: URLPattern?, _ session: Session) -> Rule? {
         defer { session.context.console.endProgress() }
         guard let pattern, let rule = session.configuration.rules.last(where: { $0.pattern.means(pattern) }),
@@ -122,7 +122,7 @@ struct ConfigureGitCommand: Command {
         return rule
     }
 
-    /// What to write; with lanyard alone too if the person wants that, lest another helper keep tokens.
+    /// Returns what to write; if another helper may keep tokens, the user can choose to have git ask lanyard alone.
     private func plan(
         _ session: Session, _ pattern: URLPattern?, _ version: GitVersion
     ) async throws(Failure) -> GitPlan {
@@ -137,7 +137,7 @@ struct ConfigureGitCommand: Command {
         return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
     }
 
-    /// The rule to write: what the options say, or what the person answers; nil for none.
+    /// Returns the rule to write, from the options or the user's answers; nil for none.
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
         let prompt = identity == nil ? scope.prompt(session.context) : nil
@@ -145,7 +145,7 @@ struct ConfigureGitCommand: Command {
         if !hasRuleOptions, identity == nil {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
-            // What can't be written is not offered.
+            // Don't offer what can't be written.
             do { try session.requireRoom(for: pattern) } catch { return nil }
             guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
@@ -158,7 +158,7 @@ struct ConfigureGitCommand: Command {
         return try await draft.rule()
     }
 
-    /// A rule that is there already, in the place of the one that was asked for.
+    /// Returns the error for an existing rule where a new one was requested.
     private func taken(by other: Rule, _ session: Session) -> Failure {
         let isOwn = other.file == session.rulesFile
         if let identity {
@@ -179,7 +179,7 @@ struct ConfigureGitCommand: Command {
     }
 }
 
-/// Where git is configured, and whether to ask first.
+/// Where to configure git, and whether to ask first.
 struct GitScopeOptions: ParsableArguments, ChangeOptions {
     static let subject = "git's configuration"
 
@@ -195,19 +195,19 @@ struct GitScopeOptions: ParsableArguments, ChangeOptions {
     var scope: GitConfiguration.Scope { system ? .system : .global }
 }
 
-/// Whether to ask before others' settings are changed.
+/// Options of commands that change other tools' settings, perhaps after asking.
 protocol ChangeOptions {
-    /// Whose settings, for people.
+    /// The settings that the command changes, for people.
     static var subject: String { get }
     var dryRun: Bool { get }
     var yes: Bool { get }
 }
 
 extension ChangeOptions {
-    /// Nil if nobody is to be asked, or nobody can be.
+    /// Returns a prompt; nil if the user shouldn't or can't be asked.
     func prompt(_ context: CommandContext) -> Prompt? { yes || dryRun ? nil : Prompt(context) }
 
-    /// Refuses to write if nobody can say whether to, unless that was said.
+    /// Throws if the user can't be asked whether to write, unless the options say so.
     func requireAnswer(_ context: CommandContext) throws(Failure) {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(
@@ -215,7 +215,7 @@ extension ChangeOptions {
             hints: ["to change them without being asked: --yes; only to look: --dry-run"], status: .usage)
     }
 
-    /// Whether to write what was shown: as the person answers, unless that was said.
+    /// Whether to write what was shown: as the options say, or as the user answers.
     func mayGoOn(_ context: CommandContext) async -> Bool {
         guard !dryRun else { return false }
         if yes { return true }
@@ -226,7 +226,7 @@ extension ChangeOptions {
 }
 
 extension Session {
-    /// Whether a URL comes to a token, with or without its path.
+    /// Whether a URL maps to a token, with or without its path.
     func maps(_ pattern: URLPattern) -> Bool {
         let request = pattern.request
         if configuration.rule(for: request) != nil { return true }
@@ -234,7 +234,7 @@ extension Session {
             && (configuration.mapsKnownHosts || configuration.defaultIdentity != nil)
     }
 
-    /// Whether a rule has an identity get the URL's tokens already.
+    /// Whether a rule already gets the URL's tokens with this identity.
     fileprivate func isMapped(_ pattern: URLPattern, for identity: String) -> Bool {
         guard let rule = configuration.rule(for: pattern.request) else { return false }
         return (rule.identity ?? configuration.defaultIdentity) == identity

@@ -6,7 +6,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// What is left to do once the rule for an issuer's own git host is written.
+/// The remaining steps once the rule for an issuer's own git host is written.
 struct FirstSignIn {
     private let session: Session
     private let prompt: Prompt
@@ -14,7 +14,7 @@ struct FirstSignIn {
     private let match: AuthorityMatch
     private let issuer: PluginIssuer
 
-    /// Nil if the rule is for no such host, or not for this person alone.
+    /// Returns nil if the rule isn't for such a host, or not for this user alone.
     init?(_ session: Session, _ rule: Rule?, _ prompt: Prompt?) {
         guard session.scope == .user, let rule, let prompt, rule.pattern.ownAuthority != nil,
             let match = session.registry.match(rule),
@@ -23,7 +23,7 @@ struct FirstSignIn {
         (self.session, self.prompt, self.rule, self.match, self.issuer) = (session, prompt, rule, match, issuer)
     }
 
-    /// Keeps the client's secret, if it has one, and signs the person in, if they agree.
+    /// Stores the client's secret, if there is one, and signs the user in if they agree.
     func offer() async throws {
         if rule.line != nil {
             let place = rule.place(session.context)
@@ -42,7 +42,7 @@ struct FirstSignIn {
         }
     }
 
-    /// Says how things stand, and how to go on from there, if the keyring can't be used.
+    /// If the keyring can't be used, says what is done and how to continue.
     private func telling<Result>(_ lack: String, _ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let failure as Failure where failure.cause.isOfKeyring {
             let text = "git is set up and the rule is written, but \(lack); once the keyring works, continue with"
@@ -50,7 +50,7 @@ struct FirstSignIn {
         }
     }
 
-    /// Asks for the client's secret unless one is stored or none is of use; false if nobody can sign in without the one that is missing.
+    /// Asks for the client's secret unless it is stored or not needed; false if no sign-in works without it.
     private func hasWhatItTakes() async throws(Failure) -> Bool {
         guard !issuer.secretFlows.isEmpty, let clientID = session.configuration.clientID(of: rule) else { return true }
         let stored = try await session.unlocking(for: nil) { () throws(Failure) in

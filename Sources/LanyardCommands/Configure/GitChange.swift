@@ -2,7 +2,7 @@ import Addresses
 
 /// A value that `configure git` writes.
 struct GitChange: Sendable, Hashable {
-    /// The URL it counts for; empty for all.
+    /// The URL that it applies to; empty for all.
     let place: String
     let variable: String
     let value: String
@@ -16,12 +16,12 @@ struct GitChange: Sendable, Hashable {
     var section: String { place.isEmpty ? "credential" : "credential.\(place)" }
     var key: String { "\(section).\(variable)" }
 
-    /// Whether this is what a file says there.
+    /// Whether a file has this value.
     func stands(as entry: GitConfiguration.Entry) -> Bool {
         entry.place(of: variable.lowercased()) == place && entry.value == value
     }
 
-    /// The changes as they look in git's file.
+    /// Returns the changes as they look in git's configuration file.
     static func text(_ changes: [GitChange]) -> [String] {
         var lines: [String] = []
         for place in changes.map(\.place).uniqued {

@@ -4,21 +4,21 @@ import Rules
 import Secrets
 import Terminal
 
-/// What has to be written for git to ask lanyard.
+/// The changes that make git ask lanyard.
 struct GitPlan: Sendable {
     let scope: GitConfiguration.Scope
     let changes: [GitChange]
-    /// What is asked about: a URL, or nothing for all.
+    /// The request whose helpers matter; nil for all URLs.
     let request: CredentialRequest?
-    /// The helpers that may keep the tokens that lanyard will answer with.
+    /// The helpers that may store the tokens that lanyard returns.
     let keepers: [GitHelpers.Helper]
     private let pattern: URLPattern?
     private let isAlone: Bool
     private let version: GitVersion
 
-    /// Works out what is missing.
+    /// Determines what is missing.
     ///
-    /// Without a pattern git is to ask lanyard for every URL; if it is alone, git is to ask nothing else.
+    /// Without a pattern, git asks lanyard for every URL. If `isAlone`, git asks no other helper.
     init(
         _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: GitVersion
     ) async throws(Failure) {
@@ -43,7 +43,7 @@ struct GitPlan: Sendable {
         self.changes = changes
     }
 
-    /// Refuses what could not be written, before anything is asked.
+    /// Throws if the changes can't be written, before the user is asked anything.
     func requireWritable(_ context: CommandContext) async throws(Failure) {
         guard !changes.isEmpty else { return }
         if scope == .system { try await GitConfiguration(context).requireWritable(scope, hint: context.asRoot) }

@@ -60,7 +60,7 @@ package struct BashLine {
         (word, kept, isStarted) = ("", "", false)
     }
 
-    /// `<`, `>>`, `2>` and their like: the next word is a file's name.
+    /// Handles `<`, `>>`, `2>` and the like: the next word is a file name.
     private mutating func redirect(_ rest: inout Scalars) {
         if word.utf8.allSatisfy({ "0123456789".utf8.contains($0) }) { isStarted = false }
         endWord()
@@ -116,7 +116,7 @@ extension BashLine.Quote {
     private func written(_ scalar: Unicode.Scalar) -> String {
         switch self {
         case .single: scalar == "'" ? #"'\''"# : "\(scalar)"
-        // A history expansion can be kept off by no backslash here.
+        // In double quotes, no backslash prevents history expansion.
         case .double where scalar == "!": #""'!'""#
         case .double: "$`\"\\".unicodeScalars.contains(scalar) ? "\\\(scalar)" : "\(scalar)"
         case .none: scalar.isASCII && ShellWords.isPlain(UInt8(scalar.value)) ? "\(scalar)" : "\\\(scalar)"
