@@ -8,23 +8,23 @@ import PluginHost
 import Rules
 import Terminal
 
-/// The program: argv[0] and argv[1] pick a consumer's protocol or a command.
+/// The program: argv[0] and argv[1] select a consumer's protocol or a command.
 public enum Lanyard {
     /// Runs the command that the arguments name, and ends the process with its exit status.
     ///
-    /// What tools ask for is dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
-    /// succeeds: git may come to know more of them (gitcredentials(7)).
+    /// Tools' requests are dispatched before the argument parser. As `git-credential-lanyard`, an unknown operation
+    /// succeeds silently, because newer versions of git may have more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
         let rest = Array(arguments.dropFirst())
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
         let hidden = HiddenProgram(program, rest)
         let tool = hidden == nil ? ServedTool(program: program, arguments: rest) : nil
         let verb = hidden == nil && tool == nil && rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
-        // What `exec` gives its command back, which no tool's protocol needs; only the main thread still has it.
+        // What `exec` passes on to its command, and no tool's protocol needs. Only the main thread still has it.
         if tool == nil, verb == nil { _ = Inheritance.atStart }
-        // What passes through here is not for core dumps; if the kernel refuses, there is nothing to be done about it.
+        // Keeps secrets out of core dumps; if the kernel refuses, there is nothing to do about it.
         _ = lanyard_hide_memory()
-        // A consumer that stops reading must not kill us in the middle of a write to the store.
+        // A consumer that stops reading must not kill this process in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let context = CommandContext.ofProcess()
         if let hidden { leave(hidden.run(in: context), context) }
@@ -47,7 +47,7 @@ public enum Lanyard {
         finish(context) { await LanyardCommand.run(words, in: context) }
     }
 
-    /// Serves a tool, with threads only if it comes to that.
+    /// Serves a tool, with threads only if they are needed.
     private static func serve(_ consumer: any Consumer, in context: CommandContext) -> Never {
         var run = ConsumerRun(consumer, in: context)
         switch run.untilOthersAreNeeded() {
@@ -56,20 +56,21 @@ public enum Lanyard {
         }
     }
 
-    /// Does what takes more than one thread; starting them alone takes longer than most answers.
+    /// Runs what needs more than one thread; starting them alone takes longer than most answers.
     private static func finish(_ context: CommandContext, _ body: sending @escaping () async -> Int32) -> Never {
         Task {
             let status = await body()
-            // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
+            // The signal interrupted a sign-in, which has been cleaned up. Now it has its usual effect.
             if let number = Interruption.signal { end(by: number) }
             leave(status, context)
         }
         dispatchMain()
     }
 
-    /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
+    /// Ends the process at once; another thread may still be using the keyring, so nothing may be deallocated.
     ///
-    /// A result that is not all there is a failure, even if the work was done: whoever reads it must not trust it.
+    /// If a result wasn't written completely, the status is a failure even if the work was done, so that no reader
+    /// trusts it.
     private static func leave(_ status: Int32, _ context: CommandContext) -> Never {
         fflush(nil)
         guard status == ExitStatus.done.rawValue, let reason = context.console.undelivered else {
@@ -81,10 +82,10 @@ public enum Lanyard {
         _exit(failure.status.rawValue)
     }
 
-    /// Ends the process as the signal does by itself, so that whoever started it sees what happened.
+    /// Ends the process by a signal, so that its parent sees what happened.
     private static func end(by number: Int32) {
         signal(number, SIG_DFL)
-        // The threads of Swift's tasks have signals blocked.
+        // Swift's task threads block signals.
         var own = sigset_t()
         sigemptyset(&own)
         sigaddset(&own, number)
@@ -93,7 +94,7 @@ public enum Lanyard {
     }
 }
 
-/// A command that does something: it works in the context that it is given, and nowhere else.
+/// A command that can be run; it uses only the context that it gets.
 protocol Command: AsyncParsableCommand, WithExamples {
     mutating func run(in context: CommandContext) async throws
 }
@@ -158,12 +159,12 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
         if version { throw CleanExit.message(Version.description) }
     }
 
-    /// Parses and runs, and turns every way to end into an exit status.
+    /// Parses and runs the arguments, and converts every outcome to an exit status.
     static func run(_ arguments: [String], in context: CommandContext) async -> Int32 {
         let console = context.console
         let arguments = arguments == ["version"] ? ["--version"] : arguments
         let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
-        // The parser shows its own help for a command that it doesn't know.
+        // For an unknown command, the parser would show its own help.
         if words.count < arguments.count, let unknown = CommandTree.lanyard.unknownCommand(in: words) {
             console.error(unknown.error)
             return ExitStatus.usage.rawValue
@@ -186,7 +187,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
         }
     }
 
-    /// Ends as the argument parser wants to: with help, a complaint, or the status of a command that has told the rest itself.
+    /// Ends as the argument parser requests: with help, with a complaint, or with the status of a command that has
+    /// reported its own error.
     private static func end(by error: any Error, of words: [String], _ console: Console) -> Int32 {
         let status = exitCode(for: error)
         let text = fullMessage(for: error)
@@ -194,7 +196,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             console.print(text.hasPrefix("OVERVIEW: ") ? help(text, of: words) : text)
             return status.rawValue
         }
-        // A command that has told the rest itself leaves no text.
+        // A command that has reported its own error leaves no text.
         guard !text.isEmpty else { return status.rawValue }
         if let unknown = CommandTree.lanyard.unknownCommand(in: words) {
             console.error(unknown.error)
@@ -206,7 +208,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
 }
 
 extension Failure {
-    /// `git-credential-lanyard` without one of git's verbs.
+    /// The error for `git-credential-lanyard` without an operation.
     fileprivate static let noVerb = Failure(
         "git-credential-lanyard takes one of git's verbs: get, store, erase or capability",
         hints: [Hint("for the other commands", run: "lanyard --help")], status: .usage)

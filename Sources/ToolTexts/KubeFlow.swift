@@ -1,17 +1,17 @@
 import Addresses
 
-/// YAML's flow style, with braces and brackets as in JSON, as lines in blocks.
+/// Converts YAML's flow style, with braces and brackets as in JSON, to lines in block style.
 ///
-/// That is enough for kubeconfigs: no anchors, tags or comments.
+/// It supports what kubeconfigs need: no anchors, tags or comments.
 struct KubeFlow {
     private indirect enum Node {
-        /// With its quotes, if it has some.
+        /// A scalar with its quotes, if any.
         case scalar(String)
         case list([Node])
         case map([(key: String, value: Node)])
     }
 
-    /// How deep values may stand in each other; a kubeconfig has six levels.
+    /// The maximum nesting of values; a kubeconfig has six levels.
     private static let deepest = 30
 
     private let bytes: [UInt8]
@@ -21,7 +21,7 @@ struct KubeFlow {
         bytes = Array(text.utf8)
     }
 
-    /// The lines of the value that a text begins with; nil if it is no map or list, or can't be read.
+    /// Returns the lines of the value at the beginning of a text; nil if it isn't a map or list, or can't be read.
     static func lines(_ text: some StringProtocol) -> [String]? {
         var reader = KubeFlow(text)
         reader.skipBlanks()
@@ -54,7 +54,7 @@ struct KubeFlow {
         while let next, " \t\r\n".utf8.contains(next) { place += 1 }
     }
 
-    /// Passes over a byte if it comes next, behind blanks.
+    /// Skips blanks and then a byte, if it is next.
     private mutating func take(_ byte: Unicode.Scalar) -> Bool {
         skipBlanks()
         guard next == UInt8(ascii: byte) else { return false }
@@ -94,7 +94,7 @@ struct KubeFlow {
         return next == UInt8(ascii: byte)
     }
 
-    /// A key or value, on one line.
+    /// Reads a key or value on one line.
     private mutating func scalar() -> String? {
         skipBlanks()
         guard let first = next else { return nil }
@@ -119,7 +119,7 @@ struct KubeFlow {
         return false
     }
 
-    /// Whether a scalar without quotes is over; a colon ends it only before a blank, so that URLs are whole.
+    /// Whether a byte ends a scalar without quotes; a colon does only before a blank, which keeps URLs whole.
     private func isEndOfPlain(_ byte: UInt8) -> Bool {
         if byte == UInt8(ascii: ":") { return place + 1 >= bytes.count || " \t\r\n".utf8.contains(bytes[place + 1]) }
         return ",{}[]\n".utf8.contains(byte)

@@ -1,7 +1,7 @@
 import Addresses
 import Secrets
 
-/// The users in a kubeconfig's text, as kubectl writes it, for edits that leave all else as it is.
+/// The users in a kubeconfig as kubectl writes it, for edits that leave everything else unchanged.
 ///
 /// It is YAML in blocks, two blanks a level. What is written with braces, as JSON is, is read, but can't be changed.
 package struct KubeUsers {
@@ -72,7 +72,7 @@ package struct KubeUsers {
     /// Whether a row ends with a carriage return.
     private func isReturned(_ row: Int) -> Bool { rows[row].utf8.last == UInt8(ascii: "\r") }
 
-    /// Blocks for a text whose list is written with braces or brackets; nil for another.
+    /// Returns a text in block style if its list is in flow style; else nil.
     private static func flow(_ rows: [Substring], _ list: String) -> String? {
         let first = rows.firstIndex { !$0.isBlank && !$0.hasPrefix("#") && !$0.hasPrefix("---") }
         if let first, rows[first].trimmed(of: " \t").hasPrefix("{") {
@@ -92,7 +92,7 @@ package struct KubeUsers {
         return KubeFlow.lines(text)?.lazy.filter { $0[...].indent == 0 }.compactMap { $0.value(of: "name") }.first
     }
 
-    /// A user whose whole item is written with braces.
+    /// Returns a user whose whole item is in flow style.
     private static func flowUser(in item: Range<Int>, of rows: [Substring], _ member: String) -> User? {
         let text = rows[item].joined(separator: "\n").trimmed(of: " ").dropFirst()
         guard text.trimmed(of: " ").hasPrefix("{"), let lines = KubeFlow.lines(text) else { return nil }
@@ -100,7 +100,7 @@ package struct KubeUsers {
         return KubeUsers(block, list: "users", of: member).users.first?.asFlow
     }
 
-    /// A user of which only the settings are written with braces.
+    /// Returns a user with only the settings in flow style.
     private static func user(_ name: String, ofFlow rows: ArraySlice<Substring>) -> User? {
         guard let text = rows.map(\.said).joined(separator: "\n").cut(at: ":")?.1, let lines = KubeFlow.lines(text),
             !lines.isEmpty
@@ -113,7 +113,7 @@ package struct KubeUsers {
     ) -> User? {
         if let user = flowUser(in: item, of: rows, member) { return user }
         let key = level + 2
-        // The item's hyphen stands where its keys' indentation is.
+        // The item's hyphen is in the same column as its keys' indentation.
         let keys = item.filter { $0 == item.lowerBound || rows[$0].indent == key && !rows[$0].isBlank }
         let texts = keys.map { String(rows[$0].dropFirst(key)) }
         guard let name = texts.lazy.compactMap({ $0.value(of: "name") }).first, !name.isEmpty,
@@ -134,7 +134,7 @@ package struct KubeUsers {
 
 extension KubeUsers.User {
     private static let terms = ["devicecode", "interactive", "azurecli"]
-    /// Those that kubelogin reads and that say nothing but who signs in, and how.
+    /// The variables that kubelogin reads and that only say who signs in and how.
     private static let variables = [
         "AAD_LOGIN_METHOD", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AAD_SERVICE_PRINCIPAL_CLIENT_ID",
         "AZURE_CLI_TIMEOUT",
@@ -200,7 +200,7 @@ extension KubeUsers.User {
         guard let command else { return "it is not written as kubectl writes it" }
         guard command == "kubelogin" else { return "it runs \(command.displayable(limit: 60)), not kubelogin itself" }
         let (words, variables) = (words, variables)
-        // What another holds may be a secret.
+        // The value of any other variable may be a secret.
         if let other = variables.keys.sorted().first(where: { !Self.variables.contains($0) || variables[$0] == "" }) {
             return "it sets \(other.displayable(limit: 60)) for kubelogin (env), which lanyard doesn't read"
         }
@@ -230,7 +230,7 @@ extension KubeUsers.User {
             cloud: option("--environment", "-e", setting: "environment"))
     }
 
-    /// The variables that the program is run with, which kubelogin prefers to its options; empty for a value that is not one word.
+    /// The variables for the program, which kubelogin prefers to its options; a value with several words is empty here.
     private var variables: [String: String] {
         let words = words
         var variables: [String: String] = [:]
@@ -242,7 +242,7 @@ extension KubeUsers.User {
         return variables
     }
 
-    /// What stands in the lines, whether a list has a line for each element or brackets around them.
+    /// The words in the lines; a list may be in brackets or have one line per element.
     private var words: [String] {
         lines.map(\.said).joined(separator: " ").utf8.split { " \t\r,[]{}\"'=".utf8.contains($0) }
             .map { String(Substring($0)) }.filter { !$0.isSame(as: "-") }
@@ -250,14 +250,14 @@ extension KubeUsers.User {
 }
 
 extension StringProtocol {
-    /// The value of a YAML line's key, without quotes; nil if it sets another, or none.
+    /// Returns the value of a key in a YAML line, without quotes; nil if the line sets another key or none.
     fileprivate func value(of key: String) -> String? {
         let line = said
         guard line.hasPrefix("\(key):") else { return nil }
         return line.dropFirst(key.count + 1).unquoted
     }
 
-    /// A YAML line less the blanks around it and the comment at its end.
+    /// A YAML line without blanks around it and the comment at its end.
     fileprivate var said: String {
         var (kept, quote, last): ([UInt8], UInt8?, UInt8) = ([], nil, UInt8(ascii: " "))
         for byte in utf8 {
@@ -274,7 +274,7 @@ extension StringProtocol {
         return String(decoding: kept, as: UTF8.self).trimmed(of: " \t\r").description
     }
 
-    /// A YAML scalar of one line.
+    /// A YAML scalar on one line, without its quotes.
     fileprivate var unquoted: String {
         let text = trimmed(of: " \t\r")
         guard let quote = text.utf8.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {

@@ -1,12 +1,12 @@
 import Addresses
 
-/// Settings of one line each in a tool's text, for edits that leave all else as it is, byte for byte.
+/// Settings on one line each in a tool's file, for edits that leave everything else unchanged, byte for byte.
 ///
 /// `[section]` and `key = value` are pip's and the AWS tools', `key=value` alone is Go's and npm's. What is indented below a key belongs
 /// to it if the text has sections.
 package struct LineSettings {
     private let rows: [Substring]
-    /// Nil in texts without sections.
+    /// The name of the section; nil in texts without sections.
     private let section: String?
     /// The rows of the section; nil if there is none.
     private let body: Range<Int>?
@@ -25,7 +25,8 @@ package struct LineSettings {
         }
     }
 
-    /// The first line, counted from 1, that is no comment, no section, and no setting in one; nil if there is none.
+    /// The number of the first line, counted from 1, that is no comment, section or setting within a section; nil if
+    /// there is none.
     var firstFault: Int? {
         var (isInSection, isInSetting) = (false, false)
         for (index, row) in rows.enumerated() where !row.isBlank && !row.isComment {
@@ -49,7 +50,8 @@ package struct LineSettings {
         return value.utf8.last == Self.carriageReturn ? String(Substring(value.utf8.dropLast())) : value
     }
 
-    /// The text with a value in place of a key's; a new key stands last in its section, and a new section at the end.
+    /// Returns the text with a key's value replaced; a new key is added at the end of its section, a new section at the
+    /// end of the text.
     func setting(_ key: String, to value: String) -> String {
         if let place = place(of: key) {
             let end = rows[place.upperBound - 1].utf8.last == Self.carriageReturn ? "\r" : ""
@@ -72,7 +74,8 @@ package struct LineSettings {
     /// Whether the text has the section; texts without sections need none.
     var hasSection: Bool { body != nil }
 
-    /// The text less a key, and less its section if that has nothing else, not even behind its header, and isn't kept.
+    /// Returns the text without a key; also without its section if nothing else is in it or behind its header, unless
+    /// it is to be kept.
     func removing(_ key: String, keepingSection isKept: Bool = false) -> String {
         guard let place = place(of: key), let body else { return rows.joined(separator: "\n") }
         let isAlone = rows[body].indices.allSatisfy { place.contains($0) || rows[$0].isBlank }
@@ -87,7 +90,7 @@ package struct LineSettings {
 
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// What the rows of the text end with, before the line feed.
+    /// What ends the text's rows before the line feed.
     private var rowEnd: String { rows.count > 1 && rows[0].utf8.last == Self.carriageReturn ? "\r" : "" }
 
     private func place(of key: String) -> Range<Int>? {
@@ -97,7 +100,7 @@ package struct LineSettings {
         return first..<end
     }
 
-    /// The key that a row sets; nil if it sets none.
+    /// Returns the key that a row sets; nil if it sets none.
     private func name(in row: Substring) -> String? {
         guard let first = row.utf8.first, !row.isIndented, first != UInt8(ascii: "#"), first != UInt8(ascii: ";"),
             let end = row.utf8.firstIndex(where: isSeparator)
@@ -105,7 +108,7 @@ package struct LineSettings {
         return normal(String(row[..<end].trimmed()))
     }
 
-    /// Programs that know sections don't tell case, or a hyphen from an underscore.
+    /// Programs with sections ignore case, and treat hyphens and underscores alike.
     private func normal(_ key: String) -> String {
         section == nil ? key : key.lowercased().replacing(bytes: "_", with: "-")
     }
@@ -114,7 +117,7 @@ package struct LineSettings {
         byte == UInt8(ascii: "=") || section != nil && byte == UInt8(ascii: ":")
     }
 
-    /// A row up to its value.
+    /// Returns the part of a row before its value.
     private func prefix(of row: Substring) -> String {
         guard let end = row.utf8.firstIndex(where: isSeparator) else { return String(row) }
         let value = row.utf8[row.utf8.index(after: end)...].firstIndex { !$0.isBlank } ?? row.utf8.endIndex
@@ -123,7 +126,7 @@ package struct LineSettings {
 
     private func replacing(_ range: Range<Int>, with new: [String]) -> String {
         var before = rows[..<range.lowerBound]
-        // Behind a row that had no end one is put.
+        // Ends the row before if it had no end.
         if let last = before.last, range.lowerBound == rows.count, !new.isEmpty {
             before[before.endIndex - 1] = last + rowEnd
         }
@@ -144,7 +147,7 @@ extension Substring {
         return row.utf8.first == UInt8(ascii: "#") || row.utf8.first == UInt8(ascii: ";")
     }
 
-    /// The name in `[name]`, whatever stands behind it; nil if it is no such row.
+    /// The name in `[name]`, whatever follows it; nil if it isn't such a row.
     fileprivate var section: String? {
         let row = trimmed(of: " \t\r").utf8
         guard row.first == UInt8(ascii: "["), let end = row.lastIndex(of: UInt8(ascii: "]")) else { return nil }

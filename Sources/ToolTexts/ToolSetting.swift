@@ -3,7 +3,7 @@ import JSON
 import Secrets
 package import SettingsFile
 
-/// A setting of a tool's: the file it is in, and where it stands there.
+/// A setting of a tool: its file and its place in the file.
 ///
 /// Its values are texts as the file has them, quotes included, so that putting one back changes nothing else.
 package struct ToolSetting: Sendable, Hashable {
@@ -11,31 +11,31 @@ package struct ToolSetting: Sendable, Hashable {
     package enum Format: String, Sendable {
         /// An object: the members' names on the way.
         case json
-        /// The same with comments, and commas behind last elements.
+        /// JSON with comments and trailing commas.
         case jsonWithComments = "jsonc"
-        /// TOML: a key above all tables, or a table and its key.
+        /// TOML; the key is one outside of tables, or a table and its key.
         case toml
-        /// A section and its key.
+        /// Sections; the key is a section and its key.
         case ini
-        /// `key=value`: the key.
+        /// `key=value` lines; the key is the key.
         case lines
-        /// A whole line: the line. It is there or not.
+        /// A whole line, which is there or not; the key is the line.
         case line
-        /// The same, but before any other: ssh reads what stands below a `Host` for that host only.
+        /// A whole line before all others: ssh applies what follows a `Host` to that host only.
         case firstLine = "first-line"
-        /// A kubeconfig: the name of a user, whose settings are the lines below `user:`.
+        /// A kubeconfig; the key is the name of a user, the value the lines below `user:`.
         case kubeUser
-        /// A program of its own: the value is all of its text.
+        /// A separate program; the value is its whole text.
         case script
-        /// A file of its own: the value is all of its text.
+        /// A separate file; the value is its whole text.
         case document
-        /// No text: the file itself is a link, and the value what it leads to.
+        /// A symbolic link; the value is its target.
         case link
 
         /// Whether nothing else is in the file.
         package var isWholeFile: Bool { [.script, .document, .link].contains(self) }
 
-        /// Whether it is an object's text.
+        /// Whether the file is JSON, with or without comments.
         var isJSON: Bool { [.json, .jsonWithComments].contains(self) }
     }
 
@@ -98,7 +98,7 @@ extension ToolSetting {
     package func text(
         _ old: String?, with value: String?, isSetApart: Bool = false, keepingSection: Bool = false
     ) throws(SettingsError) -> String {
-        // docker takes an empty file for an object without members.
+        // docker reads an empty file as an empty object.
         let text = format.isJSON && isEmpty(old ?? "") ? "{}\n" : old ?? ""
         switch format {
         case .json, .jsonWithComments:
@@ -169,7 +169,7 @@ extension ToolSetting {
     }
 
     private func toml(_ text: String) throws(SettingsError) -> TableKeys {
-        // The parser knows more of what is wrong.
+        // The parser has better error messages.
         _ = try SettingsTable(file: file, text: text)
         return try TableKeys(of: table, file: file, text: text)
     }
@@ -181,7 +181,7 @@ extension ToolSetting {
     private func withLine(_ text: String) throws(SettingsError) -> String {
         let lineEnd = text.hasBytes("\r\n") ? "\r\n" : "\n"
         let end = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? "" : lineEnd
-        // Behind a backslash the line would be the end of the one before.
+        // After a backslash, the line would be part of the previous one.
         let gap = try setsApart(in: text) ? lineEnd : ""
         return text + end + gap + name + lineEnd
     }
@@ -203,7 +203,7 @@ extension ToolSetting {
 }
 
 extension String {
-    /// The lines of ssh's settings that count for every host, trimmed.
+    /// The lines of ssh's settings that apply to every host, trimmed.
     fileprivate var linesBeforeHosts: [Substring] {
         pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.prefix { line in
             let word = Substring(line.utf8.prefix { ![0x20, 0x09, UInt8(ascii: "=")].contains($0) })

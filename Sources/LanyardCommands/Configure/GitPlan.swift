@@ -50,20 +50,21 @@ struct GitPlan: Sendable {
         try GitRecord(scope, context).file.requireWritable()
     }
 
-    /// Writes it, and records it first: whatever ends this process, nothing of lanyard's is there without a record.
+    /// Records the changes and then writes them, so that lanyard never leaves a change without a record, even if it is
+    /// killed.
     ///
-    /// - Throws: `Failure` also if something else would have to be written by now.
+    /// - Throws: `Failure` also if other changes would be needed by now.
     func write(_ session: Session) async throws(Failure) {
         let record = try GitRecord(scope, session.context)
         let locked = try record.file.locked()
         let now = try await GitPlan(session, scope, pattern: pattern, isAlone: isAlone, version).changes
-        // Another lanyard may have written the same meanwhile.
+        // Another lanyard may have written the same changes meanwhile.
         guard !now.isEmpty else { return }
         guard now == changes else {
             throw Failure("git's configuration changed meanwhile, so nothing was written", hints: ["try again"])
         }
         let before = try await record.standing(record.entries())
-        // What an earlier one made is new for this one too.
+        // A file that an earlier lanyard created counts as new this time, too.
         let isNew = GitFile(scope, session.context).isMissing || before.contains(where: \.isNew)
         let begun = changes.map { GitRecord.Entry(change: $0, file: nil, isNew: isNew) }
         try locked.write(before + begun)
@@ -74,7 +75,7 @@ struct GitPlan: Sendable {
                 written += 1
             }
         } catch {
-            // What was not written may be there as the user's own.
+            // Values that weren't written may be there as the user's own.
             try? locked.write(before + begun.prefix(written))
             throw Failure(error.message, hints: remedies(session.context))
         }
@@ -87,7 +88,7 @@ struct GitPlan: Sendable {
         return ["if another tool generates that file, have it add:"] + lines
     }
 
-    /// The hosts of rules with a path, and those that plugins know to name an organisation by path.
+    /// Returns the hosts of rules with a path, and those where plugins find an organisation in the path.
     private static func placesByPath(_ session: Session, _ pattern: URLPattern?) -> [String] {
         let own = [pattern?.placeWithPath].compactMap(\.self)
         let known = session.registry.gitHosts.map { "https://\($0)" }
@@ -100,17 +101,17 @@ struct GitPlan: Sendable {
         return isNeeded ? [place] : []
     }
 
-    /// `lanyard` if git finds git-credential-lanyard on PATH, else the path of the one beside this program.
+    /// Returns `lanyard` if git finds git-credential-lanyard on PATH, else the path of the one beside this program.
     private static func helper(_ context: CommandContext) -> String {
         if context.program("git-credential-lanyard") != nil { return "lanyard" }
-        // An absolute path is run by a shell as it is, followed by the verb.
+        // git passes an absolute path, followed by the operation, to a shell.
         let path = InstalledFiles(context).credentialHelper ?? context.executable
         return path.unicodeScalars.map { !$0.isASCII || $0.isPlainInShell ? "\($0)" : "\\\($0)" }.joined()
     }
 }
 
 extension Session {
-    /// Whether a rule for this very pattern is on its way and has a path that git must send.
+    /// Whether a rule for this pattern is about to be added, with a path that git must send.
     fileprivate func mapsByPath(_ pattern: URLPattern) -> Bool {
         pattern.hasPath && !configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
     }

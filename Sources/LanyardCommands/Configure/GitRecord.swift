@@ -1,17 +1,17 @@
 import Glibc
 import JSON
 
-/// What `configure git` wrote into git's files, so that `unconfigure git` takes back that and nothing else.
+/// The record of what `configure git` wrote into git's files, so that `unconfigure git` removes that and nothing else.
 struct GitRecord: Sendable {
-    /// A change, and the file that has it.
+    /// A change and the file that contains it.
     struct Entry: Sendable, Hashable {
         let change: GitChange
-        /// Nil while it is being written: it is in the scope's own file then, if anywhere.
+        /// The file; nil while the change is being written, when only the scope's own file can contain it.
         var file: String?
-        /// Whether there was no such file before.
+        /// Whether the file didn't exist before.
         var isNew = false
 
-        /// Whether this is what a file says there.
+        /// Whether a file's entry is this one.
         func isOf(_ entry: GitConfiguration.Entry) -> Bool {
             (file == nil || file == entry.file.absolute) && change.stands(as: entry)
         }
@@ -21,7 +21,7 @@ struct GitRecord: Sendable {
     private let scope: GitConfiguration.Scope
     private let git: GitConfiguration
 
-    /// The record of a scope; a missing file is an empty one.
+    /// Opens the record of a scope; a missing file is an empty record.
     ///
     /// - Throws: `Failure` if the environment has no place for it.
     init(_ scope: GitConfiguration.Scope, _ context: CommandContext) throws(Failure) {
@@ -31,10 +31,10 @@ struct GitRecord: Sendable {
             "git-changes.json", of: "git's configuration", isSystem: scope == .system, context)
     }
 
-    /// What was written, as far as nobody has taken it back.
+    /// Returns the changes that haven't been undone.
     func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
 
-    /// Those of the entries that are still in their files; of equal values in a file each is one entry's.
+    /// Returns the entries that are still in their files; each value in a file counts for one entry only.
     func standing(_ entries: [Entry]) async throws(Failure) -> [Entry] {
         var values: [String?: [GitConfiguration.Entry]] = [:]
         for file in Set(entries.map(\.file)) { values[file] = try await self.values(of: file) }
@@ -46,7 +46,7 @@ struct GitRecord: Sendable {
         }
     }
 
-    /// What a file sets, or the scope's own.
+    /// Returns the values in a file; nil stands for the scope's own file.
     func values(of file: String?) async throws(Failure) -> [GitConfiguration.Entry] {
         guard let file else { return try await git.ownEntries(of: scope) }
         return try await git.entries(of: file)
@@ -54,7 +54,7 @@ struct GitRecord: Sendable {
 }
 
 extension LockedRecordFile {
-    /// Puts other entries in place of all.
+    /// Replaces all entries.
     func write(_ entries: [GitRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) }
 }
 
@@ -77,7 +77,7 @@ extension GitRecord.Entry {
 }
 
 extension String {
-    /// A path that a program told, from the root on.
+    /// The absolute form of a path that a program printed.
     fileprivate var absolute: String {
         guard !hasPrefix("/"), let folder = getcwd(nil, 0) else { return self }
         defer { free(folder) }

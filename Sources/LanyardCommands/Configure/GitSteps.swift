@@ -4,20 +4,20 @@ import Secrets
 import SettingsFile
 import Terminal
 
-/// Shows what `configure git` is about to do, asks, and does it.
+/// Shows what `configure git` will do, asks the user, and does it.
 struct GitSteps {
     let session: Session
     let options: GitScopeOptions
     let plan: GitPlan
     let rule: Rule?
-    /// What `default-identity` is to be; nil if it stays.
+    /// The new `default-identity`; nil if it doesn't change.
     var identity: String?
-    /// Whether what is shown is done without an answer.
+    /// Whether to go on without an answer.
     var goesOnUnasked = false
 
     private var console: Console { session.context.console }
 
-    /// False if nothing came of it.
+    /// Returns false if nothing was changed.
     func take() async throws(Failure) -> Bool {
         guard !plan.changes.isEmpty || rule != nil || identity != nil else {
             console.note("git is configured already; nothing has to be changed")
@@ -59,14 +59,14 @@ struct GitSteps {
     }
 }
 
-/// Tells how git stands once it is configured.
+/// Reports git's state once it is configured.
 struct GitReport {
     let session: Session
     let plan: GitPlan
     let pattern: URLPattern?
     let version: GitVersion
     let hasRule: Bool
-    /// Whether the person is asked to sign in next.
+    /// Whether the user is about to be asked to sign in.
     let goesOn: Bool
 
     private var console: Console { session.context.console }
@@ -89,7 +89,7 @@ struct GitReport {
     }
 
     private func next() {
-        // Rules and sign-ins are where the agent runs.
+        // Rules and sign-ins are on the agent's machine.
         guard session.configuration.agent == nil else { return }
         guard let pattern else {
             guard session.configuration.rules.isEmpty, session.configuration.clientID == nil else { return }
@@ -111,10 +111,10 @@ struct GitReport {
     }
 }
 
-/// git's configuration file of a scope, for people.
+/// git's configuration file for a scope, for people.
 struct GitFile {
     let name: String
-    /// Whether git is going to make it; false for the system's, of which only git knows where it is.
+    /// Whether git will create the file; false for the system's, since only git knows where that is.
     let isMissing: Bool
 
     init(_ scope: GitConfiguration.Scope, _ context: CommandContext) {

@@ -6,23 +6,23 @@ import Secrets
 import SettingsFile
 import Terminal
 
-/// A file that says what lanyard wrote into others' settings, so that it takes back that and nothing else.
+/// A file that records what lanyard wrote into other programs' settings, so that it can undo that and nothing else.
 ///
-/// The user's is with what else lanyard remembers for them, everybody's beside the system's configuration. It is replaced
+/// The user's record is in lanyard's state folder, the system's beside the system configuration. It is replaced as a
 /// whole, under the lock of its folder.
 struct RecordFile: Sendable {
     let path: String
     private let name: String
     private let folder: String
     private let isSystem: Bool
-    /// Whose settings it is about, for people.
+    /// The settings that it is about, for people.
     private let subject: String
     private let context: CommandContext
     private static let longest = 1 << 20
-    /// How long to wait for another lanyard, which may have another program write several values.
+    /// The time limit for another lanyard, which may be running a program that writes several values.
     private static let patience = Duration.seconds(30)
 
-    /// A record of a name; a missing file is an empty one.
+    /// Creates a record with a name; a missing file is an empty record.
     ///
     /// - Throws: `Failure` if the environment has no place for it.
     init(_ name: String, of subject: String, isSystem: Bool = false, _ context: CommandContext) throws(Failure) {
@@ -39,15 +39,15 @@ struct RecordFile: Sendable {
         path = "\(own)/\(name)"
     }
 
-    /// What is recorded, each change read by the caller.
+    /// Returns the recorded changes, each decoded by the caller.
     ///
-    /// - Throws: `Failure` also if the caller can't read one.
+    /// - Throws: `Failure` also if the caller can't decode one.
     func changes<Change>(_ read: (JSONValue) -> Change?) throws(Failure) -> [Change] {
         do throws(FileProblem) {
             let file = try OpenFile(path)
             let status = try file.status()
             guard status.isRegular else { throw .irregular }
-            // Whoever can write it says which values are taken out of which files.
+            // Whoever can write the record decides which values are removed from which files.
             guard status.isOwn || status.owner == 0 else { throw .foreign }
             guard !status.grants(0o022) else { throw .exposed }
             let text = JSONValue(bytes: try file.contents(atMost: Self.longest))
@@ -64,7 +64,7 @@ struct RecordFile: Sendable {
             hints: [Hint("remove lanyard from \(subject) by hand, then", run: "rm\(last: path)")])
     }
 
-    /// Refuses a record that can't be kept, before anybody is asked anything.
+    /// Throws if the record can't be written, before the user is asked anything.
     func requireWritable() throws(Failure) {
         do throws(SettingsError) {
             try SettingsText(reading: path).requireReplaceable()
@@ -73,12 +73,12 @@ struct RecordFile: Sendable {
         }
     }
 
-    /// The record while no other lanyard changes it, nor what it is about.
+    /// Locks the record, so that no other lanyard changes it or the settings that it is about.
     func locked() throws(Failure) -> LockedRecordFile {
         // Everybody is to read what is beside the system's record.
         Folder.make(folder, permissions: isSystem ? 0o755 : 0o700)
         let folder = try opened()
-        // A file system that can't lock folders, such as NFS, lets everybody go on.
+        // On a file system that can't lock folders, such as NFS, nothing is locked.
         guard (try? folder.lock(within: Self.patience)) ?? true else {
             throw Failure("another lanyard is changing \(subject)", hints: ["try again"])
         }
@@ -111,7 +111,7 @@ struct RecordFile: Sendable {
     }
 }
 
-/// A record that nobody else changes as long as this value lives.
+/// A record that no other process changes while this value exists.
 struct LockedRecordFile: ~Copyable {
     private let record: RecordFile
     private let folder: Folder
@@ -121,6 +121,6 @@ struct LockedRecordFile: ~Copyable {
         self.folder = folder
     }
 
-    /// Puts other changes in place of all.
+    /// Replaces all changes.
     func write(_ changes: [JSONValue]) throws(Failure) { try record.write(changes, in: folder) }
 }

@@ -44,12 +44,12 @@ struct UnconfigureGitCommand: Command {
         if place == nil { try tellIdentity(context) }
     }
 
-    /// What was written for a place, or for all, and is still there.
+    /// Returns the changes for a place, or for all, that are still there.
     private func written(_ record: GitRecord, _ place: String?) async throws(Failure) -> [GitRecord.Entry] {
         try await record.standing(record.entries()).filter { place == nil || $0.change.place == place }
     }
 
-    /// False if the person said no.
+    /// Returns false if the user said no.
     private func take(
         back written: [GitRecord.Entry], _ record: GitRecord, _ context: CommandContext
     ) async throws(Failure) -> Bool {
@@ -69,7 +69,7 @@ struct UnconfigureGitCommand: Command {
         guard await scope.mayGoOn(context) else { return false }
         let locked = try record.file.locked()
         let standing = try await record.standing(record.entries())
-        // What was shown, less what somebody else has taken back meanwhile.
+        // The changes that were shown, except those that somebody else has undone meanwhile.
         let removed = written.filter(standing.contains)
         for entry in removed {
             guard let file = entry.file else { continue }
@@ -83,7 +83,7 @@ struct UnconfigureGitCommand: Command {
         return true
     }
 
-    /// Removes files that were made for what was taken out of them.
+    /// Removes files that were created for the changes and are empty now.
     private func removeEmpty(_ files: Set<String>) throws(Failure) {
         do throws(SettingsError) {
             for file in files {
@@ -104,7 +104,7 @@ struct UnconfigureGitCommand: Command {
         try record.file.requireWritable()
     }
 
-    /// Tells that an identity still gets the tokens, which `configure git --identity` may have set.
+    /// Reports that an identity still gets the tokens, which may come from `configure git --identity`.
     private func tellIdentity(_ context: CommandContext) throws(Failure) {
         let setting = (try? Configuration.settings(in: context))?.first { $0.key == "default-identity" }
         guard let setting, case .file(let file, _) = setting.origin,
@@ -116,12 +116,12 @@ struct UnconfigureGitCommand: Command {
                 run: "lanyard config unset\(flag: "--system", if: scope.system) default-identity"))
     }
 
-    /// Tells of what git still has of lanyard for a place, or for all, and no record has.
+    /// Reports what git still has of lanyard for a place, or for all, that no record contains.
     private func tellWhatIsLeft(
         _ place: String?, _ record: GitRecord, _ context: CommandContext
     ) async throws(Failure) {
         var recorded = try record.entries()
-        // A user's git reads what was written for everybody, too.
+        // The user's git also reads what was written for all users.
         if !scope.system { recorded += (try? GitRecord(.system, context).entries()) ?? [] }
         for entry in try await GitConfiguration(context).whatCounts(for: scope.scope) {
             guard let own = entry.place(of: "helper"), place == nil || place == (try? Self.place(own)),
@@ -140,9 +140,10 @@ struct UnconfigureGitCommand: Command {
 }
 
 extension CommandContext {
-    /// Tells of the rules that are still there for some places, or for all, which lanyard itself goes by, and how to be rid of them.
+    /// Lists the remaining rules for some places, or for all, which still apply to lanyard itself, and how to remove
+    /// them.
     func tellRules(for places: Set<String>?, of scope: Session.Scope) {
-        // If the configuration is wrong, other commands say so.
+        // If the configuration has errors, other commands report them.
         guard let session = try? Session(self, of: scope) else { return }
         let rules = session.configuration.rules.filter { rule in
             rule.file == session.rulesFile && places?.contains(rule.pattern.place) != false

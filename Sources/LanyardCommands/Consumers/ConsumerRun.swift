@@ -3,22 +3,22 @@ import CredentialEngine
 import SystemPackage
 import Terminal
 
-/// A consumer that is being served on the process's streams: does what its protocol says, with what the engine has.
+/// Serves a consumer on the process's streams: carries out its turns with the engine's answers.
 struct ConsumerRun: Sendable {
-    /// Where it came to.
+    /// The state in which a run pauses or ends.
     enum Stop {
-        /// The process is to end with this status.
+        /// The process ends with this status.
         case end(Int32)
-        /// It goes on once this has been done.
+        /// The run continues once this is done.
         case needsOthers(PendingOutcome)
     }
 
     private var consumer: any Consumer
     private let engine: CredentialEngine
     private let context: CommandContext
-    /// What the engine refused last.
+    /// The engine's last refusal.
     private var refusal: Refusal?
-    /// What it was asked last.
+    /// The last question to the engine.
     private var question: Question?
 
     init(_ consumer: any Consumer, in context: CommandContext, _ options: InteractionOptions.Values = .init()) {
@@ -37,10 +37,10 @@ struct ConsumerRun: Sendable {
         }
     }
 
-    /// Begins, and goes as far as what is stored goes.
+    /// Begins, and goes as far as what is stored allows.
     mutating func untilOthersAreNeeded() -> Stop { proceed(consumer.begin()) }
 
-    /// Begins, and ends; gives the exit status.
+    /// Runs to the end, and returns the exit status.
     mutating func toTheEnd() async -> Int32 {
         switch untilOthersAreNeeded() {
         case .end(let status): status
@@ -48,7 +48,7 @@ struct ConsumerRun: Sendable {
         }
     }
 
-    /// Does what has to wait for others, and goes on to the end; gives the exit status.
+    /// Waits for others, runs to the end, and returns the exit status.
     func goingOn(with pending: PendingOutcome) async -> Int32 {
         var (run, pending) = (self, pending)
         while true {
@@ -108,13 +108,13 @@ struct ConsumerRun: Sendable {
         }
     }
 
-    /// Tells what went wrong, and with whose request if it is another's.
+    /// Reports an error, and whose request it was if it came through an agent.
     private func report(_ failure: Failure) {
         if let requester = context.requester { context.console.note("a request from \(requester.text) failed:") }
         context.console.report(failure)
     }
 
-    /// What comes next on stdin, nothing at its end; nil once it is told that it can't be read.
+    /// Reads from stdin; empty at the end, nil after an error that has been reported.
     private func read() -> [UInt8]? {
         do {
             return try [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in

@@ -2,7 +2,7 @@ import ArgumentParser
 import ConsumerProtocols
 import Rules
 
-/// What stdin and stdout hold.
+/// The format of stdin and stdout.
 private enum CredentialFormat {
     static let note = "In git's key=value format; see git-credential-lanyard(1)."
 }

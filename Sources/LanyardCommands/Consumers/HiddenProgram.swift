@@ -5,12 +5,12 @@ import Glibc
 import Secrets
 import Terminal
 
-/// The program that lanyard hides by standing in for it: what lanyard doesn't answer is for it.
+/// The real program behind one of lanyard's stand-ins, which gets all command lines that lanyard doesn't answer.
 struct HiddenProgram {
     private let name: String
     private let arguments: [String]
 
-    /// Nil if lanyard stands in for no such program, or answers such arguments itself.
+    /// Returns nil if lanyard doesn't stand in for such a program, or answers these arguments itself.
     init?(_ name: String, _ arguments: [String]) {
         switch name {
         case AzureCLIConsumer.program where !AzureCLIConsumer.serves(arguments): break
@@ -21,7 +21,7 @@ struct HiddenProgram {
         self.arguments = arguments
     }
 
-    /// Runs it in this process's place; comes back only if there is none, with the status for that.
+    /// Replaces this process with the program; returns only if there is none, with the exit status for that.
     func run(in context: CommandContext) -> Int32 {
         do throws(Failure) {
             guard let path = path(in: context) else {
@@ -36,7 +36,7 @@ struct HiddenProgram {
         }
     }
 
-    /// What the Azure Developer CLI gets tokens by; how it signs in itself is left to it.
+    /// Returns the variables through which the Azure Developer CLI gets tokens; its own sign-in doesn't need them.
     private func variables(in context: CommandContext) throws(Failure) -> [String: String?] {
         guard name == AzureDeveloperCLIConsumer.program, let command = arguments.first,
             !["auth", "completion", "version", "--version", "--help", "-h"].contains(command)
@@ -45,7 +45,7 @@ struct HiddenProgram {
         return ["AZD_AUTH_ENDPOINT": endpoint.url, "AZD_AUTH_KEY": endpoint.secret.reveal(), "AZD_AUTH_CERT": nil]
     }
 
-    /// The first program of the name in `PATH` that isn't lanyard.
+    /// Returns the first program with the name on `PATH` that isn't lanyard.
     private func path(in context: CommandContext) -> String? {
         (context.variable("PATH") ?? "").pieces(between: ":").lazy.map { "\($0)/\(name)" }
             .first { access($0, X_OK) == 0 && FileTrust.realPath($0) != context.executable }

@@ -1,26 +1,26 @@
 import ConsumerProtocols
 
-/// A tool that lanyard serves in the tool's own protocol: what it runs, and what answers it.
+/// A tool that lanyard serves in the tool's own protocol.
 ///
-/// git has more ways in, as `lanyard get` and as `git-credential-lanyard`, and stands apart.
+/// git isn't among them because it has two more ways in: `lanyard get` and `git-credential-lanyard`.
 struct ServedTool: Sendable {
-    /// How a tool comes here.
+    /// How a tool runs lanyard.
     private enum Way: Sendable {
-        /// By a link to lanyard of this name.
+        /// Through a link to lanyard with this name.
         case program(String)
-        /// By a link that only `exec` makes, and that no installation has.
+        /// Through a link that only `exec` makes, and that isn't installed.
         case standIn(String)
-        /// By a command of lanyard's.
+        /// Through a command of lanyard's.
         case command(String)
     }
 
     /// What answers: made of the arguments that the tool passes, and of what it runs in.
     private typealias Maker = @Sendable (_ arguments: [String], _ context: CommandContext) -> any Consumer
 
-    /// A way in, and what is there.
+    /// A way to run lanyard, and the consumer that serves it.
     private struct Entrance: Sendable {
         let way: Way
-        /// What people call the tools that come this way.
+        /// The names that people use for these tools.
         let tools: [String]
         let make: Maker
         let inquiry: @Sendable (_ url: String, _ tool: String, _ atTerminal: Bool) -> Inquiry
@@ -70,18 +70,18 @@ struct ServedTool: Sendable {
         AzureCLIConsumer(arguments, environment: context.environment, version: Version.current)
     }
 
-    /// The names of the links to lanyard that tools run.
+    /// The names of the installed links to lanyard.
     static let programs = all.compactMap { entrance in
         if case .program(let name) = entrance.way { name } else { nil }
     }
 
-    /// What people call the tools, git's name first.
+    /// The names that people use for the tools, git's first.
     static let names = ([git] + all).flatMap(\.tools)
 
     private let arguments: [String]
     private let make: Maker
 
-    /// Finds the tool that runs a program of this name with these arguments; nil if it is none, or a person who wants help.
+    /// Finds the tool that runs a program with these arguments; nil if there is none, or if a person asks for help.
     init?(program: String, arguments: [String]) {
         for entrance in Self.all {
             switch entrance.way {
@@ -96,7 +96,7 @@ struct ServedTool: Sendable {
         return nil
     }
 
-    /// What answers the tool of a name, and how it asks for a URL; nil if there is no such tool.
+    /// Returns a tool's consumer and how the tool asks for a URL; nil if there is no such tool.
     static func trial(
         of name: String, for url: String, _ context: CommandContext
     ) -> (consumer: any Consumer, inquiry: Inquiry)? {

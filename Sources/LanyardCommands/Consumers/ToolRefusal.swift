@@ -1,16 +1,16 @@
 import Glibc
 import TokenStore
 
-/// What a running tool was refused a moment ago, for tools that run what failed again: nobody is asked for it twice.
+/// A note that a running tool was refused a moment ago, so that a tool that tries again doesn't ask the user twice.
 struct ToolRefusal {
-    /// Milliseconds for which it counts; such tools try again at once, and may run for days.
+    /// The lifetime of a note in milliseconds; such tools try again at once, and may run for days.
     private static let lifetime = 30_000
 
     private let notes: SharedNotes
     /// The tool's process.
     private let key: String
 
-    /// What the parent process was refused; nil if that can't be known.
+    /// Finds the note about the parent process; nil if that process can't be identified.
     init?(_ context: CommandContext) {
         let parent = getppid()
         guard let start = ProcessFields(of: parent)?.start else { return nil }

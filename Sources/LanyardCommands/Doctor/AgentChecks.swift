@@ -11,7 +11,7 @@ struct AgentChecks {
     let examination: Examination
     private var isForStrangers: Bool { examination.isForStrangers }
 
-    /// None if nothing is forwarded, to here or from here.
+    /// The findings; empty if nothing is forwarded to or from this machine.
     var findings: [Finding] {
         if let agent = examination.configuration.agent { return [asked(agent)] }
         let forwards = examination.configuration.forwards

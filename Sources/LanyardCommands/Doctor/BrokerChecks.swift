@@ -14,7 +14,7 @@ struct BrokerChecks {
     let examination: Examination
     private var isForStrangers: Bool { examination.isForStrangers }
 
-    /// One for each plugin that could be asked; none if no rule comes to an authority that it serves.
+    /// Returns a finding for each plugin that could be asked; empty if no rule is for an authority that one serves.
     func findings() async -> [Finding] {
         guard examination.registry.plugins.contains(where: { !$0.brokered.isEmpty }),
             let session = try? Session(examination.context, options: .init(isInteractive: false))
@@ -24,7 +24,7 @@ struct BrokerChecks {
         return findings
     }
 
-    /// The plugins, each with the requests that it is for, one at least.
+    /// Returns the plugins, each with at least one request that it is for.
     private func uses(in session: Session) -> [(PluginManifest, [TokenRequest])] {
         var uses: [(PluginManifest, [TokenRequest])] = []
         for rule in session.configuration.rules where rule.identity == nil {
@@ -69,7 +69,7 @@ struct BrokerChecks {
         }
     }
 
-    /// What is wrong with it; other ways to sign in go on without.
+    /// Returns a warning rather than a failure, because other ways to sign in still work.
     private func warning(_ plugin: PluginManifest, _ error: PluginError) -> Finding {
         let hint = error.hints.first ?? "until then, you sign in without it"
         return .warn(Self.check, "\(plugin.name): \(words(of: error))", hint)

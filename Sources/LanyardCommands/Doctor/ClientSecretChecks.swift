@@ -5,7 +5,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// The clients' secrets that the rules' issuers want, if the keyring can be read.
+/// Checks the client secrets that the rules' issuers need, if the keyring can be read.
 struct ClientSecretChecks {
     let examination: Examination
 
@@ -16,7 +16,7 @@ struct ClientSecretChecks {
         let kind: String?
     }
 
-    /// One for each client at an issuer that has a use for its secret.
+    /// Returns a finding for each client at an issuer that uses its secret.
     func findings() throws(StoreError) -> [Finding] {
         var findings: [Finding] = []
         var seen: Set<Client> = []

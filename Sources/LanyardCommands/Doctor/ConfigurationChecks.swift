@@ -6,7 +6,7 @@ import Secrets
 import SettingsFile
 import Terminal
 
-/// What the configuration files say.
+/// Checks the configuration files.
 struct ConfigurationChecks {
     let examination: Examination
     private var configuration: Configuration { examination.configuration }
@@ -37,7 +37,7 @@ struct ConfigurationChecks {
             Hint(run: "lanyard configure git URL"), "passwords work without a rule")
     }
 
-    /// The rules that can't work, or that something is odd about.
+    /// The rules that can't work, or that look odd.
     private var rules: [Finding] { configuration.rules.compactMap(finding) }
 
     private func finding(_ rule: Rule) -> Finding? {
@@ -88,7 +88,7 @@ struct ConfigurationChecks {
         return nil
     }
 
-    /// The clients of manifests that the rules use.
+    /// The well-known clients that the rules use.
     private var clients: Finding? {
         let used = configuration.rules.compactMap { rule in
             configuration.clientID(of: rule).flatMap { examination.registry.match(rule)?.client($0) }

@@ -50,7 +50,7 @@ struct DoctorCommand: Command {
     }
 }
 
-/// What the findings come to.
+/// The result of all checks.
 struct DoctorSummary: Sendable {
     private let findings: [Finding]
     let failures: Int
@@ -62,10 +62,10 @@ struct DoctorSummary: Sendable {
         warnings = findings.count { $0.level == .warn }
     }
 
-    /// A line for each finding, its remedies below it; wrapped if the screen has an end.
+    /// Returns a line for each finding with its remedies below, wrapped for the screen.
     func lines(on screen: Screen) -> [String] { Self.lines(findings, on: screen) }
 
-    /// The same for problems only, the worst first; of the checks without any only the names.
+    /// Returns the lines of the problems, the worst first, and only the names of checks without problems.
     func problemsFirst(on screen: Screen) -> [String] {
         let problems = [Finding.Level.fail, .warn].flatMap { level in findings.filter { $0.level == level } }
         let lines = Self.lines(problems, on: screen)
@@ -81,14 +81,14 @@ struct DoctorSummary: Sendable {
         let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
         var shown: Set<String> = []
         return zip(findings, texts).flatMap { finding, text in
-            // What is to be copied is told once, though it helps with several findings.
+            // Shows each text to copy once, even if it helps with several findings.
             let remedies = finding.remedies.filter { $0.copied.map { shown.insert($0).inserted } ?? true }
             return ["\(finding.level.word(on: screen))  \(text)"]
                 + remedies.map { "      -> \($0.wrapped(columns: columns, indent: 9))" }
         }
     }
 
-    /// The whole in one line, and what tells more.
+    /// Returns a summary in one line, and how to find out more.
     func verdict(showsAll: Bool, isOnline: Bool) -> Hint {
         let counts = [(failures, "failure"), (warnings, "warning")].filter { $0.0 > 0 }
         let verdict =
@@ -103,7 +103,7 @@ struct DoctorSummary: Sendable {
             : Hint("\(verdict); to see every check", run: "lanyard doctor\(flag: "--online", if: isOnline) --all")
     }
 
-    /// The findings for programs.
+    /// The findings as JSON.
     var json: JSONValue {
         [
             "lanyard": .string(Version.current), "failures": .integer(Int64(failures)),
@@ -120,7 +120,7 @@ struct DoctorSummary: Sendable {
 }
 
 extension Finding {
-    /// The finding as strangers may see it.
+    /// Returns the finding without what strangers may not see.
     fileprivate func redacted(_ redaction: Redaction) -> Finding {
         Finding(
             check: check, level: level, text: redaction.redacted(text),
@@ -129,7 +129,7 @@ extension Finding {
 }
 
 extension Finding.Level {
-    /// The word, in its colour if the screen has any.
+    /// Returns the word, coloured if the screen has colours.
     fileprivate func word(on screen: Screen) -> String {
         guard screen.hasColours else { return rawValue }
         let colour =

@@ -4,16 +4,16 @@ import SettingsFile
 import Terminal
 import TokenStore
 
-/// What `doctor` looks at: the surroundings, with a configuration if it can be read.
+/// What `doctor` examines: the surroundings and, if it can be read, the configuration.
 struct Examination: Sendable {
     let context: CommandContext
     /// Whether nothing may be told that names somebody.
     let isForStrangers: Bool
     let configuration: Configuration
-    /// What is wrong with the configuration; the built-in one stands for it then.
+    /// The error in the configuration, in which case `configuration` is the built-in one.
     let configurationError: SettingsError?
     let registry: PluginRegistry
-    /// How the person could be reached from here.
+    /// How the user could be reached from here.
     let presence: Presence
 
     init(_ context: CommandContext, isForStrangers: Bool) {
@@ -31,10 +31,10 @@ struct Examination: Sendable {
         presence = Presence(context, browser: configuration.browser, isInteractive: true, isAskedFor: false)
     }
 
-    /// The store, unable to prompt.
+    /// The store, without prompts.
     var store: SecretServiceStore { SecretServiceStore(configuration: keyring) }
 
-    /// The secrets of applications, unable to prompt.
+    /// The secrets of applications, without prompts.
     var clientSecrets: ClientSecretStore { ClientSecretStore(configuration: keyring) }
 
     private var keyring: KeyringConfiguration {
@@ -47,15 +47,16 @@ struct Examination: Sendable {
         return !configuration.rules.isEmpty && configuration.rules.allSatisfy { $0.identity != nil }
     }
 
-    /// Whether all works without a keyring, as in a pipeline: no person's token has to be kept, nor an identity's secret.
+    /// Whether everything works without a keyring, as in a pipeline: neither a user's token nor an identity's secret is
+    /// stored.
     var needsNoKeyring: Bool {
-        // What an agent gives is kept where it runs.
+        // An agent's credentials are stored on its own machine.
         guard configuration.agent == nil else { return true }
         return (isForIdentities || context.boolean("CI") == true)
             && !configuration.identities.contains(where: \.isKeptInKeyring)
     }
 
-    /// Everything, in the order in which it is looked at.
+    /// Runs all checks.
     ///
     /// - Parameter isOnline: whether authorities are asked, too.
     /// - Returns: a finding or more for each check.
@@ -85,14 +86,14 @@ struct Examination: Sendable {
         }
     }
 
-    /// The user's configuration file, for people.
+    /// The path of the user's configuration file, for people.
     var userFile: String {
         context.short(context.userFile)
     }
 }
 
 extension Identity {
-    /// Whether the keyring has what proves it.
+    /// Whether the keyring contains the identity's secret or password.
     fileprivate var isKeptInKeyring: Bool {
         switch application?.proof {
         case .secret(.keyring), .certificate(_, password: .keyring): true

@@ -1,41 +1,41 @@
 import Terminal
 
-/// One thing that `doctor` looked at, and what to do about it.
+/// The result of one of `doctor`'s checks, with its remedies.
 struct Finding: Sendable, Equatable {
-    /// How it stands.
+    /// The severity of a finding.
     enum Level: String, Sendable {
         /// It works.
         case pass
-        /// It works, and something will be missed.
+        /// It works, but with limitations.
         case warn
         /// It doesn't work.
         case fail
     }
 
-    /// What was looked at, such as `keyring.state`; stays the same from release to release.
+    /// The name of the check, such as `keyring.state`, which stays the same from release to release.
     let check: String
     let level: Level
-    /// How it stands and why, for people.
+    /// The result and its reason, for people.
     let text: String
-    /// What to do, the first a command wherever there is one.
+    /// The remedies, if possible with a command first.
     let remedies: [Hint]
 
-    /// What works.
+    /// Returns a finding for something that works.
     static func pass(_ check: String, _ text: String) -> Finding {
         Finding(check: check, level: .pass, text: text, remedies: [])
     }
 
-    /// What is missed.
+    /// Returns a finding for something that works with limitations.
     static func warn(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
         Finding(check: check, level: .warn, text: text, remedies: remedies)
     }
 
-    /// What doesn't work.
+    /// Returns a finding for something that doesn't work.
     static func fail(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
         Finding(check: check, level: .fail, text: text, remedies: remedies)
     }
 
-    /// What an error of ours says doesn't work.
+    /// Returns a finding for one of lanyard's own errors.
     static func fail(_ check: String, _ failure: Failure) -> Finding {
         Finding(check: check, level: .fail, text: failure.message, remedies: failure.hints)
     }

@@ -4,7 +4,7 @@ import Rules
 import Secrets
 import Terminal
 
-/// git and its configuration, as they are outside any repository.
+/// Checks git and its configuration, as they are outside any repository.
 struct GitChecks {
     let examination: Examination
     private var context: CommandContext { examination.context }
@@ -38,7 +38,7 @@ struct GitChecks {
                 write: "authority = \"\(Example.authorityToFill)\""))
     }
 
-    /// A host whose server names the tenant that the configuration leaves open; nil if it leaves none open.
+    /// A host whose server names the tenant if the configuration leaves it open; nil if it doesn't.
     private var hostOfUnknownTenant: String? {
         let configuration = examination.configuration
         guard configuration.mapsKnownHosts, let authority = configuration.authority,
@@ -72,7 +72,7 @@ struct GitChecks {
             Hint("or for one host", run: "lanyard configure git URL --only"))
     }
 
-    /// Where git hands a token that lanyard answered with to a helper that may keep it, in a file perhaps.
+    /// Returns a finding if git passes a token from lanyard to another helper that may store it, perhaps in a file.
     private func leak(
         _ entries: [GitConfiguration.Entry], _ version: GitVersion, _ everywhere: GitHelpers
     ) -> Finding? {
@@ -91,7 +91,7 @@ struct GitChecks {
             "or install git 2.46 or later, which tells other helpers not to keep them")
     }
 
-    /// The URLs that tokens are for: the rules', and if a plugin knows hosts, those that git's configuration names.
+    /// Returns the URLs that tokens are for: those of rules and, if plugins map hosts, those in git's configuration.
     private func tokenPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
         let configuration = examination.configuration
         let rules = configuration.rules.map(\.pattern.text)
@@ -100,7 +100,8 @@ struct GitChecks {
         return rules + known.map { "https://\($0)" } + GitHelpers.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }
 
-    /// A place for which git asks others than everywhere: a section of its own forgets lanyard, or puts another first.
+    /// Returns a finding for a place where a section of git's configuration drops lanyard, or puts another helper
+    /// first.
     private func exception(
         _ entries: [GitConfiguration.Entry], _ everywhere: GitHelpers, _ places: [String]
     ) -> Finding? {

@@ -6,7 +6,7 @@ import Rules
 import Secrets
 import Terminal
 
-/// The identities that the configuration has, and whether what proves them is there.
+/// Checks that what proves the configured identities exists.
 struct IdentityChecks {
     let examination: Examination
     private var configuration: Configuration { examination.configuration }
@@ -59,13 +59,13 @@ struct IdentityChecks {
     }
 }
 
-/// What is wrong with a file that proves an identity; the text goes on after the path.
+/// A problem with a file that proves an identity; the text follows the path.
 private enum CertificateFault: String {
     case missing = "is not there"
     case unreadable = "cannot be read"
     case open = "can be read by others"
 
-    /// Nil if nothing is wrong.
+    /// Returns nil if there is no problem.
     init?(_ path: String) {
         guard access(path, R_OK) == 0 else {
             self = errno == ENOENT ? .missing : .unreadable
@@ -77,7 +77,7 @@ private enum CertificateFault: String {
 }
 
 extension Identity {
-    /// The file that proves it.
+    /// The file that proves the identity.
     fileprivate var proofFile: String? {
         switch application?.proof {
         case .certificate(let path, _): path

@@ -4,7 +4,7 @@ import Secrets
 import Terminal
 import TokenStore
 
-/// The keyring: its bus, its provider, its state and what of lanyard's is in it.
+/// Checks the keyring: its bus, its provider, its state and lanyard's items in it.
 ///
 /// Nothing prompts, and nothing is unlocked.
 struct KeyringChecks {
@@ -88,7 +88,7 @@ struct KeyringChecks {
 private struct Provider {
     let text: String
 
-    /// Programs whose `--version` prints a line and does nothing else.
+    /// The programs whose `--version` prints a line and does nothing else.
     private static let known = ["gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "oo7-daemon"]
 
     static func running() async -> Provider? {

@@ -4,7 +4,7 @@ import Secrets
 import Terminal
 import TokenStore
 
-/// What lanyard keeps in memory between two requests.
+/// Checks what lanyard keeps in memory between requests.
 struct MemoryChecks {
     let examination: Examination
     private var context: CommandContext { examination.context }

@@ -4,7 +4,7 @@ import Rules
 import Secrets
 import Terminal
 
-/// What the plugins' connections go through; nothing is connected to.
+/// Checks the settings of the plugins' connections, without connecting.
 struct NetworkChecks {
     let examination: Examination
     private var context: CommandContext { examination.context }
@@ -57,10 +57,10 @@ struct NetworkChecks {
 struct ProxyVariable {
     let name: String
     let value: String
-    /// The proxy's host, with its port; never the password that may stand before it.
+    /// The proxy's host and port, without a user name or password.
     let host: String
 
-    /// Looks for it; nil if there is none.
+    /// Finds the variable; nil if none is set.
     init?(_ context: CommandContext) {
         let names = ["https_proxy", "HTTPS_PROXY"]
         guard let name = names.first(where: { context.variable($0) != nil }), let value = context.variable(name) else {
@@ -74,7 +74,7 @@ struct ProxyVariable {
     }
 }
 
-/// Whether the clock can be right: tokens' times are compared with it.
+/// Checks whether the clock can be right, because tokens' times are compared with it.
 struct ClockCheck {
     let examination: Examination
 
@@ -91,6 +91,6 @@ struct ClockCheck {
 }
 
 extension CommandContext {
-    /// Whether a path leads to something that can be read.
+    /// Whether a path can be read.
     func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 }

@@ -8,23 +8,23 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// What shows only once authorities are asked, which the plugins do: whether they can be reached and by which way, whether
-/// they know the client, what time it is there, and whether what is signed in can be renewed.
+/// Checks that need the authorities, which the plugins ask: whether they can be reached and how, whether they know the
+/// client, what time it is there, and whether the sign-ins can be renewed.
 struct OnlineChecks: Sendable {
-    /// How many authorities are asked at a time: each takes a process.
+    /// The number of authorities to ask at the same time, because each takes a process.
     private static let atOnce = 8
-    /// How long after the first renewal another one may begin.
+    /// The time after the first renewal during which others may begin.
     private static let patience = Duration.seconds(60)
-    /// Seconds to wait for another lanyard that renews by the same refresh token.
+    /// The time to wait for another lanyard with the same refresh token, in seconds.
     private static let patienceWithOthers = 20.0
 
     private let session: Session
     private let targets: [OnlineTarget]
     private let isForStrangers: Bool
 
-    /// Takes what the rules, and the configuration without one, come to.
+    /// Collects the authorities of the rules and of the configuration.
     ///
-    /// For strangers nothing is said in the authorities' own words, which may name somebody.
+    /// For strangers, the authorities' own words are left out, because they may name somebody.
     ///
     /// - Throws: `Failure` if the configuration is wrong.
     init(_ examination: Examination) throws(Failure) {
@@ -33,7 +33,7 @@ struct OnlineChecks: Sendable {
         isForStrangers = examination.isForStrangers
     }
 
-    /// Everything; without a clock's finding if no authority told the time.
+    /// Runs all checks; without a finding for the clock if no authority told the time.
     func findings() async -> [Finding] {
         guard !targets.isEmpty else {
             return [.pass("authority", "no rule and no default names one, so none was asked")]
@@ -48,13 +48,13 @@ struct OnlineChecks: Sendable {
 
     // MARK: Authorities
 
-    /// What a plugin said of an authority.
+    /// The result of asking an authority.
     private struct Probed: Sendable {
         let target: OnlineTarget
         let finding: Finding
         /// Whether a renewal may work.
         var isUsable = true
-        /// By how many seconds the authority's clock is ahead of this computer's.
+        /// How far the authority's clock is ahead of this computer's, in seconds.
         var clockLead: Int?
     }
 
@@ -91,7 +91,7 @@ struct OnlineChecks: Sendable {
         return .pass("authority", "\(target.authority) answers\(way)\(client)")
     }
 
-    /// Why an authority, or a renewal there, doesn't work.
+    /// Returns the reason why an authority, or a renewal there, doesn't work.
     private func refusal(
         _ check: String, _ error: AcquisitionError, _ target: OnlineTarget, of account: AccountRecord? = nil
     ) -> Finding {
@@ -109,7 +109,7 @@ struct OnlineChecks: Sendable {
 
     // MARK: The clock
 
-    /// By how many seconds a clock may be off before it is worth a word, and before tokens' times are misread.
+    /// The seconds by which a clock may differ before a warning, and before tokens' times are misread.
     private static let tolerance = (warning: 60, failure: 300)
 
     private func clock(_ probed: [Probed]) -> Finding? {
@@ -133,7 +133,7 @@ struct OnlineChecks: Sendable {
 
     // MARK: Renewals
 
-    /// Renews one after the other, as long as there is time: two may need the same refresh token.
+    /// Tries the renewals one after the other while there is time, because two may need the same refresh token.
     private func renewals(_ probed: [Probed]) async -> [Finding] {
         let start = ContinuousClock.now
         var findings: [Finding] = []
@@ -145,7 +145,7 @@ struct OnlineChecks: Sendable {
                 break
             }
             let decision = session.acquirer.decide(target.request)
-            // Without a keyring there is nothing to renew; other findings tell why.
+            // Without a keyring there is nothing to renew; other findings give the reason.
             if decision.storeError != nil { break }
             if case .refuse(let error) = decision.step, decision.account == nil {
                 findings.append(refusal("renewal", error, target))
@@ -158,7 +158,7 @@ struct OnlineChecks: Sendable {
         return findings + [nobody(at: strange)].compactMap(\.self)
     }
 
-    /// One finding for all that nobody has signed in to; nil if there are none.
+    /// Returns one finding for all authorities without a sign-in; nil if there are none.
     private func nobody(at targets: [OnlineTarget]) -> Finding? {
         guard let first = targets.first else { return nil }
         let names = targets.map(\.authority).uniqued
@@ -207,22 +207,22 @@ struct OnlineChecks: Sendable {
     private func name(of account: AccountRecord) -> String { isForStrangers ? "an account" : account.nameForPeople }
 }
 
-/// An authority as one client asks it, and the rule that has it do so.
+/// An authority as asked by one client, with the rule that it comes from.
 private struct OnlineTarget: Sendable {
     let request: TokenRequest
-    /// A URL that comes to that request; nil if there is none to name, as for a rule with a wildcard.
+    /// A URL that leads to the request; nil if there is none, as for a rule with a wildcard.
     let url: String?
-    /// Where the rule stands; nil if it is none.
+    /// The place of the rule in its file; nil if there is no rule.
     let rulePlace: String?
 
-    /// Whether it is no authority, but the platform that gives this machine its identities.
+    /// Whether it isn't an authority, but the platform that provides this machine's identities.
     var isMachine: Bool { request.authority == Identity.machineAuthority }
     var authority: String {
         isMachine ? "the platform that this machine runs on" : request.authority.displayable(limit: 255)
     }
     var clientID: String { request.clientID.displayable(limit: 100) }
 
-    /// The targets of a configuration, each once.
+    /// Returns the targets of a configuration without duplicates.
     static func all(of session: Session) -> [OnlineTarget] {
         let byRules = session.configuration.rules.filter { $0.identity == nil }.compactMap { rule in
             session.configuration.request(by: rule).flatMap { session.settled($0, rule) }.map { request in
@@ -238,7 +238,7 @@ private struct OnlineTarget: Sendable {
         return targets
     }
 
-    /// The platform of this machine, if one of the identities that are used is the machine's: all of them ask there.
+    /// Returns this machine's platform if an identity that is in use is the machine's; all of those ask there.
     private static func ofMachine(_ session: Session) -> [OnlineTarget] {
         let configuration = session.configuration
         let named = configuration.rules.compactMap(\.identity) + [configuration.defaultIdentity].compactMap(\.self)
@@ -253,7 +253,7 @@ private struct OnlineTarget: Sendable {
         return request.map { [OnlineTarget(request: $0, url: nil, rulePlace: nil)] } ?? []
     }
 
-    /// What the hosts come to that a plugin knows and no rule maps; the first stands for all.
+    /// Returns the target of the hosts that a plugin knows and no rule maps; the first host stands for all.
     private static func byDefault(_ session: Session) -> [OnlineTarget] {
         guard session.configuration.mapsKnownHosts else { return [] }
         return session.registry.gitHosts.prefix(1).compactMap { host in
@@ -274,8 +274,8 @@ private struct OnlineTarget: Sendable {
 }
 
 extension Session {
-    /// The request with its client's id; nil if no plugin serves the authority or the client won't do, which is told of the
-    /// rule.
+    /// Returns the request with its client's ID; nil if no plugin serves the authority, or if the client isn't valid,
+    /// which the rule's finding reports.
     fileprivate func settled(_ request: TokenRequest, _ rule: Rule? = nil) -> TokenRequest? {
         guard let match = registry.match(authority: request.authority, kind: request.kind, isConfigured: true),
             let id = try? configuration.clientID(request.clientID, at: match)
@@ -290,7 +290,7 @@ extension Session {
 }
 
 extension AcquisitionError {
-    /// What the plugin said, if it was asked.
+    /// The plugin's error; nil if it wasn't asked.
     fileprivate var cause: PluginError? {
         switch self {
         case .plugin(let error, _): error
@@ -299,7 +299,7 @@ extension AcquisitionError {
         }
     }
 
-    /// Whether nothing is broken: it is over in a while, or somebody has yet to sign in or to choose.
+    /// Whether nothing is broken: it will be over soon, or the user has yet to sign in or to choose.
     fileprivate var isHarmless: Bool {
         switch self {
         case .busy, .noSuchAccount, .ambiguousAccount: true
@@ -309,7 +309,7 @@ extension AcquisitionError {
 }
 
 extension PluginError {
-    /// What may be told to strangers: of the authority's own words, which may name somebody, only the codes.
+    /// The words for strangers: only the codes of the authority's error, whose text may name somebody.
     var wordsForStrangers: String {
         guard let error else { return message.displayable(limit: 800) }
         return "the authority refuses: "

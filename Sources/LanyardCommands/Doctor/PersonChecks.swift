@@ -2,7 +2,7 @@ import Rules
 import Secrets
 import Terminal
 
-/// How a person can be asked to sign in from here.
+/// Checks how a user can be asked to sign in from here.
 struct PersonChecks {
     let examination: Examination
     private var context: CommandContext { examination.context }
@@ -22,7 +22,7 @@ struct PersonChecks {
         return [place].compactMap(\.self) + [browser, terminal]
     }
 
-    /// The variable that says that nobody is there.
+    /// The variable that says that there is no user.
     private var silencing: String? {
         presence == .nobody ? context.silencingVariable : nil
     }

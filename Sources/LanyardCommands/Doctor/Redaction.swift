@@ -3,7 +3,7 @@ import Glibc
 import PluginHost
 import Rules
 
-/// Takes out of a text what tells who somebody is and where they work.
+/// Removes names of people and of where they work from a text.
 struct Redaction: Sendable {
     private let replacements: [(text: String, by: String)]
     private let knownHosts: Set<String>
@@ -11,7 +11,7 @@ struct Redaction: Sendable {
     init(_ examination: Examination) {
         let context = examination.context
         var names: [(String, String)] = []
-        // Under sudo, who called it is named by paths too.
+        // Under sudo, paths also name the user who called it.
         let entries = [
             Self.entry(getpwuid(geteuid())), context.variable("SUDO_USER").flatMap { Self.entry(getpwnam($0)) },
         ]
@@ -29,11 +29,11 @@ struct Redaction: Sendable {
         ).union(["localhost"])
         for host in Self.hosts(examination) where !known.contains(host) { names.append((host, "HOST")) }
         knownHosts = known
-        // What is part of another comes after it.
+        // A name that is part of another comes after it.
         replacements = names.sorted { $0.0.count > $1.0.count }
     }
 
-    /// The text without names of people, machines and places of work.
+    /// Returns the text without the names of people, machines and organisations.
     func redacted(_ text: String) -> String {
         var text = text
         for (name, other) in replacements { text = text.replacingWhole(name, by: other) }
@@ -42,7 +42,7 @@ struct Redaction: Sendable {
             .joined(separator: " ")
     }
 
-    /// A word less a URL's user, path and unknown host, or less an address of mail.
+    /// Returns a word without a URL's user, path and unknown host, or without an email address.
     private func withoutPlaces(_ word: String) -> String {
         guard let separator = word.utf8.firstRange(of: "://".utf8) else {
             return word.hasBytes("@") ? "USER@DOMAIN" : word
@@ -55,7 +55,8 @@ struct Redaction: Sendable {
         return "\(word[..<separator.upperBound])\(shown)\(path.isEmpty ? "" : "/…")"
     }
 
-    /// The hosts that errors may name: the configuration's and the proxy; one without a domain could be any word.
+    /// Returns the hosts that errors may name, those of the configuration and the proxy; a name without a domain could
+    /// be any word.
     private static func hosts(_ examination: Examination) -> [String] {
         let configuration = examination.configuration
         let named = configuration.configuredHosts + configuration.rules.map(\.pattern.host.name)
@@ -66,7 +67,7 @@ struct Redaction: Sendable {
         }.filter { $0.hasBytes(".") }
     }
 
-    /// A user's name and home; nil if there is no such user.
+    /// Returns a user's name and home folder; nil if there is no such user.
     private static func entry(_ entry: UnsafeMutablePointer<passwd>?) -> (name: String, home: String)? {
         guard let entry, let name = entry.pointee.pw_name, let home = entry.pointee.pw_dir else { return nil }
         return (String(cString: name), String(cString: home))
@@ -78,7 +79,7 @@ struct Redaction: Sendable {
 }
 
 extension String {
-    /// The text with a word replaced wherever it isn't part of a longer one.
+    /// Returns the text with a word replaced wherever it isn't part of a longer one.
     fileprivate func replacingWhole(_ word: String, by other: String) -> String {
         var result = ""
         var rest = self[...]
@@ -94,7 +95,7 @@ extension String {
 }
 
 extension String {
-    /// The text without the names of other people's homes below `/home`.
+    /// The text without the names of other people's home folders below `/home`.
     fileprivate var withoutHomes: String {
         let parts = split(separator: "/home/", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in

@@ -2,7 +2,7 @@ import Addresses
 import Glibc
 import Secrets
 
-/// What a stranger has to know of the machine to understand a report.
+/// The facts about the machine that a stranger needs to understand a report.
 struct SystemFacts {
     let context: CommandContext
 
@@ -16,7 +16,7 @@ struct SystemFacts {
         ]
     }
 
-    /// The login shell's name; its path may name its user.
+    /// The name of the login shell, whose path may contain the user's name.
     private var shell: String {
         let name = context.variable("SHELL")?.pieces(between: "/").last
         return name.map { String($0).displayable(limit: 60) } ?? "unknown"

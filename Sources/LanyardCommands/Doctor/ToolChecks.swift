@@ -1,11 +1,11 @@
 import Terminal
 import ToolTexts
 
-/// The tools that use lanyard, besides git.
+/// Checks the tools besides git that use lanyard.
 struct ToolChecks {
     let context: CommandContext
 
-    /// A finding for each tool that was configured, or finds lanyard by itself; none for others.
+    /// A finding for each tool that was configured or finds lanyard by itself; none for other tools.
     var findings: [Finding] {
         let entries: [ToolRecord.Entry]
         do throws(Failure) {

@@ -22,15 +22,15 @@ struct ToolName: ExpressibleByArgument, Sendable {
     var configured: (any ConfigurableTool.Type)? { Tools.serving(text) }
 }
 
-/// A tool that is played: it asks for a URL as the real one does, and is told what it would be told.
+/// A simulated tool: it asks for a URL as the real tool does, and gets the same answers.
 struct AskingTool: Sendable {
-    /// What it comes to read.
+    /// What the tool reads.
     struct Answer: Sendable {
-        /// What lanyard prints.
+        /// The output of lanyard.
         let output: String
-        /// What it says on stderr, unless that is the engine's own refusal.
+        /// The error on stderr; nil for none.
         let complaint: Turn.Complaint?
-        /// Its exit status; nil if it goes on.
+        /// The exit status; nil if lanyard continues.
         let status: Int32?
 
         fileprivate init(_ turn: Turn) {
@@ -41,19 +41,19 @@ struct AskingTool: Sendable {
     }
 
     let name: ToolName
-    /// In seconds; nil if the tool waits for a person.
+    /// The number of seconds that the tool waits; nil if it waits for a user.
     let timeLimit: Int?
-    /// Whether it can name more of a URL than its host.
+    /// Whether the tool can send more of a URL than its host.
     let sendsPath: Bool
-    /// Whether it is given stored passwords.
+    /// Whether the tool accepts stored passwords.
     let takesPasswords: Bool
-    /// What it asks the engine; nil if it asks nothing for such a URL.
+    /// The tool's question to the engine; nil if it asks nothing for such a URL.
     let request: CredentialRequest?
-    /// What it reads if it asks nothing.
+    /// What the tool reads if it asks nothing.
     let refusal: Answer
     private let consumer: any Consumer
 
-    /// Has it ask for a URL.
+    /// Makes the tool ask for a URL.
     init?(_ name: ToolName, _ url: String, in context: CommandContext) {
         guard let (consumer, inquiry) = ServedTool.trial(of: name.text, for: url, context) else {
             return nil
@@ -69,7 +69,7 @@ struct AskingTool: Sendable {
         refusal = Answer(turn)
     }
 
-    /// What it reads if the engine says this.
+    /// Returns what the tool reads after an event from the engine.
     func answer(_ event: ConsumerEvent) -> Answer {
         var consumer = consumer
         return Answer(consumer.take(event))
@@ -77,13 +77,13 @@ struct AskingTool: Sendable {
 }
 
 extension Credential {
-    /// What stands for each secret.
+    /// The replacement for secrets.
     fileprivate static let mask = "…"
 
-    /// The end of a token that nobody has yet, which no token has.
+    /// The expiry of a token that doesn't exist yet; no real token has it.
     static let openEnd = 253_402_300_799
 
-    /// The same with nothing in it that is secret.
+    /// The credential without its secrets.
     var masked: Credential {
         var masked = self
         if !secret.isEmpty { masked.secret = Secret(Self.mask) }
@@ -94,7 +94,7 @@ extension Credential {
 }
 
 extension AskingTool.Answer {
-    /// What of a masked credential is in it, in words; nil if nothing is.
+    /// Returns in words what the answer contains of a masked credential; nil if it contains nothing.
     func contents(of masked: Credential, exchanged: Bool) -> String? {
         let secret =
             switch masked.kind {
@@ -124,7 +124,7 @@ extension AskingTool.Answer {
         return output.hasBytes(String(end)) || output.hasBytes(date)
     }
 
-    /// The lines of a masked answer; what hides a user name in base64 is masked as well.
+    /// Returns the lines of a masked answer; a base64 header, which contains the user name, is masked as well.
     func lines(of masked: Credential?) -> [String] {
         var text = output
         if let header = masked?.authorizationHeader, header.hasPrefix("Basic ") {

@@ -49,13 +49,13 @@ struct ExplainCommand: Command {
         }
     }
 
-    /// Whether the URL is cargo's of a sparse index.
+    /// Whether the URL is that of a sparse index in cargo's form.
     private var isSparse: Bool { tool?.text == "cargo" && url.hasPrefix(CargoConsumer.sparse) }
 
-    /// The URL without what only cargo writes.
+    /// The URL without cargo's prefix.
     private var address: String { isSparse ? String(url.dropFirst(CargoConsumer.sparse.count)) : url }
 
-    /// The tool, once it has asked; nil if none is named.
+    /// Returns the tool after it has asked; nil if none is named.
     private func asking(in context: CommandContext) async throws(Failure) -> AskingTool? {
         guard let tool else { return nil }
         let whole = try address.asWholeURL

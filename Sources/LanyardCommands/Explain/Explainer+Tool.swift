@@ -30,7 +30,7 @@ extension Explainer {
     private func uses(of tool: AskingTool) -> ToolUse? {
         guard let configurable = tool.name.configured else { return nil }
         var asked = request
-        // What a tool asks for may not be where it is configured.
+        // The place that a tool asks for may not be the one for which it is configured.
         if !tool.sendsPath { asked.path = nil }
         return ToolList(session.context).use(of: configurable, at: asked)
     }
@@ -51,7 +51,7 @@ extension Explainer {
         return facts
     }
 
-    /// What the engine's refusal tells the tool.
+    /// The engine's refusal as it is reported to the tool.
     private var report: ReportedRefusal {
         let failure = explanation.next.failure
         return ReportedRefusal(
@@ -74,7 +74,7 @@ extension Explainer {
         }
     }
 
-    /// What the tool would be answered with, as far as that is known without asking anybody.
+    /// The credential that the tool would get, as far as it is known without asking anybody.
     private var credential: Credential? {
         if let remembered { return remembered }
         guard let decision = explanation.decision else {
@@ -96,7 +96,7 @@ extension Explainer {
 }
 
 extension Explanation.ToolView {
-    /// Takes what the tool reads; without a credential in it unless one is named.
+    /// Records what the tool reads; `credential` is what is in it, if anything.
     fileprivate mutating func take(_ answer: AskingTool.Answer, _ credential: Credential? = nil) {
         reads = answer.lines(of: credential)
         status = answer.status
@@ -109,14 +109,14 @@ extension Explanation.ToolView {
 }
 
 extension AskingTool {
-    /// What it asks for if it asks for no credential.
+    /// What the tool asks for instead of a credential.
     fileprivate var silence: String {
         name.text == "cargo"
             ? "for a registry without a sparse index, which lanyard leaves to the next provider"
             : "for nothing at such a URL"
     }
 
-    /// What comes of that.
+    /// Returns the next step if the tool asks nothing.
     func silent(_ url: String) -> Explanation.Next {
         let hints =
             name.text == "cargo"
@@ -128,7 +128,7 @@ extension AskingTool {
         return .init(step: .nothing, text: "return nothing: it gets no request for such a URL", hints: hints)
     }
 
-    /// What it gets from an exchange that is still to be made.
+    /// Returns what the tool gets from an exchange that hasn't happened yet.
     fileprivate func unknown(_ exchange: TokenExchange?) -> String {
         guard let exchange, request?.takesFields == true, exchange.name != AWSConsumer.exchange else {
             return "a credential that lanyard will exchange the token for"
@@ -138,7 +138,7 @@ extension AskingTool {
 }
 
 extension PathReach {
-    /// Where a stored password may be.
+    /// Which stored passwords are considered.
     fileprivate var forPeople: String {
         switch self {
         case .place: "uses only a password stored for exactly this place"

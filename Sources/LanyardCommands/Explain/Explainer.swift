@@ -8,20 +8,20 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Finds out what a URL comes to, the way `get` does.
+/// Determines what happens for a URL, in the same way as `get`.
 struct Explainer {
     private(set) var request: CredentialRequest
-    /// What `get` would be in: it may ask.
+    /// The session that `get` would have; it may ask the user.
     let session: Session
-    /// The same, unable to ask or to have the keyring unlocked.
+    /// The same session, but unable to ask the user or to have the keyring unlocked.
     private let quiet: Session
-    /// Whether the URL's server is asked.
+    /// Whether to ask the URL's server.
     private let isOnline: Bool
-    /// The tool that asks; nil for git, and whoever asks as git does.
+    /// The tool that asks; nil for git, and for anything that asks as git does.
     let tool: AskingTool?
-    /// The path that a person typed; nil for none.
+    /// The typed path; nil for none.
     private let typedPath: String?
-    /// Whether that URL has a user name.
+    /// Whether the typed URL has a user name.
     let typedUsername: Bool
     var explanation: Explanation
 
@@ -37,7 +37,7 @@ struct Explainer {
         request = tool?.request ?? typed
         typedPath = typed.path
         typedUsername = typed.username != nil
-        // A keyring that doesn't answer is what there is to explain.
+        // If the keyring doesn't respond, that is what the explanation is about.
         if let account, let known = account.isWholeAddress ? nil : (try? quiet.accounts()) {
             request.wish.account = try known.name(typed: account)
         } else {
@@ -100,14 +100,14 @@ struct Explainer {
         explanation.next = await next(decision, wanted)
     }
 
-    /// What named the account, if it is named.
+    /// Returns what named the account; nil if nothing did.
     private func namer(of wanted: TokenRequest, by rule: Rule?) -> String? {
         guard wanted.account != nil else { return nil }
         if request.wish.account != nil { return "--account" }
         return rule?.account != nil ? "the rule" : "the configuration"
     }
 
-    /// What named the identity.
+    /// Returns what named the identity.
     private func namerOfIdentity(by rule: Rule?) -> String {
         if request.wish.identity != nil { return "the request" }
         if rule?.identity != nil { return "the rule" }
@@ -125,7 +125,7 @@ struct Explainer {
         return .wellKnown(known.name, plugin: plugin.name)
     }
 
-    /// The rules that are not the one; none has to do with a token that is asked for by name.
+    /// Returns the rules that don't apply; empty if the token is requested directly, since rules have no part in that.
     private func skipped(for chosen: Rule?) -> [Explanation.SkippedRule] {
         guard let host = request.host else { return [] }
         return session.configuration.rules.filter { $0 != chosen }.map { rule in
@@ -135,7 +135,7 @@ struct Explainer {
         }
     }
 
-    /// Why a rule is not the one.
+    /// Returns the reason why a rule doesn't apply.
     private func reason(_ rule: Rule, _ chosen: Rule?) -> String {
         switch rule.pattern.mismatch(request) {
         case .scheme: return "another scheme"
@@ -158,7 +158,7 @@ struct Explainer {
         return "it needs a path, which \(tool.name.text) does not send"
     }
 
-    /// How git stands to the URL; nil without git.
+    /// Returns git's view of the URL; nil without git.
     private func gitView() async -> Explanation.GitView? {
         guard let entries = try? await GitConfiguration(session.context).everything() else { return nil }
         let sendsPath = await GitConfiguration(session.context).sendsPath(for: request.url)
@@ -166,7 +166,7 @@ struct Explainer {
         return .init(helpers: GitHelpers(entries, for: request), missing: missing, sendsPath: sendsPath)
     }
 
-    /// What the URL's server says by itself; nil unless that was asked for.
+    /// Returns the answer of the URL's server; nil unless it was requested.
     private func server() async -> ServerAnswer? {
         guard isOnline, let host = request.host, ["https", "http"].contains(request.scheme), request.isTokenPlace else {
             return nil
@@ -177,7 +177,7 @@ struct Explainer {
         return await ServerAnswer.asking(request.url, in: session.context)
     }
 
-    /// The issuer that the URL's host is, or may be by what its server says.
+    /// The issuer at the URL's host, or the one that its server's answer suggests.
     private var issuer: PluginIssuer? {
         request.host.flatMap(session.issuer(atHost:)) ?? explanation.server.flatMap(session.issuer(suggestedBy:))
     }
@@ -188,7 +188,7 @@ struct Explainer {
             && decision.storeError == nil
     }
 
-    /// Whether `get` would answer from memory.
+    /// Whether `get` would answer with a remembered credential.
     private var isRemembered: Bool { remembered != nil }
 
     var remembered: Credential? { session.remembered(for: request, isExact: tool != nil) }
@@ -205,7 +205,7 @@ struct Explainer {
         }
     }
 
-    /// What there is if no rule maps the URL and no password is stored.
+    /// The result if no rule maps the URL and no password is stored.
     private var nothing: String {
         let reason = "no rule maps the URL"
         guard let tool, !tool.name.isGit else { return "print nothing: \(reason), and no password is stored for it" }
@@ -258,7 +258,7 @@ struct Explainer {
         }
     }
 
-    /// Why the tool doesn't get a credential that is there: it has several parts, and the tool has no room for them.
+    /// Returns the refusal if the credential has several parts and the tool doesn't accept those.
     private func refusal(of parts: [String: Secret], _ secret: Secret) -> Explanation.Next? {
         guard !request.takesFields, !parts.isEmpty, secret.isEmpty else { return nil }
         return .init(Failure(Refusal.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
@@ -330,7 +330,7 @@ struct Explainer {
 }
 
 extension Explainer {
-    /// The command that signs in by hand; what has no URL is named by its scopes.
+    /// Returns the command to sign in; without a URL, it names the scopes.
     private func login(_ wanted: TokenRequest, _ account: String?) -> ShellCommand {
         guard let url = request.place else { return Failure.login(account.map(wanted.naming) ?? wanted, url: nil) }
         return "lanyard login \(url)\(option: "--account", account)"
@@ -338,9 +338,10 @@ extension Explainer {
 }
 
 extension Session {
-    /// What `get` would answer from memory.
+    /// Returns the remembered answer of `get`.
     ///
-    /// Unless the request is exactly what a tool asks, git's configuration says whether it tells the path.
+    /// Unless the request is exactly a tool's, it may be remembered with or without the path, which depends on git's
+    /// configuration.
     func remembered(for request: CredentialRequest, isExact: Bool = false) -> Credential? {
         guard configuration.answerCache else { return nil }
         return (isExact ? [request.path] : [request.path, nil]).lazy.compactMap { path in
@@ -352,7 +353,7 @@ extension Session {
 }
 
 extension RequestHost {
-    /// Whether it is another's host, whatever the port, or one of the two is below the other; a `*` stands for any label.
+    /// Whether the hosts are the same or one is below the other, whatever their ports; a `*` stands for any label.
     fileprivate func isRelated(to other: RequestHost) -> Bool {
         let both = [self, other].map { host in host.labels.drop { $0.isSame(as: "*") } }
         let shorter = both[0].count < both[1].count ? both[0] : both[1]

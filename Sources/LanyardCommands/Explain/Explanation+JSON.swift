@@ -7,7 +7,7 @@ import TokenAcquisition
 import TokenStore
 
 extension Explanation {
-    /// The explanation for programs (docs/diagnosis.md).
+    /// The explanation as JSON, documented in docs/diagnosis.md.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "url": .string(url), "agent": agent.map(JSONValue.string) ?? .null, "mapping": mappingJSON,

@@ -9,9 +9,9 @@ import TokenAcquisition
 import TokenStore
 
 extension Explanation {
-    /// The explanation for people, laid out for so many columns.
+    /// Returns the explanation for people, laid out for a number of columns.
     ///
-    /// Of the rules that were passed over it names the near misses, or all of them.
+    /// Of the rules that don't apply, it shows those that nearly do, or all of them.
     func lines(columns: Int?, all: Bool = false) -> [String] {
         var lines = [url] + table(facts, columns)
         let subject = tool.map { "for \($0.name.text), lanyard" } ?? "get"
@@ -22,7 +22,7 @@ extension Explanation {
             lines.append("\(start)\(tool.name.text) \(verb) \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
         }
         lines += hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
-        // The answer comes first, and then what is not about this URL.
+        // The answer comes first, then what isn't about this URL.
         let passed = passedOver(all: all)
         guard !passed.isEmpty else { return lines }
         return lines + table([("other rules", passed)], columns)
@@ -71,7 +71,7 @@ extension Explanation {
         return facts
     }
 
-    /// Who issues the token, and to whom; a machine's platform has no address that would say anything.
+    /// Returns the issuer of the token and the client; a machine's platform has no meaningful address.
     private func origin(of wanted: TokenRequest) -> [(String, [String])] {
         let isMachine = wanted.authority == Identity.machineAuthority
         var facts = isMachine ? [] : [("authority", [wanted.authority.displayable()])]
@@ -93,14 +93,14 @@ extension Explanation {
         decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID.displayable()
     }
 
-    /// How many rules that don't map the URL are shown, unless all are asked for.
+    /// The maximum number of rules that don't apply, unless all are requested.
     private static let mostPassedOver = 5
 
     private func passedOver(all: Bool) -> [String] {
         let near = skipped.filter { all || $0.isNear }
-        // What would map the URL, too, is what people look for.
+        // Rules that would also match come first: people look for these.
         let ranked = near.filter(\.isMatch) + near.filter { !$0.isMatch }
-        // A line that stands for one rule would save nothing.
+        // A line in place of one rule would save nothing.
         let isLong = !all && near.count > Self.mostPassedOver + 1
         let shown = all ? near : isLong ? Array(ranked.prefix(Self.mostPassedOver)) : ranked
         let lines = shown.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }
@@ -161,7 +161,7 @@ extension Explanation {
         return result + [access, origin, renewal].compactMap(\.self).joined(separator: "; ")
     }
 
-    /// What would make it work, or work better.
+    /// The hints that would make it work, or work better.
     var hints: [Hint] {
         var hints = next.hints
         guard tool?.asksNothing != true else { return hints }

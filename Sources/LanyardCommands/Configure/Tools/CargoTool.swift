@@ -4,7 +4,7 @@ import SettingsFile
 import Terminal
 import ToolTexts
 
-/// cargo: lanyard is the last of its global credential providers, which cargo asks first.
+/// cargo: lanyard becomes the last global credential provider, which cargo asks first.
 enum CargoTool: ConfigurableTool {
     static let name = "cargo"
     static let purpose = "cargo use lanyard as a credential provider"
@@ -33,20 +33,20 @@ enum CargoTool: ConfigurableTool {
         }
     }
 
-    /// Whether a registry has lanyard as a provider of its own, which is a line of words or a list of them.
+    /// Whether a registry has lanyard as its own provider, in a line of words or a list of them.
     private static func hasLanyard(_ registry: SettingsTable) -> Bool {
         let key = "credential-provider"
         let words = (try? registry.strings(key)) ?? (try? registry.string(key)).map { [$0] }
         return words?.first?.hasBytes("cargo-credential-lanyard") == true
     }
 
-    /// cargo prefers the old name if both are there.
+    /// cargo prefers the old name if both files exist.
     private static func file(_ place: ToolPlace) -> String {
         let folder = place.path("CARGO_HOME", else: ".cargo")
         return place.context.isFile("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"
     }
 
-    /// The providers and lanyard.
+    /// Returns the list of providers with lanyard added.
     private static func list(_ old: String?, with program: String, _ file: String) throws(Failure) -> String {
         let new = "\"\(program.inTOMLString)\""
         guard let old else { return "[\"cargo:token\", \(new)]" }

@@ -6,57 +6,60 @@ import SettingsFile
 import Terminal
 import ToolTexts
 
-/// A tool that can be made to use lanyard: what has to be written where.
+/// A tool that can be configured to use lanyard.
 protocol ConfigurableTool: Sendable {
-    /// What it is called on the command line.
+    /// The tool's name on the command line.
     static var name: String { get }
-    /// What the command does in one line, less "Make", such as "Go use lanyard for modules".
+    /// What the command does, in one line without "Make", such as "Go use lanyard for modules".
     static var purpose: String { get }
-    /// How it is done, for its help.
+    /// How the tool is configured, for the command's help.
     static var discussion: String { get }
-    /// Whether it takes a URL.
+    /// Whether the command takes a URL.
     static var url: ToolURL { get }
-    /// What its example is for.
+    /// The purpose of the command's example.
     static var purposeOfExample: String { get }
-    /// The URL of its example, and what sets it apart from the words before; empty for none.
+    /// The URL of the example with the blank before it; empty for none.
     static var exampleOfURL: String { get }
-    /// The commands that show that it is installed.
+    /// The commands that show that the tool is installed.
     static var programs: [String] { get }
     /// Other tools that go by its settings.
     static var relatives: [String] { get }
     /// The program of lanyard's that it looks for on `PATH` by itself; nil if its settings name one.
     static var helper: String? { get }
-    /// The schemes of its URLs, the usual one first.
+    /// The schemes of the tool's URLs, the usual one first.
     static var schemes: [String] { get }
-    /// The pattern that stands for a URL in its settings, however the URL is written.
+    /// Returns the pattern for a URL in the tool's settings, however the URL is written.
     ///
-    /// - Throws: `Failure` if the tool knows no such URL.
+    /// - Throws: `Failure` if the tool doesn't support the URL.
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern
-    /// Refuses a place that it could get nothing for.
+    /// Throws if lanyard couldn't return anything for a place.
     static func requireUse(_ place: ToolPlace) throws(Failure)
-    /// What has to stand in its files for it to ask lanyard.
+    /// Returns the values that the tool's files need for the tool to ask lanyard.
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange]
-    /// Why nothing is written although it doesn't ask lanyard yet; nil if it does, or something is written.
+    /// Returns the reason why nothing is written although the tool doesn't ask lanyard yet; nil if it does, or if
+    /// something is written.
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint?
-    /// What the person has to know before the changes are made.
+    /// Returns what the user has to know before the changes are made.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint]
-    /// The rules that it needs by what is in its files before they are changed.
+    /// Returns the rules that the tool needs, according to its files before the changes.
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule]
-    /// What the person has to know or to do besides.
+    /// Returns what else the user has to know or do.
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
-    /// What the person has to know before changes are taken back.
+    /// Returns what the user has to know before changes are undone.
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint]
-    /// The URLs that it asked lanyard for by what is taken back.
+    /// Returns the URLs for which the tool stops asking lanyard if changes are undone.
     static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String]
-    /// Whether something that comes before what `configure` writes, such as a variable, has it ask lanyard; nil if nothing does.
+    /// Whether something that overrides the written values, such as a variable, makes the tool ask lanyard; nil if
+    /// there is no override.
     static func override(_ place: ToolPlace) -> Bool?
-    /// What it doesn't ask lanyard for though it asks for all else, such as "not for uv pip"; nil if there is nothing.
+    /// Returns what the tool doesn't ask lanyard for although it asks for everything else, such as "not for uv pip";
+    /// nil if there is nothing.
     static func exception(_ place: ToolPlace) -> String?
-    /// The URLs that its files have it ask lanyard for, whoever wrote them.
+    /// Returns the URLs for which the tool's files name lanyard, whoever wrote them.
     static func urlsFound(_ place: ToolPlace) -> [String]
-    /// What the list calls a URL that it asks lanyard for.
+    /// Returns the name that the list shows for a URL.
     static func name(ofURL url: String, _ place: ToolPlace) -> String
-    /// A value that stands or stood in a setting, as far as it is fit to be shown.
+    /// Returns the parts of a setting's value, old or new, that may be shown.
     static func shown(_ value: String, of setting: ToolSetting) -> [String]
 }
 
@@ -85,7 +88,7 @@ extension ConfigurableTool {
         value.pieces(between: "\n").map(String.init)
     }
 
-    /// The pattern that a person means by a URL, as it stands for it in the tool's settings.
+    /// Returns the pattern for a typed URL, as it is in the tool's settings.
     static func pattern(_ url: String) throws(Failure) -> URLPattern {
         let pattern = try typed(url)
         guard schemes.contains(pattern.scheme) else {
@@ -105,7 +108,8 @@ extension ConfigurableTool {
         }
     }
 
-    /// What of a URL the tool takes no notice of, so that it is configured for more; nil if nothing.
+    /// Returns a hint about the part of a URL that the tool ignores, so that it is configured for more; nil if there is
+    /// none.
     static func leftOut(of url: String, for pattern: URLPattern) -> Hint? {
         guard let typed = try? URLPattern(typed: url), typed.host.name == pattern.host.name, !typed.isDockerHub
         else { return nil }
@@ -119,12 +123,12 @@ extension ConfigurableTool {
 }
 
 extension URLPattern {
-    /// The pattern's scheme and host, with its port or without, and nothing else.
+    /// Returns the pattern with nothing but its scheme and host, with or without the port.
     func hostAlone(withPort: Bool = true) -> URLPattern {
         URLPattern("\(scheme)://\(withPort ? host.urlText : host.name)") ?? self
     }
 
-    /// The pattern, unless its host has wildcards, which most tools don't know.
+    /// Returns the pattern, unless its host has wildcards, which most tools don't support.
     func withoutWildcard(for tool: String) throws(Failure) -> URLPattern {
         guard host.name.hasBytes("*") else { return self }
         throw Failure("\(tool) doesn't support wildcards in hosts", hints: ["name one host"], status: .usage)
@@ -132,20 +136,20 @@ extension URLPattern {
 }
 
 extension String {
-    /// The URL with another scheme.
+    /// Returns the URL with another scheme.
     fileprivate func with(scheme: String) -> String {
         let rest = cut(at: ":").map { String($0.1) } ?? self
         return "\(scheme):\(rest)".displayable(limit: 300)
     }
 }
 
-/// Whether a tool can be told to ask lanyard for one URL only.
+/// Whether a tool can be configured for one URL only.
 enum ToolURL: Sendable, Equatable {
-    /// It can't.
+    /// For all URLs only.
     case none
-    /// It can, or for all.
+    /// For one URL or for all.
     case optional
-    /// It can't be told to ask for all.
+    /// For one URL only.
     case required
     /// It takes a host instead: what that is, for an error and for its help.
     case host(String, help: String)
@@ -153,14 +157,14 @@ enum ToolURL: Sendable, Equatable {
     var isHost: Bool { if case .host = self { true } else { false } }
 }
 
-/// Where a tool is configured: in whose home, and for which URL.
+/// The place where a tool is configured: the user's home, for one URL or all.
 struct ToolPlace: Sendable {
     let context: CommandContext
-    /// Nil for every URL.
+    /// The URL's pattern; nil for every URL.
     let pattern: URLPattern?
     let home: String
 
-    /// - Throws: `Failure` if there is no home.
+    /// - Throws: `Failure` if there is no home folder.
     init(_ context: CommandContext, _ pattern: URLPattern? = nil) throws(Failure) {
         guard let home = context.environment.absolutePath("HOME") else {
             throw Failure("HOME names no folder, so there is no place for a tool's settings", hints: ["set HOME"])
@@ -170,25 +174,26 @@ struct ToolPlace: Sendable {
         self.home = home
     }
 
-    /// The folder of programs' data.
+    /// The folder for programs' data.
     var data: String { context.environment.absolutePath("XDG_DATA_HOME") ?? "\(home)/.local/share" }
 
     /// The folder of programs' settings.
     var settings: String { context.environment.configHome ?? "\(home)/.config" }
 
-    /// What a file of a tool's says; nil if it isn't there.
+    /// Returns the content of a tool's file; nil if it doesn't exist.
     ///
     /// - Throws: `Failure` if it can't be read.
     static func text(of file: String) throws(Failure) -> String? {
         do throws(SettingsError) { return try SettingsText(reading: file).text } catch { throw Failure(error) }
     }
 
-    /// A path that a variable names, or else one below the home.
+    /// Returns the path in a variable, or else a path below the home folder.
     func path(_ variable: String, else below: String) -> String {
         context.environment.absolutePath(variable) ?? "\(home)/\(below)"
     }
 
-    /// A program of lanyard's as a tool can run it: its name if it is on `PATH`, else the path of the one beside this program.
+    /// Returns a program of lanyard's as a tool can run it: its name if it is on `PATH`, else the path of the one
+    /// beside this program.
     func program(_ name: String) -> String {
         if context.program(name) != nil { return name }
         return InstalledFiles(context).program(name) ?? name
@@ -220,15 +225,15 @@ enum Tools {
 }
 
 extension ConfigurableTool {
-    /// Where it is installed; nil if it isn't.
+    /// Returns the path of the installed tool; nil if it isn't installed.
     static func installed(_ context: CommandContext) -> String? {
         programs.lazy.compactMap { context.program($0) }.first
     }
 
-    /// Whether it asks lanyard for everything.
+    /// Whether the tool asks lanyard for everything.
     ///
-    /// A link that came with lanyard is there without the tool: by itself it says nothing, unless `isRecorded` tells that lanyard was
-    /// asked to make it.
+    /// lanyard's packages come with some of the links, even if the tool isn't installed. So a link alone doesn't count
+    /// unless `isRecorded` says that lanyard was asked to make it.
     static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
         guard url != .required, !url.isHost, let place = try? ToolPlace(context), let changes = try? changes(place)
         else { return false }

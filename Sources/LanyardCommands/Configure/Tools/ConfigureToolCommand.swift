@@ -31,7 +31,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         let place = try ToolPlace(context, pattern)
         try Tool.requireUse(place)
         let plan = try ToolPlan(Tool.self, place)
-        // What is written takes the place of what they are read from.
+        // Read them first: the changes replace the settings that they come from.
         let rules = try Tool.rules(place)
         if let url, let pattern, let note = Tool.leftOut(of: url, for: pattern) { context.console.note(note) }
         let isDone = try await take(plan, place)
@@ -46,7 +46,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         for note in try Tool.notes(place) { context.console.note(note) }
     }
 
-    /// False if nothing came of it.
+    /// Returns false if nothing was changed.
     private func take(_ plan: ToolPlan, _ place: ToolPlace) async throws(Failure) -> Bool {
         let context = place.context
         let console = context.console
@@ -105,7 +105,7 @@ extension ToolURL {
         }
     }
 
-    /// Refuses a URL that is missing, or that a tool doesn't take.
+    /// Throws if a URL is missing, or given to a tool that doesn't take one.
     func validate(_ url: String?, for tool: String) throws {
         switch self {
         case .none where url != nil:
@@ -118,7 +118,7 @@ extension ToolURL {
 }
 
 extension ArgumentHelp {
-    /// The help of a tool's URL, hidden if it takes none.
+    /// Returns the help for a tool's URL, hidden if it takes none.
     static func url(of tool: any ConfigurableTool.Type, _ text: String) -> ArgumentHelp {
         if case .host(_, let help) = tool.url { return ArgumentHelp(stringLiteral: help).named("host") }
         let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
@@ -140,7 +140,7 @@ extension ArgumentHelp {
 }
 
 extension Hint {
-    /// Says that none of a tool's programs is there.
+    /// Says that none of a tool's programs is installed.
     static func notInstalled(_ programs: [String]) -> Hint {
         guard programs.count > 1, let last = programs.last else {
             return "\(programs.joined()) is not on PATH; this takes effect once it is"
@@ -149,7 +149,7 @@ extension Hint {
         return "neither \(others) nor \(last) is on PATH; this takes effect once one of them is"
     }
 
-    /// A program of lanyard's that a tool doesn't find.
+    /// Says that a tool won't find a program of lanyard's.
     static func missing(_ program: String, _ context: CommandContext) -> Hint {
         guard let folder = InstalledFiles(context).folder(of: program) else {
             return Hint("\(program) is not on PATH; it is a link to lanyard, which lanyard's installation makes")

@@ -19,7 +19,7 @@ enum ContainerTool: ForwardTool {
     static let exampleOfURL = " devbox"
     static let programs = ["docker", "podman"]
 
-    /// Where the socket is in containers.
+    /// The path of the socket in containers.
     private static let target = "/run/lanyard.sock"
 
     static func requireUse(_ place: ToolPlace) throws(Failure) {
@@ -41,7 +41,7 @@ enum ContainerTool: ForwardTool {
             ]
         }
         let override = "\(folder)/compose.override.yaml"
-        // compose takes the first that there is, and no other.
+        // compose reads only the first of these files that exists.
         let overrides = ["compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"]
         guard let compose = composeFile(in: folder, place),
             !overrides.contains(where: { place.context.isFile("\(folder)/\($0)") })
@@ -99,7 +99,7 @@ enum ContainerTool: ForwardTool {
             .first(where: place.context.isFile)
     }
 
-    /// The list that stands there, with one more element at its beginning: behind the last may be a comma or a comment.
+    /// Returns the current list with an element added in front; after the last one there may be a comma or a comment.
     private static func list(_ setting: ToolSetting, with element: String) throws(Failure) -> String {
         guard let old = try setting.current(), let (_, rest) = old.cut(at: "[") else { return "[\(element)]" }
         guard !old.hasBytes(element) else { return old }
@@ -108,7 +108,7 @@ enum ContainerTool: ForwardTool {
         return isEmpty ? "[\(element)]" : "[\(gap)\(element),\(gap.isEmpty ? " " : "")\(rest)"
     }
 
-    /// The names of a compose file's services, as far as they are written in the usual way: two blanks before each.
+    /// Returns the names of a compose file's services, if they are indented as usual, by two blanks.
     private static func services(of file: String) throws(Failure) -> [String] {
         let lines = (try ToolPlace.text(of: file) ?? "").pieces(between: "\n").map(String.init)
         let below = lines.drop { $0.trimmed(of: " \t\r") != "services:" }.dropFirst()

@@ -6,7 +6,7 @@ import Secrets
 import Terminal
 import ToolTexts
 
-/// docker, and what reads docker's settings.
+/// docker, and tools that read docker's settings.
 enum DockerTool: ConfigurableTool {
     static let name = "docker"
     static let purpose = "docker use lanyard as a credential helper"
@@ -53,10 +53,10 @@ enum DockerTool: ConfigurableTool {
 }
 
 extension URLPattern {
-    /// Whether it is a name of Docker Hub's.
+    /// Whether the host is one of Docker Hub's names.
     var isDockerHub: Bool { DockerConsumer.isHub(host.urlText) }
 
-    /// Refuses Docker Hub's pages, which are not where its images are.
+    /// Throws for Docker Hub's web pages, which aren't its registry.
     func requireRegistry(for tool: String) throws(Failure) {
         guard ["hub.docker.com", "www.docker.com", "docker.com"].contains(host.name) else { return }
         throw Failure(
@@ -65,7 +65,7 @@ extension URLPattern {
     }
 }
 
-/// What docker's config.json, or podman's auth.json, says besides.
+/// Other settings in docker's config.json or podman's auth.json.
 struct DockerSettings {
     private let json: JSONValue?
     private let file: String
@@ -76,7 +76,7 @@ struct DockerSettings {
         self.file = context.short(file)
     }
 
-    /// Passwords that stand in the file: a registry's, or all.
+    /// Returns hints about passwords in the file, for one registry or all.
     func clearPasswords(_ registry: String?, _ tool: String) -> [Hint] {
         let auths = json?["auths"]?.members ?? [:]
         let clear = auths.filter { host, entry in
@@ -90,7 +90,7 @@ struct DockerSettings {
         }
     }
 
-    /// The helper that kept the passwords of a registry, or of all.
+    /// Returns hints about the helper that stored passwords so far, for one registry or all.
     func otherStore(than registry: String?, _ tool: String) -> [Hint] {
         let own = registry.flatMap { json?["credHelpers"]?[$0]?.string }
         guard let store = own ?? json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
@@ -100,13 +100,13 @@ struct DockerSettings {
             ?? [Hint("\(what); to remove it, first, for each registry", run: "\(tool) logout REGISTRY")]
     }
 
-    /// The registries that lanyard is named for, as URLs.
+    /// The registries for which lanyard is the helper, as URLs.
     var urlsOfLanyard: [String] {
         let helpers = json?["credHelpers"]?.members ?? [:]
         return helpers.filter { $1.string == "lanyard" }.keys.map(\.withHTTPS)
     }
 
-    /// Helpers that come before the store.
+    /// Hints about helpers that take precedence over the store.
     var otherHelpers: [Hint] {
         let helpers = json?["credHelpers"]?.members ?? [:]
         return helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in
@@ -116,7 +116,7 @@ struct DockerSettings {
 }
 
 extension ShellCommand {
-    /// What has a tool forget a registry's password; docker calls its own registry by no name there.
+    /// Returns the command that makes a tool forget a registry's password; for Docker Hub, docker needs no name.
     fileprivate static func logout(_ tool: String, _ registry: String) -> ShellCommand {
         registry == DockerConsumer.hub ? "\(tool) logout" : "\(tool) logout \(registry)"
     }

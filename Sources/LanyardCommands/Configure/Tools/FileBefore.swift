@@ -5,22 +5,22 @@ import JSON
 import SettingsFile
 import ToolTexts
 
-/// What a tool's file was before lanyard wrote to it, besides the value in it, so that it becomes the same again.
+/// The state of a tool's file before lanyard changed it, apart from the value itself, so that it can be restored.
 struct FileBefore: Sendable, Hashable {
-    /// Whether there was no file.
+    /// Whether the file didn't exist.
     var isNew = false
-    /// Whether its last line had no line feed.
+    /// Whether the last line had no line feed.
     var isUnended = false
-    /// Whether an empty line was put there too, to set the value apart.
+    /// Whether an empty line was added before the value.
     var isSetApart = false
-    /// Whether the section, the table or the object of the value was there, perhaps empty.
+    /// Whether the value's section, table or object already existed, perhaps empty.
     var hasSection = false
-    /// The folders that were made for it, the outermost first.
+    /// The folders that were made for the file, the outermost first.
     var folders: [String] = []
 
     init() {}
 
-    /// What a file is now, less its folders.
+    /// Reads the current state of a file, without its folders.
     init(of setting: ToolSetting) throws(SettingsError) {
         guard setting.format != .link else {
             isNew = FileStatus(of: setting.file) == nil
@@ -33,7 +33,7 @@ struct FileBefore: Sendable, Hashable {
         hasSection = try setting.hasSection(in: text ?? "")
     }
 
-    /// The folders that would have to be made for a setting, the outermost first.
+    /// Returns the folders that would have to be made for a setting, the outermost first.
     static func missingFolders(for setting: ToolSetting) -> [String] {
         var missing: [String] = []
         let file = setting.file
@@ -45,7 +45,7 @@ struct FileBefore: Sendable, Hashable {
         return missing
     }
 
-    /// Takes over what another change of the same file would have undone.
+    /// Takes over the state of the file before another change to it.
     mutating func take(_ other: FileBefore) {
         isNew = isNew || other.isNew
         isUnended = isUnended || other.isUnended
@@ -53,19 +53,19 @@ struct FileBefore: Sendable, Hashable {
         take(folders: other.folders)
     }
 
-    /// Takes over folders that another change was the first to need.
+    /// Takes over the folders that were made for another change.
     mutating func take(folders others: [String]) {
         folders = others.filter { !folders.contains($0) } + folders
     }
 
-    /// Removes the folders that are empty now; those that aren't are left over.
+    /// Removes the folders that are empty now; the others remain in `folders`.
     mutating func removeFolders() {
         while let last = folders.last, rmdir(last) == 0 || errno == ENOENT { folders.removeLast() }
     }
 }
 
 extension FileBefore {
-    /// Reads what a record says.
+    /// Reads the state from a record.
     init(_ json: JSONValue) {
         isNew = json["new"] == .bool(true)
         isUnended = json["unended"] == .bool(true)
@@ -74,7 +74,7 @@ extension FileBefore {
         folders = json["folders"]?.elements.compactMap(\.string) ?? []
     }
 
-    /// The members of a record.
+    /// The state as members of a record.
     var members: [String: JSONValue] {
         [
             "new": .bool(isNew), "unended": .bool(isUnended), "apart": .bool(isSetApart),
@@ -84,10 +84,10 @@ extension FileBefore {
 }
 
 extension String {
-    /// The text less the line feed at its end, if what stood behind that was taken out of another text.
+    /// Returns the text without its last line feed if only text after that line feed was removed from `old`.
     func unended(takenOutOf old: String) -> String {
         guard utf8.last == UInt8(ascii: "\n"), old.utf8.starts(with: utf8) else { return self }
-        // A carriage return before the line feed is one character with it, and came with it.
+        // A carriage return before the line feed is part of the same character, and came with it.
         return String(dropLast())
     }
 }

@@ -2,7 +2,7 @@ import Addresses
 import Terminal
 import ToolTexts
 
-/// Go: lanyard is the last of GOAUTH's commands.
+/// Go: lanyard becomes the last command in GOAUTH.
 enum GoTool: ConfigurableTool {
     static let name = "go"
     static let purpose = "Go use lanyard for modules"
@@ -39,7 +39,7 @@ enum GoTool: ConfigurableTool {
         return place.context.variable("GOENV") ?? "\(place.settings)/go/env"
     }
 
-    /// The commands and lanyard's; `off` allows no other.
+    /// Returns the commands with lanyard's added; `off` can't be combined with others.
     private static func value(_ old: String?, _ place: ToolPlace) -> String {
         guard let old, !old.isEmpty, old != "off" else {
             return "\(old == "off" ? "" : "netrc; ")\(place.program("lanyard")) goauth"

@@ -6,7 +6,8 @@ import Secrets
 import Terminal
 import ToolTexts
 
-/// kubectl and what else is made with client-go: kubeconfigs that use kubelogin, or kubectl's former sign-in to Azure, run lanyard instead.
+/// kubectl and other programs based on client-go: kubeconfig users of kubelogin, or of kubectl's former sign-in to
+/// Azure, run lanyard instead.
 enum KubectlTool: ConfigurableTool {
     static let name = "kubectl"
     static let purpose = "kubectl, helm and k9s use lanyard for clusters that use Entra ID"
@@ -71,7 +72,7 @@ enum KubectlTool: ConfigurableTool {
         var signIns: [String: KubeSignIn] = [:]
         for (file, user) in found where signIns[user.name] == nil {
             if user.isLanyard {
-                // What it was tells more.
+                // The user's former settings say more.
                 let setting = ToolSetting(.kubeUser, user.name, in: file)
                 let before = record.first { $0.tool == name && $0.change.setting == setting }?.before
                 signIns[user.name] = before.map { KubeUsers.user(user.name, lines: $0).signIn }
@@ -90,7 +91,8 @@ enum KubectlTool: ConfigurableTool {
         return rules.first(preferring: clusters.currentUser)
     }
 
-    /// The users that count, and the files that they are in; or those that don't, for of one name kubectl takes the first file's.
+    /// Returns the users that kubectl takes into account, or the others: of several users with a name, kubectl takes
+    /// the one in the first file.
     private static func users(
         _ place: ToolPlace, areHidden: Bool = false
     ) throws(Failure) -> [(file: String, user: KubeUsers.User)] {
@@ -109,7 +111,7 @@ enum KubectlTool: ConfigurableTool {
         return own ?? ["\(place.home)/.kube/config"]
     }
 
-    /// Whether a file has users of kubelogin's or azure's, but none that can be read.
+    /// Whether a file has users of kubelogin or the azure auth-provider, but none that can be read.
     private static func isUnread(_ file: String) throws(Failure) -> Bool {
         let text = try ToolPlace.text(of: file) ?? ""
         let lines = text.pieces(between: "\n").map { $0.trimmed(of: " \t") }.filter { !$0.hasPrefix("#") }
@@ -143,11 +145,11 @@ enum KubectlTool: ConfigurableTool {
     }
 }
 
-/// The clusters of kubeconfigs, and whom their contexts use them as.
+/// The clusters in kubeconfigs, and the users in their contexts.
 private struct KubeClusters {
     private var contexts: [(user: String, cluster: String)] = []
     private var servers: [String: String] = [:]
-    /// Whom kubectl uses unless it is told otherwise; nil if the file doesn't say so.
+    /// The user of the current context; nil if the files name none.
     private(set) var currentUser: String?
 
     init(_ files: [String]) throws(Failure) {
@@ -165,7 +167,7 @@ private struct KubeClusters {
         }
     }
 
-    /// The clusters that a user is used with, and their URLs.
+    /// Returns the clusters that a user is used with, and their URLs.
     func servers(of user: String) -> [(cluster: String, server: String)] {
         let names = Set(contexts.filter { $0.user == user }.map(\.cluster)).sorted()
         return names.compactMap { name in servers[name].map { (name, $0) } }
@@ -173,7 +175,7 @@ private struct KubeClusters {
 }
 
 extension KubeSignIn {
-    /// The rule for a cluster; nil if there is one already, or none can be.
+    /// Returns the rule for a cluster; nil if there already is one, or there can't be one.
     fileprivate func rule(
         for server: String, of cluster: String, as user: String, _ session: Session
     ) -> NeededRule? {
@@ -199,7 +201,7 @@ extension KubeSignIn {
 }
 
 extension ShellCommand {
-    /// What has kubectl write a file in blocks; only the user can read the new one.
+    /// Returns the command that makes kubectl rewrite a file in block style; only the user can read the new file.
     fileprivate static func rewriting(_ file: String) -> ShellCommand {
         """
         (umask 077; kubectl config view --raw --kubeconfig \(file) >\("\(file).new") \

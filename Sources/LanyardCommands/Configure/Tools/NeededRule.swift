@@ -2,24 +2,24 @@ import ArgumentParser
 import Secrets
 import Terminal
 
-/// A rule that a tool needs by what its own settings said before, as `lanyard rule add` makes it.
+/// A rule that a tool needs because of its former settings, with the arguments for `lanyard rule add`.
 struct NeededRule: Sendable {
-    /// Who or what needs it, for people.
+    /// The tool or cluster that needs the rule, for people.
     let subject: String
-    /// Whose settings say so, as the tool calls them.
+    /// The user in the tool's settings that the rule comes from.
     let user: String
     /// The arguments of `lanyard rule add`.
     let arguments: [String]
-    /// What others' settings say of the same; only one of them can be a rule.
+    /// The rules for the same URL that other users' settings imply; only one of them can be added.
     var alternatives: [NeededRule] = []
 
     fileprivate var command: ShellCommand { ShellCommand(words: ["lanyard", "rule", "add"] + arguments) }
-    /// What it is a rule for.
+    /// The URL of the rule.
     fileprivate var url: String { arguments.first ?? "" }
 }
 
 extension [NeededRule] {
-    /// One rule for each URL, which is that of a user if there are several; the others are its alternatives.
+    /// Returns one rule per URL, that of the preferred user if there are several; the others are its alternatives.
     func first(preferring user: String?) -> [NeededRule] {
         let ranked = filter { $0.user == user } + filter { $0.user != user }
         var rules: [NeededRule] = []
@@ -34,13 +34,13 @@ extension [NeededRule] {
         return rules
     }
 
-    /// Makes each of the rules if the person agrees; says how if nobody is to be asked.
+    /// Adds each of the rules if the user agrees; if nobody can be asked, shows the commands.
     ///
     /// - Parameters:
-    ///   - prompt: how the person is asked; nil for not at all.
-    ///   - isLeft: whether what needs the rules is done already, so that they are still to be made.
-    ///   - context: what the process was given.
-    /// - Throws: `Failure` if a rule can't be made.
+    ///   - prompt: Asks the user; nil to ask nothing.
+    ///   - isLeft: Whether the tool is configured already, so that only the rules are missing.
+    ///   - context: The environment and streams of the command.
+    /// - Throws: `Failure` if a rule can't be added.
     func offer(_ prompt: Prompt?, isLeft: Bool, _ context: CommandContext) async throws {
         for rule in self {
             let needs = prompt == nil && isLeft ? "still needs a rule" : "needs a rule"

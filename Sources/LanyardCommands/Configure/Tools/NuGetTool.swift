@@ -2,7 +2,7 @@ import Addresses
 import Files
 import Terminal
 
-/// NuGet and dotnet: a plugin that they find on `PATH` by its name.
+/// NuGet and dotnet: they find a plugin on `PATH` by its name.
 enum NuGetTool: ConfigurableTool {
     static let name = "nuget"
     static let purpose = "NuGet and dotnet use lanyard as a credential provider"
@@ -15,7 +15,7 @@ enum NuGetTool: ConfigurableTool {
     static let programs = ["dotnet", "nuget"]
 
     private static let program = "nuget-plugin-lanyard"
-    /// With one of these NuGet looks nowhere else.
+    /// If one of these is set, NuGet doesn't search `PATH`.
     private static let variables = ["NUGET_PLUGIN_PATHS", "NUGET_NETCORE_PLUGIN_PATHS"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {

@@ -5,7 +5,7 @@ import Terminal
 import TokenStore
 import ToolTexts
 
-/// pnpm: a registry's token helper, which is a program without arguments and so one for each registry.
+/// pnpm: lanyard is a registry's token helper, a program without arguments, so each registry has its own.
 enum PnpmTool: ConfigurableTool {
     static let name = "pnpm"
     static let purpose = "pnpm use lanyard for a registry"
@@ -33,18 +33,18 @@ enum PnpmTool: ConfigurableTool {
         return ["no token is sent over http, only a password that is stored for the registry"]
     }
 
-    /// The registry as npm's settings call it, less the slash at its end.
+    /// Returns the registry as in npm's settings, without the slash at its end.
     private static func registry(_ pattern: URLPattern) -> String {
         let place = pattern.text.cut(at: ":")?.1 ?? pattern.text[...]
         return String(place.utf8.last == UInt8(ascii: "/") ? place.dropLast() : place)
     }
 
-    /// A file of its own for each URL, whose name no shell takes for anything else.
+    /// Returns a separate file name for each URL, with no special characters for shells.
     private static func fileName(_ pattern: URLPattern) -> String {
         "\(pattern.host.name)-\(pattern.text.shortDigest.prefix(12))".replacing(bytes: ":", with: "-")
     }
 
-    /// Refuses a path that pnpm, or the shell that it runs it with, takes for something else.
+    /// Throws if pnpm, or the shell that runs the program, would misread a path.
     private static func requirePlain(_ path: String) throws(Failure) {
         let isPlain = path.utf8.allSatisfy { byte in
             switch byte {

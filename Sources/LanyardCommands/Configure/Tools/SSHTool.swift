@@ -34,7 +34,7 @@ enum SSHTool: ForwardTool {
         let file = "lanyard-\(host).conf"
         let remote = remoteSocket(place)
         var lines = ["Host \(host)", "RemoteForward \(remote) \(try socket(place))"]
-        // ssh takes the first `SetEnv` that it reads, and no other.
+        // ssh uses only the first `SetEnv` that it reads.
         if !(try setsVariables(place)) { lines.append("SetEnv \(Configuration.agentVariable)=\(remote)") }
         let include = "Include \(file)"
         return lines.map { ToolChange(.line, $0, in: "\(folder)/\(file)", to: $0) }
@@ -61,7 +61,7 @@ enum SSHTool: ForwardTool {
         }
     }
 
-    /// Where the socket is on the host: a path of this user's on this machine, so that several can use the host.
+    /// Returns the socket's path on the host, with this user and machine in it, so that several can use the host.
     private static func remoteSocket(_ place: ToolPlace) -> String {
         let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
         return "/tmp/lanyard-\("\(user)-\(HostName.here ?? "")".wordForFile).sock"
@@ -74,10 +74,10 @@ enum SSHTool: ForwardTool {
 }
 
 extension String {
-    /// Whether neither ssh nor a shell takes anything in it for more than a path's letter.
+    /// Whether it is an absolute path in which neither ssh nor a shell interprets a character.
     fileprivate var isPlainPath: Bool { hasPrefix("/") && utf8.allSatisfy(\.isPlain) }
 
-    /// What of it can be part of a file's name anywhere.
+    /// The characters that can be part of a file's name anywhere.
     fileprivate var wordForFile: String {
         String(decoding: utf8.filter { $0.isPlain && $0 != UInt8(ascii: "/") }.prefix(48), as: UTF8.self)
     }

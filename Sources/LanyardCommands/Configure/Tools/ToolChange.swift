@@ -17,24 +17,25 @@ struct ToolChange: Sendable, Hashable {
         self.value = value
     }
 
-    /// Whether it stands there.
+    /// Whether the setting has this value.
     func stands() throws(Failure) -> Bool { try setting.current() == value }
 }
 
-/// What `configure TOOL` wrote into the tool's files, so that `unconfigure TOOL` takes back that and nothing else.
+/// The record of what `configure TOOL` wrote into the tool's files, so that `unconfigure TOOL` removes that and nothing
+/// else.
 struct ToolRecord: Sendable {
-    /// A change, and what it took the place of.
+    /// A change and what it replaced.
     struct Entry: Sendable, Hashable {
         let tool: String
-        /// The URL it counts for; nil for all.
+        /// The URL that it applies to; nil for all.
         let place: String?
         let change: ToolChange
-        /// The value that stood there before; nil if there was none.
+        /// The previous value; nil if there was none.
         let before: String?
-        /// What the file was, besides.
+        /// The state of the file before, apart from the value.
         var file: FileBefore
 
-        /// Whether another says the same of the same, but perhaps not what the file was.
+        /// Whether another entry is about the same change, regardless of the file's former state.
         func isSame(as other: Entry) -> Bool {
             (tool, place, change, before) == (other.tool, other.place, other.change, other.before)
         }
@@ -47,20 +48,20 @@ struct ToolRecord: Sendable {
         file = try RecordFile("tool-changes.json", of: "the tools' settings", context)
     }
 
-    /// What was written, as far as nobody has taken it back.
+    /// Returns the changes that haven't been undone.
     func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
 }
 
 extension ToolRecord.Entry {
-    /// What became of what was written.
+    /// The present state of a change.
     enum State {
-        /// It stands there.
+        /// The value is in place.
         case standing
-        /// Somebody took it out, and what stood there before can be put back.
+        /// Somebody removed the value, and the previous one can be restored.
         case removed
-        /// Something else stands there.
+        /// Somebody replaced the value.
         case changed
-        /// It is gone, and nothing is to be put back.
+        /// The value is gone, and there is nothing to restore.
         case gone
     }
 
@@ -72,7 +73,7 @@ extension ToolRecord.Entry {
         return change.setting.canPutBack ? .removed : .gone
     }
 
-    /// Whether the record goes on telling of it: while it stands, and as long as only the record has what stood there before.
+    /// Whether to keep the entry: while the value is in place, and as long as only the record has the previous value.
     func isKept() throws(Failure) -> Bool {
         switch try state() {
         case .standing, .removed: true
@@ -81,12 +82,12 @@ extension ToolRecord.Entry {
         }
     }
 
-    /// Whether what stands there now is what lanyard wrote, taken out or changed, and not another's.
+    /// Whether the current value is lanyard's, removed or edited, and not another tool's.
     func isStillOfLanyard(_ current: String?) -> Bool { current.map { $0.hasBytes("lanyard") } ?? (before != nil) }
 }
 
 extension [ToolRecord.Entry] {
-    /// Those that the record goes on telling of.
+    /// Returns the entries to keep.
     func kept() throws(Failure) -> [ToolRecord.Entry] {
         var kept: [ToolRecord.Entry] = []
         for entry in self where try entry.isKept() { kept.append(entry) }
@@ -95,7 +96,7 @@ extension [ToolRecord.Entry] {
 }
 
 extension LockedRecordFile {
-    /// Puts other entries in place of all.
+    /// Replaces all entries.
     func write(_ entries: [ToolRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) }
 }
 

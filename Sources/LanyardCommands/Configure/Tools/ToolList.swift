@@ -3,11 +3,11 @@ import Rules
 import Secrets
 import Terminal
 
-/// Which tools are installed, and which use lanyard.
+/// Which tools are installed, and which of them use lanyard.
 struct ToolList {
     private let context: CommandContext
     private let entries: [ToolRecord.Entry]
-    /// Why the record can't be read, so that only the tools' files tell; nil if it can.
+    /// The reason why the record can't be read, so that only the tools' files count; nil if it can.
     let fault: Failure?
 
     init(_ context: CommandContext) {
@@ -19,7 +19,7 @@ struct ToolList {
         }
     }
 
-    /// A line for each tool.
+    /// Returns a line for each tool.
     func lines() async -> [String] {
         let git = context.program("git") == nil ? "not installed" : "installed"
         var rows = [["git", git, await usesOfGit()]]
@@ -38,18 +38,18 @@ struct ToolList {
         return use.text(naming: { tool.name(ofURL: $0, place) })
     }
 
-    /// Whether a tool is installed, and which of its programs if not the one of its name.
+    /// Returns whether a tool is installed, with the name of its program if that differs.
     private func installation(of tool: any ConfigurableTool.Type) -> String {
         guard let path = tool.installed(context) else { return "not installed" }
         let program = path.pieces(between: "/").last.map(String.init) ?? tool.name
         return program == tool.name ? "installed" : "\(program) installed"
     }
 
-    /// How a tool uses lanyard.
+    /// Returns how a tool uses lanyard.
     func use(of tool: any ConfigurableTool.Type) -> ToolUse {
         let own = entries.filter { $0.tool == tool.name }
         let broken = own.filter { !((try? $0.change.stands()) ?? false) }
-        // For one place there may be several files.
+        // One place may need several files.
         let standing = own.filter { entry in
             !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place }
         }
@@ -61,7 +61,7 @@ struct ToolList {
             places: Set(standing.compactMap(\.place) + found.map { $0.displayable(limit: 300) }).sorted())
     }
 
-    /// How a tool uses lanyard for what a request is for.
+    /// Returns how a tool uses lanyard for the URL of a request.
     func use(of tool: any ConfigurableTool.Type, at request: CredentialRequest) -> ToolUse {
         var use = use(of: tool)
         guard tool.url != .none, let host = request.host, let scheme = request.scheme else { return use }
@@ -79,7 +79,7 @@ struct ToolList {
         return use
     }
 
-    /// What stands in a tool's files if it was told to ask lanyard for one URL; nothing for a tool whose URLs have paths.
+    /// Returns the changes that would make a tool ask lanyard for one URL; empty for a tool whose URLs have paths.
     private func own(_ tool: any ConfigurableTool.Type, _ url: String) -> [ToolChange] {
         guard tool.url == .optional, let pattern = URLPattern(url),
             let place = try? ToolPlace(context, tool.place(of: pattern))
@@ -99,30 +99,30 @@ struct ToolList {
 /// How a tool uses lanyard.
 struct ToolUse: Sendable {
     let tool: any ConfigurableTool.Type
-    /// Whether it asks lanyard for everything.
+    /// Whether the tool asks lanyard for everything.
     let isForAll: Bool
-    /// What it doesn't ask lanyard for even so, for people.
+    /// The exception to `isForAll`, for people; nil if there is none.
     let exception: String?
-    /// The URLs that it asks lanyard for.
+    /// The URLs for which the tool asks lanyard.
     let places: [String]
 
-    /// How it is for one URL; nil if no URL is meant, or the tool can't tell URLs apart.
+    /// The use for one URL; nil if no URL is given, or if the tool can't distinguish URLs.
     var here: Here?
 
     /// How a tool uses lanyard for one URL.
     struct Here: Sendable {
-        /// The URL to configure the tool for.
+        /// The URL for which to configure the tool.
         let url: String
-        /// Whether the tool asks lanyard for it in particular.
+        /// Whether the tool asks lanyard for this URL in particular.
         let isAsked: Bool
-        /// What the tool's settings name for it instead; nil if nothing.
+        /// What the tool's settings name for the URL instead; nil if there is nothing.
         let other: String?
     }
 
-    /// For people.
+    /// A description for people.
     var text: String { text(naming: { $0 }) }
 
-    /// For people, with other names for the URLs.
+    /// Returns a description for people, with other names for the URLs.
     func text(naming name: (String) -> String) -> String {
         if let here { return text(here) }
         if isForAll { return "uses lanyard" + (exception.map { ", but \($0)" } ?? "") }
@@ -137,7 +137,7 @@ struct ToolUse: Sendable {
 
     private static let none = "doesn't use lanyard"
 
-    /// How to have it use lanyard; nil if it does.
+    /// A hint how to make the tool use lanyard; nil if it does.
     var hint: Hint? {
         if let here {
             guard here.other != nil || !here.isAsked && !isForAll else { return nil }

@@ -3,16 +3,16 @@ import SettingsFile
 import Terminal
 import ToolTexts
 
-/// What has to be written for a tool to ask lanyard.
+/// The changes that make a tool ask lanyard.
 struct ToolPlan: Sendable {
-    /// What is missing.
+    /// The missing changes.
     let changes: [ToolRecord.Entry]
-    /// What stands there for another tool already, and is this one's too.
+    /// The values that another tool's configuration already wrote, and that this tool needs, too.
     private let shared: [ToolRecord.Entry]
     private let tool: any ConfigurableTool.Type
     private let place: ToolPlace
 
-    /// Works out what is missing.
+    /// Determines what is missing.
     init(_ tool: any ConfigurableTool.Type, _ place: ToolPlace) throws(Failure) {
         self.tool = tool
         self.place = place
@@ -29,9 +29,9 @@ struct ToolPlan: Sendable {
         (self.changes, self.shared) = (changes, shared)
     }
 
-    /// What has to be written for a change; nil if it stands already.
+    /// Returns the entry for a change; nil if the value is already in place.
     ///
-    /// If what stands there is lanyard's own, what was there before that counts.
+    /// If the current value is lanyard's own, the entry has the value from before that.
     private static func entry(
         for change: ToolChange, of tool: any ConfigurableTool.Type, _ place: ToolPlace, _ recorded: [ToolRecord.Entry]
     ) throws(Failure) -> ToolRecord.Entry? {
@@ -43,7 +43,7 @@ struct ToolPlan: Sendable {
         }
         do throws(SettingsError) {
             var file = try FileBefore(of: change.setting)
-            // The section may be there for another value of lanyard's alone.
+            // The section may exist only because of another value of lanyard's.
             if recorded.contains(where: { $0.change.setting.isBeside(change.setting) && !$0.file.hasSection }) {
                 file.hasSection = false
             }
@@ -53,22 +53,23 @@ struct ToolPlan: Sendable {
         }
     }
 
-    /// Refuses what could not be written, before anything is asked.
+    /// Throws if the changes can't be written, before the user is asked anything.
     func requireWritable() throws(Failure) {
         guard !changes.isEmpty else { return }
         for entry in changes { try entry.change.setting.requireWritable() }
         try ToolRecord(place.context).file.requireWritable()
     }
 
-    /// Writes it, and records it first: whatever ends this process, nothing of lanyard's is there without a record.
+    /// Records the changes and then writes them, so that lanyard never leaves a change without a record, even if it is
+    /// killed.
     ///
-    /// - Throws: `Failure` also if something else would have to be written by now.
+    /// - Throws: `Failure` also if other changes would be needed by now.
     func write() throws(Failure) {
         guard !changes.isEmpty || !shared.isEmpty else { return }
         let record = try ToolRecord(place.context)
         let locked = try record.file.locked()
         var now = try ToolPlan(tool, place).changes
-        // Another lanyard may have written the same meanwhile.
+        // Another lanyard may have written the same changes meanwhile.
         guard now == changes || now.isEmpty else {
             throw Failure("\(tool.name)'s settings changed meanwhile, so nothing was written", hints: ["try again"])
         }
@@ -85,7 +86,7 @@ struct ToolPlan: Sendable {
                 written += 1
             }
         } catch {
-            // What was not written may be there as the user's own.
+            // Values that weren't written may be there as the user's own.
             try? locked.write(before + now.prefix(written))
             throw error
         }
@@ -96,7 +97,7 @@ struct ToolPlan: Sendable {
 }
 
 extension [ToolRecord.Entry] {
-    /// The entry that says what stood at a setting before lanyard wrote there.
+    /// Returns the entry with the value that a setting had before lanyard changed it.
     fileprivate func first(inPlaceOf current: String?, at setting: ToolSetting) throws(Failure) -> ToolRecord.Entry? {
         for old in self where old.change.setting == setting {
             if old.change.value == current { return old }
@@ -105,13 +106,13 @@ extension [ToolRecord.Entry] {
         return nil
     }
 
-    /// Whether nothing is written, for a link has no text.
+    /// Whether nothing but links is made, which have no text to show.
     var areLinks: Bool { allSatisfy { $0.change.setting.format == .link } }
 
-    /// Whether each is a file of its own, with nothing to be put back.
+    /// Whether each change is a whole file, without a previous one to restore.
     var areWholeFiles: Bool { allSatisfy { $0.change.setting.format.isWholeFile && $0.before == nil } }
 
-    /// The entries by their files, in their order, as they look there.
+    /// Calls `body` for each file with its entries, in their order.
     func byFile(_ body: (_ file: String, _ entries: [ToolRecord.Entry]) -> Void) {
         for file in map(\.change.setting.file).uniqued { body(file, filter { $0.change.setting.file == file }) }
     }

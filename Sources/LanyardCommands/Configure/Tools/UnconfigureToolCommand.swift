@@ -38,7 +38,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         let changed = try mine.filter(in: .changed)
         for entry in changed { tell(changed: entry, context) }
         let standing = try mine.filter(in: .standing, .removed)
-        // What stood there before is in the record alone.
+        // Only the record still has the previous values.
         let kept = changed.filter { $0.before != nil }
         let done = mine.filter { !kept.contains($0) }
         guard !standing.isEmpty else {
@@ -58,7 +58,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         context.tellRules(for: Set(urls.compactMap { URLPattern($0)?.place }), of: .user)
     }
 
-    /// Those of the entries that are for the URL, however it is written; all if none is named.
+    /// Returns the entries for the URL, however it is written; all entries if there is no URL.
     private func entriesMeant(
         of entries: [ToolRecord.Entry], _ context: CommandContext
     ) throws(Failure) -> [ToolRecord.Entry] {
@@ -83,7 +83,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         try record.file.requireWritable()
     }
 
-    /// Says that what was written is no longer there, and how to get back what was there before.
+    /// Says that a written value was changed since, and how to restore the previous one.
     private func tell(changed entry: ToolRecord.Entry, _ context: CommandContext) {
         let setting = entry.change.setting
         context.console.note("what lanyard wrote to \(context.short(setting.file)) was changed since, so it stays")
@@ -116,7 +116,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         }
         guard !leaving.isEmpty else { return }
         let verb = options.dryRun ? "would be" : "is"
-        // A link or a program is all that is in the file.
+        // A link or a program is the whole file.
         guard !leaving.areWholeFiles else { return console.note("\(context.short(file)) \(verb) removed") }
         console.note("this \(verb) removed from \(context.short(file)):")
         for entry in leaving {
@@ -126,13 +126,13 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         }
     }
 
-    /// Takes back what was shown, less what somebody else has taken back meanwhile.
+    /// Undoes the changes that were shown, except those that somebody else has undone meanwhile.
     private func take(
         back shown: [ToolRecord.Entry], _ done: [ToolRecord.Entry], _ record: ToolRecord
     ) throws(Failure) {
         let locked = try record.file.locked()
         var entries = try record.entries()
-        // The last that was written goes first, so that each finds what it left.
+        // Undoes the last change first, so that each finds the file as it left it.
         for entry in shown.reversed() {
             guard let place = entries.firstIndex(where: { $0.isSame(as: entry) }) else { continue }
             let entry = entries.remove(at: place)
@@ -142,7 +142,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         try locked.write(entries.filter { old in !done.contains { $0.isSame(as: old) } })
     }
 
-    /// Takes back an entry; what else its file was before is left to others that are in it.
+    /// Undoes one change; the former state of its file passes to another entry for the same file.
     private func takeBack(_ entry: ToolRecord.Entry, _ others: inout [ToolRecord.Entry]) throws(Failure) {
         var file = entry.file
         if let heir = others.lastIndex(where: { $0.change.setting.file == entry.change.setting.file }) {
@@ -160,7 +160,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         }
     }
 
-    /// Forgets what is no longer there.
+    /// Removes entries from the record that are no longer in place.
     private func forget(_ entries: [ToolRecord.Entry], _ record: ToolRecord) throws(Failure) {
         guard !entries.isEmpty, !options.dryRun else { return }
         let locked = try record.file.locked()
@@ -169,7 +169,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
 }
 
 extension [ToolRecord.Entry] {
-    /// Those that one of these things became of.
+    /// Returns the entries in one of these states.
     fileprivate func filter(in states: ToolRecord.Entry.State...) throws(Failure) -> [ToolRecord.Entry] {
         var found: [ToolRecord.Entry] = []
         for entry in self where states.contains(try entry.state()) { found.append(entry) }
@@ -178,7 +178,7 @@ extension [ToolRecord.Entry] {
 }
 
 extension Array {
-    /// The elements of which something is true, and the others.
+    /// Returns the elements that satisfy a condition, and the others.
     fileprivate func divided(by isTrue: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(isTrue), filter { !isTrue($0) })
     }
