@@ -1,25 +1,25 @@
 import PluginHost
 import Terminal
 
-/// What a command ends with when it can't do its work.
+/// The error with which a command ends.
 struct Failure: Error, Sendable, Equatable {
-    /// Where it lies, as far as a command does something else for it.
+    /// The cause of a failure, as far as commands act on it.
     enum Cause: Sendable {
-        /// The keyring can't be used now; what it holds is untouched.
+        /// The keyring can't be used now; its content is untouched.
         case keyring
-        /// The same, because it is locked.
+        /// The keyring is locked; its content is untouched.
         case lockedKeyring
-        /// The person said no, or let the time run out.
+        /// The user said no, or ran out of time.
         case cancellation
-        /// A signal; the process is about to end by it.
+        /// A signal, by which the process is about to end.
         case interruption
-        /// Anywhere else.
+        /// Anything else.
         case other
 
-        /// Whether it lies in the keyring.
+        /// Whether the keyring is the cause, locked or not.
         var isOfKeyring: Bool { self == .keyring || self == .lockedKeyring }
 
-        /// What it is that the person gave no answer: no, or a signal such as Ctrl-C's.
+        /// The cause if the user gave no answer: a refusal, or a signal such as Ctrl-C's.
         static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
     }
 
@@ -28,7 +28,7 @@ struct Failure: Error, Sendable, Equatable {
     let status: ExitStatus
     let cause: Cause
 
-    /// A failure; texts from elsewhere must have been made displayable.
+    /// Creates a failure; text from outside must already be displayable.
     init(_ message: String, hints: [Hint] = [], status: ExitStatus = .failed, cause: Cause = .other) {
         self.message = message
         self.hints = hints
@@ -36,21 +36,21 @@ struct Failure: Error, Sendable, Equatable {
         self.cause = cause
     }
 
-    /// The same with a further hint.
+    /// Returns the failure with another hint.
     func with(_ hint: Hint) -> Failure { Failure(message, hints: hints + [hint], status: status, cause: cause) }
 
-    /// The same with another exit status.
+    /// Returns the failure with another exit status.
     func with(_ status: ExitStatus) -> Failure { Failure(message, hints: hints, status: status, cause: cause) }
 }
 
-/// How a process ends.
+/// The exit statuses of lanyard's commands.
 public enum ExitStatus: Int32, Sendable {
-    /// Done, or nothing to say.
+    /// Done, or nothing to report.
     case done = 0
     case failed = 1
-    /// Only the person can go on.
+    /// Only the user can continue, by signing in.
     case interactionRequired = 2
-    /// The authority granted less than was asked.
+    /// The authority granted fewer scopes than requested.
     case scopesDeclined = 3
     /// The command line is wrong (sysexits.h).
     case usage = 64
@@ -77,7 +77,7 @@ extension Console {
 }
 
 extension Failure {
-    /// What is wrong if not all of the result is on stdout.
+    /// Creates the error for a result that isn't completely on stdout.
     init(undelivered reason: String) {
         self.init("the result can't be written: \(reason)", hints: ["check where standard output goes, then try again"])
     }

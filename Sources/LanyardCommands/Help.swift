@@ -4,15 +4,15 @@ import ConsumerProtocols
 
 /// A command whose help ends with examples.
 protocol WithExamples: ParsableCommand {
-    /// What somebody may want to do, and the commands that do it, which work as they are printed.
+    /// Purposes, and for each the commands that serve it, which work exactly as printed.
     static var examples: KeyValuePairs<String, String> { get }
 }
 
 extension LanyardCommand {
-    /// The argument parser's help with what it has no place for: examples, and the manual page.
+    /// Returns the argument parser's help with examples and the manual page added.
     ///
-    /// `words` is the command line, which begins with the command that the help is for. Examples stay as they are, however narrow
-    /// the terminal is, so that they can be copied.
+    /// `words` is the command line, which begins with the command that the help is for. Examples aren't wrapped,
+    /// however narrow the terminal is, so that they can be copied.
     static func help(_ text: String, of words: [String]) -> String {
         let path = commands(of: words)
         let examples = (path.last as? any WithExamples.Type)?.examples ?? [:]
@@ -27,7 +27,7 @@ extension LanyardCommand {
             """
     }
 
-    /// The commands that the first words name, from `lanyard` on.
+    /// Returns the commands that the first words name, beginning with `lanyard`.
     private static func commands(of words: [String]) -> [any ParsableCommand.Type] {
         var path: [any ParsableCommand.Type] = [LanyardCommand.self]
         for word in words {
@@ -39,11 +39,11 @@ extension LanyardCommand {
         return path
     }
 
-    /// git's verbs have a page together, every other command one of its own.
+    /// Returns the name of the manual page; git's operations share one, every other command has its own.
     private static func manualPage(of path: [any ParsableCommand.Type]) -> String {
         guard let command = path.dropFirst().first?._commandName else { return "lanyard" }
         if GitConsumer.Verb(rawValue: command) != nil { return "git-credential-lanyard" }
-        // What `exec` stands in with is described there.
+        // The manual page of `exec` also describes its stand-ins.
         let standsIn = [AzureCLIConsumer.program, AzureDeveloperCLIConsumer.program].contains(command)
         return standsIn ? "lanyard-exec" : "lanyard-\(command)"
     }

@@ -3,7 +3,7 @@ import Files
 import Glibc
 import Secrets
 
-/// What is installed beside the program.
+/// The files that are installed beside the program.
 struct InstalledFiles: Sendable {
     private let folder: String
 
@@ -11,21 +11,22 @@ struct InstalledFiles: Sendable {
         folder = "/" + context.executable.pieces(between: "/").dropLast().joined(separator: "/")
     }
 
-    /// The JSON schema of the configuration, as a URL; nil if it is not installed.
+    /// The URL of the configuration's JSON schema; nil if it isn't installed.
     var schema: String? {
         let places = ["\(folder)/../share/lanyard/config.schema.json", "\(folder)/../../../share/config.schema.json"]
         return places.lazy.compactMap(FileTrust.realPath).first.map { "file://" + $0 }
     }
 
-    /// `git-credential-lanyard` beside the program; nil if it is not there.
+    /// The path of `git-credential-lanyard`; nil if it isn't installed.
     var credentialHelper: String? { program("git-credential-lanyard") }
 
-    /// A program that tools run: beside this one, or in a folder of its own if others have one of that name; nil if it is not there.
+    /// Returns the path of a program that tools run, beside this one or, if its name is also another program's, in a
+    /// folder of its own; nil if it isn't installed.
     func program(_ name: String) -> String? {
         folder(of: name).map { "\($0)/\(name)" }
     }
 
-    /// The folder that has such a program.
+    /// Returns the folder of a program; nil if it isn't installed.
     func folder(of program: String) -> String? {
         ["\(folder)", "\(folder)/../lib/lanyard/bin"].first { access("\($0)/\(program)", X_OK) == 0 }
             .flatMap(FileTrust.realPath)
@@ -33,17 +34,17 @@ struct InstalledFiles: Sendable {
 }
 
 extension CommandContext {
-    /// Where a program of that name is found on `PATH`; nil if it isn't.
+    /// Returns the path of a program on `PATH`; nil if there is none.
     func program(_ name: String) -> String? {
         if name.hasBytes("/") { return access(name, X_OK) == 0 ? name : nil }
         let folders = (variable("PATH") ?? "").pieces(between: ":")
         return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Whether a path leads to something.
+    /// Whether a path exists.
     func isFile(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// A path as people write it: the home directory as `~`.
+    /// Returns a path for people, with `~` for the home folder.
     func short(_ path: String) -> String {
         guard let home = variable("HOME"), home.count > 1, path.hasPrefix(home + "/") else { return path.displayable() }
         return "~\(path.dropFirst(home.count))".displayable()

@@ -3,7 +3,7 @@ public import Rules
 import Terminal
 import TokenAcquisition
 
-/// The options of every command that may ask the person.
+/// The options of every command that may ask the user.
 struct InteractionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How to sign in.", valueName: "flow"))
     var flow: Configuration.FlowChoice?
@@ -30,17 +30,17 @@ struct InteractionOptions: ParsableArguments {
         }
     }
 
-    /// The options' values, for commands that have none.
+    /// The values of the options, also for commands without them.
     struct Values: Sendable {
         var flow: Configuration.FlowChoice?
         var browser: String?
         var timeout: Int?
         var isInteractive = true
-        /// Whether the command itself is the person's wish to be asked, as `login` is.
+        /// Whether the user has requested to be asked, as with `login`.
         var isAskedFor = false
-        /// How many seconds whoever asked waits for an answer; nil if they wait for the person.
+        /// The number of seconds that the caller waits; nil if it waits for the user.
         var timeLimit: Int?
-        /// When tokens are renewed that can still be handed out.
+        /// When to renew tokens that can still be handed out.
         var timing = RenewalTiming.whenDue
     }
 

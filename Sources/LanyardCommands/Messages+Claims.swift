@@ -3,14 +3,14 @@ import Secrets
 import Terminal
 
 extension Failure {
-    /// Claims that can't be asked for.
+    /// Creates the error for invalid claims.
     init(_ error: ClaimsError, status: ExitStatus = .failed) {
         self.init(
             "the claims request is not valid: \(Self.reason(error))", hints: [Hint(Self.claimsHint(error))],
             status: status)
     }
 
-    /// Claims that a server wants and that can't be asked for.
+    /// Creates the error for a server's challenge with invalid claims.
     init(challengeOf host: String, _ error: ClaimsError) {
         self.init(
             "\(host.displayable(limit: 255)) asks for claims that are not valid: \(Self.reason(error))",
@@ -40,7 +40,7 @@ extension Failure {
         }
     }
 
-    /// These claims, if they are fit to be shown whole; nil if not, or there are none.
+    /// Returns the claims if they can be shown completely; nil if not, or if there are none.
     static func claimsToAskFor(_ claims: String?) -> String? {
         guard let claims, claims == claims.displayable(limit: 500), (try? ClaimsRequest(claims)) != nil else {
             return nil

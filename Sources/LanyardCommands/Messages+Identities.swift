@@ -4,7 +4,7 @@ import Secrets
 import Terminal
 
 extension Failure {
-    /// An identity whose proof isn't where it should be.
+    /// Creates the error for an identity whose proof is missing.
     init(unproven identity: Identity, variable: String?) {
         let name = identity.name.displayable(limit: 64)
         if let variable {
@@ -18,7 +18,7 @@ extension Failure {
         }
     }
 
-    /// A sign-in for an identity, which is no person.
+    /// Creates the error for a sign-in with an identity, which isn't a user's.
     init(noSignInFor identity: Identity, url: String?) {
         let name = identity.name.displayable(limit: 64)
         self.init(
@@ -29,7 +29,8 @@ extension Failure {
             ], status: .usage)
     }
 
-    /// A plugin that got no token for an identity; nobody can sign in for one, whatever its authority says.
+    /// Creates the error of a plugin that got no token for an identity; signing in is no remedy, whatever the authority
+    /// says.
     init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
         var hints = error.hints
         let service = PipelineService(context.environment)
@@ -53,7 +54,7 @@ extension Failure {
         self.init(Self.words(of: error), hints: hints)
     }
 
-    /// Variables that describe nobody: what is there of the sets that would, and what is missing.
+    /// Creates the error for variables that describe no identity: which ones are set, and which are missing.
     init(noIdentityAmong known: [[String]], present: [String]) {
         let nearest = known.filter { !Set($0).isDisjoint(with: present) }
             .min { $0.count { !present.contains($0) } < $1.count { !present.contains($0) } }

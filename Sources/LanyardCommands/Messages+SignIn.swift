@@ -6,10 +6,10 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-// Why only the person can go on: who it is about, where, and what the authority said.
+// Errors that only the user can resolve: which account, at which authority, and the authority's reason.
 
 extension Failure {
-    /// A sign-in that nobody is there for; the cause is what the authority said, where it was asked.
+    /// Creates the error for a sign-in without a user; `cause` is the authority's answer if it was asked.
     init(lackingInteraction cause: PluginError?, of account: AccountRecord?, request: TokenRequest, url: String?) {
         let authority = request.authority.displayable(limit: 255)
         let why: String
@@ -20,7 +20,7 @@ extension Failure {
             let who = account?.nameForPeople ?? "the person"
             why = ": \(who) must be asked at \(authority) (prompt \(prompt))"
         } else if let account {
-            // Such as that of another client, or one whose refresh token was refused before.
+            // For example, the sign-in is another client's, or its refresh token was refused before.
             let client = request.clientID.displayable(limit: 100)
             why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client ID \(client)"
         } else {
@@ -37,7 +37,7 @@ extension Failure {
             status: .interactionRequired)
     }
 
-    /// A sign-in that nobody is there for, at `login`.
+    /// Creates the error for `login` without a user.
     init(nobodyToSignIn request: TokenRequest, url: String?) {
         self.init(
             "interaction required: nobody is there to sign in to \(request.authority.displayable(limit: 255))",
@@ -45,7 +45,7 @@ extension Failure {
             status: .interactionRequired)
     }
 
-    /// Another account than the one that was named; its sign-in is kept.
+    /// Creates the error for a sign-in with another account than the named one; the sign-in is stored.
     init(
         signedIn account: AccountRecord, insteadOf wanted: String, known: [AccountRecord], request: TokenRequest,
         url: String?
@@ -61,9 +61,10 @@ extension Failure {
                 + [Hint("\(name) stays signed in; to sign it out", run: "lanyard logout\(last: typed, limit: 200)")])
     }
 
-    /// How to go on as the account that signed in: where hosts have names of their own, it may well be the one that was meant.
+    /// Returns how to continue with the account that signed in; at hosts with their own user names, it may be the one
+    /// that was meant.
     ///
-    /// A name in the URL counts before any choice, so nothing but another URL helps.
+    /// A name in the URL takes precedence over any choice, so only another URL helps.
     private static func keeping(
         _ account: AccountRecord, typed: String, _ request: TokenRequest, url: String?
     ) -> Hint? {

@@ -14,12 +14,12 @@ import TokenStore
 // displayable here.
 
 extension Failure {
-    /// A wrong file.
+    /// Creates the error for a configuration file or manifest that isn't valid.
     init(_ error: SettingsError) {
         self.init(error.description, hints: error.hints)
     }
 
-    /// What the engine refuses.
+    /// Creates the error for the engine's refusal.
     init(_ refusal: Refusal, in context: CommandContext) {
         switch refusal {
         case .noPlace(let part):
@@ -32,7 +32,7 @@ extension Failure {
             self.init(
                 "the credential for \(place ?? "the host") has several parts: \(names.joined(separator: ", "))",
                 hints: ["only tools that expect several parts can use it; see lanyard-consumers(7)"])
-        // As Python's keyring says it, the only one who asks.
+        // In the words of Python's keyring, whose protocol is the only one that can ask for this.
         case .noPassword: self.init("No such password!")
         case .store(let error): self.init(error)
         case .agent(let problem, let socket): self.init(problem, at: context.short(socket), path: socket)
@@ -47,7 +47,7 @@ extension Failure {
         }
     }
 
-    /// What keeps a consumer from being served; `refusal` is what the engine refused last.
+    /// Creates the error for a consumer's complaint; `refusal` is the engine's last one.
     init(_ complaint: Turn.Complaint, _ refusal: Refusal?, in context: CommandContext) {
         switch complaint {
         case .refusal: self = refusal.map { Failure($0, in: context) } ?? Failure("the request can't be answered")
@@ -60,7 +60,7 @@ extension Failure {
         }
     }
 
-    /// A request that can't be read.
+    /// Creates the error for a request that can't be read.
     private init(_ error: ProtocolError) {
         let reason =
             switch error {
@@ -73,7 +73,7 @@ extension Failure {
         self.init("the request cannot be read: \(reason)", hints: [Self.protocolHint])
     }
 
-    /// A request with a value that its key can't have.
+    /// Creates the error for a request with an invalid value.
     private init(_ error: RequestError) {
         switch error {
         case .invalid(let key):
@@ -83,7 +83,7 @@ extension Failure {
 
     static let protocolHint: Hint = "lanyard expects git's credential format; see git help credential"
 
-    /// A request that needs a token which can't be had.
+    /// Creates the error for a request whose token isn't available.
     init(_ error: ResolutionError, in context: CommandContext) {
         switch error {
         case .incomplete:
@@ -151,8 +151,8 @@ extension Failure {
         }
     }
 
-    /// How to come by a client: an app of the organisation's, or one that does without; the latter only if the authority has
-    /// any and no policy forbids it.
+    /// Returns how to get a client ID: from an organisation's app, or from a client that needs no app if the authority
+    /// has one and no policy forbids it.
     private static func clients(_ authority: String, _ context: CommandContext) -> [Hint] {
         let registry = context.registry
         let configuration = (try? Configuration.load(environment: context.environment)) ?? Configuration()
@@ -163,7 +163,7 @@ extension Failure {
         return [match?.registrationHint, own, others].compactMap(\.self)
     }
 
-    /// A keyring that doesn't work.
+    /// Creates the error for a keyring that doesn't work.
     init(_ error: StoreError) {
         let (message, hints) = Self.keyring(error.reason)
         let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
@@ -194,7 +194,7 @@ extension Failure {
         }
     }
 
-    /// A token that couldn't be got.
+    /// Creates the error for a token that couldn't be acquired.
     init(_ error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext) {
         switch error {
         case .unknownAuthority(Identity.machineAuthority):
@@ -255,7 +255,7 @@ extension Failure {
         if error.reasons.contains(.clientRefused) { hints += Self.hints(refusing: request, in: context) }
         switch error.code {
         case .interactionRequired:
-            // It was a sign-in that ended so.
+            // The error ended a sign-in.
             if error.isAboutAccount { hints.append(Self.choosingAnother(than: nil, request, url: url)) }
             hints.append(Hint("to try again", run: Self.login(request, url: url, claims: error.claims)))
         case .throttled, .unavailable:
@@ -285,18 +285,18 @@ extension Failure {
         self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .ofNoAnswer : .other)
     }
 
-    /// What a plugin says, with what names the request in the authority's logs.
+    /// Returns the plugin's message, with the ID of the request in the authority's logs.
     static func words(of error: PluginError) -> String {
         let message = error.message.displayable(limit: 800)
         guard let id = error.correlationID else { return message }
         let detail = "correlation ID \(id.displayable(limit: 64))"
-        // One pair of brackets for both, if the authority's number stands at the end in some already.
+        // If the message ends with the authority's error number in brackets, the ID goes into the same brackets.
         let isNumbered = error.errorCodes.contains { message.utf8.reversed().starts(with: "(\($0))".utf8.reversed()) }
         guard isNumbered else { return "\(message) (\(detail))" }
         return String(decoding: Array(message.utf8.dropLast()), as: UTF8.self) + ", \(detail))"
     }
 
-    /// What kind of interaction the authority wants, as far as the plugin tells.
+    /// Returns the kind of interaction that the authority requires, if the plugin reports it.
     static func kind(of error: PluginError) -> String {
         let kinds: [(PluginError.Reason, String)] = [
             (.consent, "consent"), (.expiredPassword, "expired password"), (.proof, "further proof"),
@@ -317,13 +317,13 @@ extension Failure {
         ]
     }
 
-    /// What to do about an account that a tenant doesn't accept.
+    /// Returns the hint for an account that a tenant doesn't accept.
     static func choosingAnother(than account: AccountRecord?, _ request: TokenRequest, url: String?) -> Hint {
         let whom = account.map { " than \($0.nameForPeople)" } ?? ""
         return Hint("to use another account here\(whom)", run: use("ACCOUNT", request, url: url))
     }
 
-    /// The command that chooses an account for the request's authority.
+    /// Returns the command that selects an account for the request's authority.
     private static func use(_ account: String, _ request: TokenRequest, url: String?) -> ShellCommand {
         guard let url, !request.named.contains(.authority) else {
             return "lanyard use\(option: "--authority", request.authority, limit: 255)\(last: account)"
@@ -335,13 +335,13 @@ extension Failure {
         scopes.isEmpty ? "nothing" : scopes.map { $0.displayable(limit: 200) }.joined(separator: " ")
     }
 
-    /// The command that would sign in.
+    /// Returns the command that signs in.
     ///
-    /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what
-    /// shapes the sign-in comes along if no rule can bring it.
+    /// It names the request's account, and asks for the request's claims or else those that the authority requires.
+    /// Options for the sign-in are included if no rule can have them.
     static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> ShellCommand {
         let claims = claimsToAskFor(request.claims ?? claims)
-        // What a URL's rule says need not be said again.
+        // What the URL's rule says needn't be repeated.
         func named(_ value: String, _ which: TokenRequest.Named) -> String? {
             url == nil || request.named.contains(which) ? value : nil
         }
@@ -358,7 +358,7 @@ extension Failure {
             """
     }
 
-    /// The options that shape the request's sign-in, each with a blank before it.
+    /// Returns the options for the request's sign-in, each with a blank before it.
     private static func signInOptions(_ request: TokenRequest) -> ShellCommand {
         let given = SignInParameter.ofRules.flatMap { parameter in
             request.signIn.texts(of: parameter).map { (parameter.option, $0) }
@@ -368,7 +368,7 @@ extension Failure {
 }
 
 extension TokenRequest {
-    /// The same for this account.
+    /// Returns the request for an account.
     func naming(_ account: String) -> TokenRequest {
         var request = self
         request.account = account
@@ -377,7 +377,7 @@ extension TokenRequest {
 }
 
 extension SettingsError {
-    /// What to do about it, which may quote the file.
+    /// The remedies, which may quote the file.
     var hints: [Hint] {
         [hint].compactMap(\.self).map { Hint($0.displayable()) }
             + (command.isEmpty ? [] : [Hint("run", run: ShellCommand(words: command))])
@@ -385,12 +385,12 @@ extension SettingsError {
 }
 
 extension PluginProblem {
-    /// What to do about it, which may quote the manifest.
+    /// The remedies, which may quote the manifest.
     var hints: [Hint] { [hint].compactMap(\.self).map { Hint($0.displayable()) } }
 }
 
 extension PluginManifest {
-    /// Where an organisation's app is found or registered; nil if the plugin doesn't say.
+    /// A hint where to find or register an organisation's app; nil if the plugin has none.
     var registrationHint: Hint? { clientRegistration.map { Hint($0.displayable(limit: 512)) } }
 }
 

@@ -4,21 +4,21 @@ import Secrets
 import SystemPackage
 import Terminal
 
-/// A secret that a person types, unseen, or that a program passes on stdin; it is never an argument.
+/// Reads a secret that the user types, without echo, or that a program passes on stdin; it is never an argument.
 struct SecretInput {
-    /// What it is called, such as `password`.
+    /// The kind of secret, such as `password`.
     let name: String
-    /// The command that wants it.
+    /// The command that needs the secret.
     let command: ShellCommand
-    /// What it consists of, for people.
+    /// The characters that it consists of, for people.
     var alphabet = "UTF-8"
 
     /// The longest secret that is read from stdin, in bytes.
     private static let longest = 4096
 
-    /// What a person answers to each of the questions, or what is on stdin: all of it, less a line feed at its end.
+    /// Reads the user's answer to each of the questions, or all of stdin without a line feed at its end.
     ///
-    /// - Throws: `Failure` also if a person's answers differ.
+    /// - Throws: `Failure` also if the user's answers differ.
     func read(_ context: CommandContext, asking questions: [String]) async throws(Failure) -> Secret {
         guard isatty(context.input.rawValue) == 1 else { return try stdin(context.input) }
         let prompt = Prompt(context.console)

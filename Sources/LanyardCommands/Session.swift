@@ -8,42 +8,42 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// What a command works with once the configuration has been read.
+/// Everything that a command needs once the configuration has been read.
 struct Session: Sendable {
     enum Scope: Sendable {
-        /// The user's, over the system's.
+        /// The user's configuration, on top of the system's.
         case user
-        /// The system's alone, which is what everybody has: whoever runs the command brings nothing of theirs.
+        /// The system's configuration only, as it is for all users; nothing comes from the user who runs the command.
         case system
     }
 
     let context: CommandContext
     let scope: Scope
     let configuration: Configuration
-    /// What answers come from.
+    /// The sources of credentials.
     let sources: CredentialSources
     let store: SecretServiceStore
     /// The secrets of applications.
     let clientSecrets: ClientSecretStore
-    /// Where the accounts that the person chose are kept; nil if the environment has no place for it.
+    /// The file with the accounts that the user has chosen; nil if the environment has no place for it.
     let selection: SelectionFile?
     let presence: Presence
-    /// What opens pages; nil if nothing can, or is to.
+    /// The browser; nil if none can or should be used.
     let browser: Browser?
 
-    /// The plugins; they are looked for when they are first needed, which a stored password never does.
+    /// The plugins, which are only looked for when one is needed; a stored password never needs them.
     var registry: PluginRegistry { sources.plugins.registry }
     var passwords: PasswordStore { sources.passwords }
-    /// What gets tokens.
+    /// Acquires tokens.
     var acquirer: TokenAcquirer { sources.acquirer }
-    /// What to try when somebody signs in, best first.
+    /// The ways to sign in, best first.
     var flows: [PluginRequest.Flow] { presence.flows(configuration) }
 
     /// Reads the configuration; starts no plugin.
     ///
-    /// If the user's file is to be written, it may be missing even if `LANYARD_CONFIG` names it.
+    /// If `isToBeWritten`, the user's file may be missing even if `LANYARD_CONFIG` names it.
     ///
-    /// - Throws: `Failure` if the configuration is wrong.
+    /// - Throws: `Failure` if the configuration has errors.
     init(
         _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init(),
         isToBeWritten: Bool = false
@@ -85,20 +85,20 @@ struct Session: Sendable {
     /// Every record that is stored.
     func storedRecords() throws(Failure) -> StoredRecords { try list().records }
 
-    /// What is stored, and whose it is.
+    /// Returns all stored tokens and their accounts.
     func list() throws(Failure) -> Listing {
         let engine = CredentialEngine(in: context.surroundings) { sources }
         do throws(Refusal) { return try engine.list() } catch { throw Failure(error, in: context) }
     }
 
-    /// The token that a request comes to, or nil if it comes to none.
+    /// Resolves a request to the token that it needs; nil if it needs none.
     func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
         do throws(Refusal) { return try sources.resolve(request) } catch { throw Failure(error, in: context) }
     }
 
-    /// Gets a token, asking the person if the command allows it and somebody is there.
+    /// Gets a token, asking the user if the command allows it and they can be reached.
     ///
-    /// `url` is what the token is for, if it is for a URL: git's configuration may forbid to ask on its behalf.
+    /// `url` is the URL that the token is for, if any; git's configuration may forbid prompts for it.
     func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(Refusal) {
@@ -126,7 +126,7 @@ struct Session: Sendable {
         }
     }
 
-    /// Has the person sign in.
+    /// Signs the user in.
     func signIn(_ request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         guard let person = await sources.attendant.person(for: url) else {
             throw Failure(nobodyToSignIn: request, url: url)
@@ -188,7 +188,7 @@ extension Configuration {
         } catch {
             throw Failure(error)
         }
-        // An option is the user's word as much as a line of their file: neither changes what is locked.
+        // An option has the same weight as a line in the user's file: neither overrides a locked setting.
         if let flow = options.flow, !isLocked("flow") { self.flow = flow }
         if let timeout = options.timeout, !isLocked("timeout") { self.timeout = timeout }
         if let browser = options.browser, !isLocked("browser") { self.browser = browser }
@@ -196,13 +196,13 @@ extension Configuration {
 }
 
 extension PluginRunner {
-    /// What runs plugins for a person who has so many seconds, and a tool that perhaps has fewer.
+    /// Creates a runner with the user's time limit in seconds, and the tool's if it has one.
     fileprivate init(_ context: CommandContext, patience: Int, timeLimit: Int?, _ memos: KeptMemos) {
         var timeouts = PluginTimeouts()
-        // The other half is for other processes that use the plugin for the same.
+        // The other half is for other processes that use the plugin for the same purpose.
         if let timeLimit { timeouts.silence = .seconds(timeLimit) / 2 }
         timeouts.person = .seconds(patience)
-        // Once the person is done there is still time for the rest.
+        // After the user is done, there must be time for the rest.
         timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
         let keeper = PluginMemos { subject in
             memos.memo(about: subject, now: Int(context.now))
@@ -215,7 +215,7 @@ extension PluginRunner {
 }
 
 extension CommandContext {
-    /// Tees conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are masked already.
+    /// Copies conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are already masked.
     fileprivate var trace: PluginTrace? {
         guard variable("LANYARD_TRACE") == "plugin" else { return nil }
         return { [console] direction, line in console.show("lanyard: trace: \(direction.rawValue) \(line)") }

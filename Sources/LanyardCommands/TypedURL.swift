@@ -3,17 +3,17 @@ import Rules
 import Secrets
 import Terminal
 
-// URLs as people type them, perhaps without their scheme.
+// URLs as users type them, perhaps without a scheme.
 
 extension String {
-    /// The URL with `https` if nothing else is said; nil for a scheme that lacks its colon, which is no host.
+    /// The URL, with `https` if it has no scheme; nil for a scheme without its colon, which isn't a host.
     fileprivate var withScheme: String? {
         guard StrictURL.scheme(of: self) == nil else { return self }
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
         return ["http", "https"].contains(host) ? nil : withHTTPS
     }
 
-    /// A URL with `https` for its scheme.
+    /// The URL with `https` as its scheme.
     fileprivate var overHTTPS: String {
         StrictURL.scheme(of: self).map { "https" + String(decoding: utf8.dropFirst($0.utf8.count), as: UTF8.self) }
             ?? self
@@ -21,7 +21,7 @@ extension String {
 }
 
 extension String {
-    /// The URL that a person means, with its scheme.
+    /// The complete URL that the user means, with its scheme.
     var asWholeURL: String {
         get throws(Failure) {
             guard let whole = withScheme, (try? RequestURL(whole)) != nil else { throw Failure(notURL: self) }
@@ -31,7 +31,7 @@ extension String {
 }
 
 extension CredentialRequest {
-    /// What git would ask for a URL.
+    /// Creates the request that git would send for a URL.
     init(url: String) throws(Failure) {
         guard let whole = url.withScheme, let parsed = try? RequestURL(whole) else { throw Failure(notURL: url) }
         self.init(parsed)
@@ -45,14 +45,14 @@ extension URLPattern {
     /// Whether tokens may be sent to its places.
     var isTokenPlace: Bool { request.isTokenPlace }
 
-    /// Refuses a rule for places that no token may be sent to.
+    /// Throws for a rule whose places may not get tokens.
     func requireTokenPlace() throws(Failure) {
         guard !isTokenPlace else { return }
         let shown = text.displayable(limit: 200)
         throw Failure("\(shown): \(Failure.unencrypted(scheme))", hints: [.overHTTPS(text)], status: .usage)
     }
 
-    /// Refuses places that git asks no helper about.
+    /// Throws for places for which git asks no helper.
     func requireGitPlace() throws(Failure) {
         guard ["ssh", "git", "file", "git+ssh", "ssh+git"].contains(scheme) else { return }
         throw Failure(
@@ -62,7 +62,7 @@ extension URLPattern {
 }
 
 extension CredentialRequest {
-    /// Whether a token may be sent there: the connection is encrypted, or becomes so before anybody signs in.
+    /// Whether a token may be sent there: the connection is encrypted from the start, or before anybody signs in.
     var isTokenPlace: Bool {
         guard let scheme, let host else { return true }
         return ["https", "imap", "imaps", "smtp", "smtps"].contains(scheme) || scheme == "http" && host.isThisMachine
@@ -75,15 +75,15 @@ extension RequestHost {
 }
 
 extension Hint {
-    /// The same place, if its server speaks https.
+    /// Returns a hint with the same URL over https, for servers that support it.
     static func overHTTPS(_ url: String) -> Hint { Hint("if the server has https, write", write: url.overHTTPS) }
 }
 
 extension URLPattern {
-    /// The pattern that a person means by a URL.
+    /// Creates the pattern for a typed URL.
     init(typed url: String) throws(Failure) {
         guard let pattern = url.withScheme.flatMap(URLPattern.init) else { throw Failure(notURL: url) }
-        // It would be written into files, and matches no request.
+        // A password would be written into files, and the pattern would match no request.
         guard !pattern.hasPassword else {
             throw Failure(
                 "the URL contains a password, which doesn't belong in the configuration",
@@ -94,13 +94,13 @@ extension URLPattern {
 }
 
 extension Failure {
-    /// Why no token is sent to a URL of a scheme.
+    /// Returns the reason why no token is sent to URLs with a scheme.
     fileprivate static func unencrypted(_ scheme: String) -> String {
         scheme == "http"
             ? "tokens are not sent over http, where others could read them" : "tokens are not sent over \(scheme)"
     }
 
-    /// A URL that nothing maps.
+    /// Creates the error for a URL that no rule maps.
     init(noRuleMaps request: CredentialRequest) {
         guard request.isTokenPlace else {
             self.init(
@@ -112,7 +112,7 @@ extension Failure {
             "no rule maps \(request.url)", hints: [Hint("add one", run: "lanyard rule add \(request.url)")])
     }
 
-    /// What was typed for a URL and is none.
+    /// Creates the error for a text that isn't a URL.
     fileprivate init(notURL text: String) {
         self.init(
             "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like \(Example.url)"],

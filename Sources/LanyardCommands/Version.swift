@@ -1,15 +1,16 @@
 import ConsumerProtocols
 import PluginWire
 
-/// The version of this program; the newest heading of CHANGELOG.md and the plugins' manifests say the same.
+/// The version of this program, which is also the newest heading of CHANGELOG.md and the version of the plugins'
+/// manifests.
 public enum Version {
-    /// SemVer.
+    /// The version, according to SemVer.
     public static let current = "0.1.0"
 
-    /// What `--version` prints: the program first, then a line for each thing that another program must fit.
+    /// The output of `--version`: the program first, then a line for each interface that another program must match.
     ///
-    /// No commit and no date: the same sources make the same bytes, whoever builds them. No libsecret: it is loaded when
-    /// a keyring is needed, and `doctor` looks at that.
+    /// It has no commit and no date, so that the same sources make the same bytes, whoever builds them. It doesn't show
+    /// libsecret, which is only loaded when a keyring is needed; `doctor` checks that.
     static let description = """
         lanyard \(current)
         credential protocol: \(GitConsumer.formatVersion) (\(GitConsumer.understood.joined(separator: ", ")))

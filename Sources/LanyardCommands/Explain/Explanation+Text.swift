@@ -187,15 +187,16 @@ extension Explanation {
         if let lookAlike {
             hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }
-        // One command may be the remedy for two things.
+        // One command may be the remedy for two problems.
         let others = gitHints + [exchangeHint, tool?.uses?.hint].compactMap(\.self)
         return hints + others.filter { hint in !hints.contains { $0.copied == hint.copied } }
     }
 
-    /// What a rule for the URL is for: a tool that names only the host is not served by rules for paths.
+    /// The URL for a new rule; without the path if the tool sends only the host, because rules with a path wouldn't
+    /// apply.
     private var ruleURL: String { tool?.sendsPath == false ? url.placeOfURL : url }
 
-    /// How to make the rule's exchange give what the tool can use.
+    /// A hint how to make the rule's exchange return what the tool can use.
     private var exchangeHint: Hint? {
         guard let tool, tool.takesFields, case .rule(let rule) = mapping, let wanted,
             wanted.exchange?.name != AWSConsumer.exchange
@@ -233,7 +234,7 @@ extension Explanation {
 }
 
 extension TokenExchange {
-    /// `acr, at contoso.azurecr.io`.
+    /// The exchange and its host, such as `acr, at contoso.azurecr.io`.
     fileprivate var forPeople: String {
         let place = (path.isEmpty ? audience : "\(audience)/\(path)").displayable(limit: 300)
         return "\(name.displayable(limit: 64)), at \(place)"
@@ -241,7 +242,7 @@ extension TokenExchange {
 }
 
 extension ServerAnswer {
-    /// The answer for people; what is not the server's own to say is marked so.
+    /// Returns the answer for people; text that isn't the server's own is marked as such.
     fileprivate func lines(at url: String) -> [String] {
         switch self {
         case .challenges(let challenges):
@@ -260,7 +261,7 @@ extension ServerAnswer {
 }
 
 extension AuthenticateChallenge {
-    /// `Basic as "GitLab"`.
+    /// The scheme and realm, such as `Basic as "GitLab"`.
     fileprivate var forPeople: String {
         let name = (scheme.prefix(1).uppercased() + scheme.dropFirst()).displayable(limit: 60)
         return name + (parameters["realm"].map { " as \"\($0.displayable(limit: 100))\"" } ?? "")

@@ -3,58 +3,58 @@ import Rules
 import Terminal
 import TokenAcquisition
 
-/// What is known about a URL: the token it gets, the reasons, and what would be done for it; never a secret.
+/// What is known about a URL: the token that it gets, the reasons, and what `get` would do; never a secret.
 struct Explanation: Sendable {
-    /// What maps the URL.
+    /// What maps the URL to a token.
     enum Mapping: Sendable {
         case rule(Rule)
-        /// The resource's name and the plugin that knows its host.
+        /// A resource by name, and the plugin that knows its host.
         case wellKnown(String, plugin: String)
         case nothing
     }
 
-    /// A rule that is not the one, and why.
+    /// A rule that doesn't apply, and the reason.
     struct SkippedRule: Sendable {
         let rule: Rule
         let reason: String
-        /// Whether it could have been meant: its host is the URL's, or one of the two is below the other.
+        /// Whether it may have been meant: its host is the URL's, or one of the two is below the other.
         let isNear: Bool
-        /// Whether it maps the URL, too.
+        /// Whether the rule matches the URL, too.
         let isMatch: Bool
     }
 
-    /// How git stands to the URL.
+    /// git's view of the URL.
     struct GitView: Sendable {
         let helpers: GitHelpers
-        /// The lanyard among them that git doesn't find.
+        /// The first lanyard among the helpers that git can't find; nil if there is none.
         let missing: GitHelpers.Missing?
         let sendsPath: Bool
     }
 
-    /// How a tool stands to the URL.
+    /// A tool's view of the URL.
     struct ToolView: Sendable {
         let name: ToolName
-        /// Whether it can name more of a URL than its host.
+        /// Whether the tool can send more of a URL than its host.
         let sendsPath: Bool
-        /// Whether it takes credentials of several parts.
+        /// Whether the tool accepts credentials with several parts.
         let takesFields: Bool
-        /// Whether it asks for no credential at such a URL.
+        /// Whether the tool asks for no credential at such a URL.
         let asksNothing: Bool
-        /// What it asks for, one fact a line.
+        /// What the tool asks for, one fact per line.
         let asks: [String]
-        /// How it is configured; nil if lanyard doesn't configure such tools.
+        /// How the tool is configured; nil if lanyard doesn't configure such tools.
         let uses: ToolUse?
-        /// What it gets, after its name and "gets".
+        /// What the tool gets, in words that follow its name and "gets".
         var gets = "no credential"
-        /// What lanyard prints for it, secrets masked; nothing if that isn't known yet.
+        /// lanyard's output for the tool, with masked secrets; empty if it isn't known yet.
         var reads: [String] = []
-        /// Whether there is a credential, but none that the tool can use.
+        /// Whether there is a credential that the tool can't use.
         var isUnusable = false
-        /// The exit status; nil if lanyard goes on, or it isn't known yet.
+        /// The exit status; nil if lanyard continues, or if it isn't known yet.
         var status: Int32?
     }
 
-    /// What `get` would do.
+    /// What `get` would do next.
     struct Next: Sendable {
         /// As programs read it (docs/diagnosis.md).
         enum Step: String {
@@ -77,7 +77,7 @@ struct Explanation: Sendable {
         let text: String
         var hints: [Hint] = []
         var status: ExitStatus = .done
-        /// Why it fails, if it does.
+        /// The error if the step is a failure.
         var failure: Failure?
 
         init(step: Step, text: String, hints: [Hint] = [], status: ExitStatus = .done) {
@@ -87,7 +87,7 @@ struct Explanation: Sendable {
             self.status = status
         }
 
-        /// It fails; `before` and `after` go around the message.
+        /// Creates the step for a failure, with text before and after its message.
         init(_ failure: Failure, _ before: String = "fail: ", after: String = "") {
             self.init(
                 step: .fail, text: before + failure.message + after, hints: failure.hints, status: failure.status)
@@ -96,34 +96,35 @@ struct Explanation: Sendable {
     }
 
     let url: String
-    /// The socket of the agent that is asked instead of what follows; nil if this machine answers by itself.
+    /// The socket of the agent that answers instead, in which case the rest is empty; nil if this machine answers by
+    /// itself.
     var agent: String?
     var mapping = Mapping.nothing
     var skipped: [SkippedRule] = []
     var wanted: TokenRequest?
-    /// How the account came to be named, if it is.
+    /// What named the account; nil if nothing did.
     var namedBy: String?
-    /// What named the identity, if there is one.
+    /// What named the identity; nil if there is none.
     var identityNamedBy: String?
     var decision: Decision?
-    /// Whether an answer that was given before would be given again.
+    /// Whether `get` would answer with a remembered credential.
     var isRemembered = false
-    /// Whether the client has no secret stored, which would allow it further ways to sign in.
+    /// Whether the client has no stored secret, which would allow more ways to sign in.
     var lacksSecret = false
-    /// The host that the authority's could be mistaken for; nil if there is none.
+    /// The host for which the authority's could be mistaken; nil if there is none.
     var lookAlike: String?
-    /// The name of a client that gets tokens for a well-known host without an app of one's own; nil if there is none.
+    /// The name of a client that gets tokens for a well-known host without an app registration; nil if there is none.
     var offeredClient: String?
-    /// Whether the tool names a token instead of a place.
+    /// Whether the tool specifies a token instead of a place.
     var isByName = false
     /// Whether tokens may be sent to the URL.
     var isTokenPlace = true
     var git: GitView?
-    /// Nil unless the explanation is for one tool.
+    /// The tool's view; nil unless the explanation is for one tool.
     var tool: ToolView?
-    /// What the URL's server says by itself; nil if it wasn't asked.
+    /// The answer of the URL's server; nil if it wasn't asked.
     var server: ServerAnswer?
-    /// The issuer that the URL's host is, or may be by what its server says; nil if neither tells.
+    /// The issuer at the URL's host, or the one that its server's answer suggests; nil if there is neither.
     var issuer: PluginIssuer?
     var next = Next(step: .nothing, text: "print nothing")
     var now: Int

@@ -1,6 +1,6 @@
-/// How much longer a token is good for, for people.
+/// The remaining lifetime of a token, for people.
 struct Lifetime {
-    /// In seconds since 1970; nil if it has no known end.
+    /// The expiry in seconds since 1970; nil if it isn't known.
     let end: Int?
     let now: Int
 

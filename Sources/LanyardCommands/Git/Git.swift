@@ -17,7 +17,7 @@ struct Git: Sendable {
         /// Whether git found no file to read.
         var isFileMissing: Bool { errors.contains("unable to read config file") || errors.isEmpty }
 
-        /// What git complained of, as an error of ours.
+        /// Returns git's error message as a failure.
         func failure(doing what: String, hints: [Hint] = []) -> Failure {
             var said = errors.pieces(between: "\n").last.map(String.init) ?? "exit status \(status)"
             for prefix in ["fatal: ", "error: "] where said.hasPrefix(prefix) { said.removeFirst(prefix.count) }
@@ -25,10 +25,10 @@ struct Git: Sendable {
         }
     }
 
-    /// The oldest release that tells which file sets a value.
+    /// The oldest release that shows which file sets a value.
     static let oldest = GitVersion(major: 2, minor: 8)
 
-    /// git's release.
+    /// Returns git's release.
     ///
     /// - Throws: `Failure` if there is no git.
     func version() async throws(Failure) -> GitVersion {
@@ -42,7 +42,7 @@ struct Git: Sendable {
         return version
     }
 
-    /// Refuses a git that isn't there or is too old to be configured; gives its release.
+    /// Throws if git isn't installed or is too old to be configured; returns its release.
     @discardableResult
     func requireUsable() async throws(Failure) -> GitVersion {
         let version = try await version()
@@ -60,7 +60,7 @@ struct Git: Sendable {
     ) async throws(Failure) -> Output {
         let environment = variables.merging(["LC_ALL": "C"]) { $1 }.mapValues(Optional.some)
         var options = PlatformOptions()
-        // A git that is told to end takes its helpers along.
+        // If git has to be stopped, this lets it stop its helpers.
         options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .milliseconds(300))]
         do {
             let result = try await Subprocess.run(
@@ -104,13 +104,13 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
         self.minor = minor
     }
 
-    /// Reads what `git --version` prints: `git version 2.39.5 (Apple Git-154)`, `git version 2.46-rc1`.
+    /// Parses the output of `git --version`: `git version 2.39.5 (Apple Git-154)`, `git version 2.46-rc1`.
     init?(_ text: String) {
         guard let word = text.trimmed(of: " \n").pieces(between: " ").first(where: { $0.utf8.first?.isDigit == true })
         else {
             return nil
         }
-        // A release candidate's number goes on behind its digits.
+        // A release candidate's number has more after its digits.
         let numbers = word.pieces(between: ".").map { Int(Substring($0.utf8.prefix(while: \.isDigit))) }
         guard numbers.count > 1, let major = numbers[0], let minor = numbers[1] else { return nil }
         self.init(major: major, minor: minor)
@@ -118,7 +118,7 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
 
     var description: String { "\(major).\(minor)" }
 
-    /// Whether git takes tokens as such, and tells its other helpers not to keep them.
+    /// Whether git accepts bearer tokens, and tells its other helpers not to store them.
     var takesTokens: Bool { self >= GitVersion(major: 2, minor: 46) }
 
     static func < (one: GitVersion, other: GitVersion) -> Bool {

@@ -5,7 +5,7 @@ import Terminal
 
 /// git's configuration, read and written by git itself.
 struct GitConfiguration: Sendable {
-    /// Whose file.
+    /// Whose configuration file it is.
     enum Scope: String, Sendable {
         case global = "--global"
         case system = "--system"
@@ -14,7 +14,7 @@ struct GitConfiguration: Sendable {
     /// One value of a key, and the file that sets it.
     struct Entry: Sendable, Equatable {
         let file: String
-        /// As git prints it: section and variable in lower case, the part between as it was written.
+        /// The key as git prints it: section and variable in lower case, the part between them as written.
         let key: String
         let value: String
     }
@@ -57,7 +57,7 @@ struct GitConfiguration: Sendable {
         return Self.entries(result.output)
     }
 
-    /// Has git lock the scope's file as for a change, and change nothing.
+    /// Makes git lock the scope's file as for a change, without changing it.
     ///
     /// - Throws: `Failure` with git's reason if it can't; if that is a lack of permission, with this hint.
     func requireWritable(_ scope: Scope, hint: Hint) async throws(Failure) {
@@ -86,7 +86,7 @@ struct GitConfiguration: Sendable {
         guard result.status == 0 else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
-    /// What means something else than itself in a POSIX regular expression.
+    /// The special characters of POSIX regular expressions.
     private static let special = Set(".^$*+?()[]{}|\\".unicodeScalars)
 
     /// Takes a value away from a key of a file, but for so many that are equal to it; other values of the key stay.
@@ -109,7 +109,7 @@ struct GitConfiguration: Sendable {
         return Self.forbidsPrompts(value)
     }
 
-    /// Whether a value of `credential.interactive` does.
+    /// Whether a value of `credential.interactive` forbids prompts.
     static func forbidsPrompts(_ value: String) -> Bool {
         value.lowercased() == "never" || Bool(gitWord: value) == false
     }
@@ -128,7 +128,7 @@ struct GitConfiguration: Sendable {
         return result.output.pieces(between: "\n").joined()
     }
 
-    /// Reads `file:PATH NUL KEY LF VALUE NUL` over and over.
+    /// Parses a sequence of `file:PATH NUL KEY LF VALUE NUL`.
     private static func entries(_ output: String) -> [Entry] {
         let fields = output.pieces(between: "\0", omittingEmpty: false)
         return stride(from: 0, to: fields.count - 1, by: 2).map { index in

@@ -3,14 +3,14 @@ import Rules
 import Secrets
 import Terminal
 
-/// The helpers that git asks, in its order.
+/// The helpers that git asks, in order.
 struct GitHelpers: Sendable, Equatable {
     /// A helper and the file that names it.
     struct Helper: Sendable, Equatable {
         let value: String
         let file: String
 
-        /// Whether it is lanyard, with whatever options.
+        /// Whether it is lanyard, with any options.
         var isLanyard: Bool {
             let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
             guard let word = command.pieces(between: " ").first else { return false }
@@ -18,10 +18,10 @@ struct GitHelpers: Sendable, Equatable {
             return name == "git-credential-lanyard" || (name == "lanyard" && !command.hasPrefix("./"))
         }
 
-        /// Whether it may keep what git tells it to store; a program that nobody knows may.
+        /// Whether it may store what git passes to it; unknown programs may.
         var mayKeep: Bool { !isLanyard && !getsOnly }
 
-        /// git-credential-oauth and the command-line tools of GitHub and GitLab heed `get` only.
+        /// Whether it ignores `store`, as git-credential-oauth and the command-line tools of GitHub and GitLab do.
         private var getsOnly: Bool {
             guard value.hasPrefix("!") else { return name == "oauth" }
             let words = value.dropFirst().pieces(between: " ")
@@ -29,7 +29,7 @@ struct GitHelpers: Sendable, Equatable {
             return ["gh", "glab"].contains(program) && words.dropFirst() == ["auth", "git-credential"]
         }
 
-        /// The helper's name; never its options or a shell command, which may hold a secret.
+        /// The helper's name, without its options or a shell command, which may contain a secret.
         var name: String {
             if value.hasPrefix("!") { return isLanyard ? "lanyard" : "a shell command" }
             let word = value.pieces(between: " ").first ?? ""
@@ -40,9 +40,9 @@ struct GitHelpers: Sendable, Equatable {
 
     let all: [Helper]
 
-    /// The helpers for a URL; without one, those for every URL.
+    /// Finds the helpers for a URL, or those for every URL.
     ///
-    /// An empty value forgets the helpers before it (gitcredentials(7)).
+    /// An empty value discards the helpers before it (gitcredentials(7)).
     init(_ entries: [GitConfiguration.Entry], for request: CredentialRequest?) {
         var helpers: [Helper] = []
         for entry in entries {
@@ -58,12 +58,12 @@ struct GitHelpers: Sendable, Equatable {
 
     var hasLanyard: Bool { all.contains(where: \.isLanyard) }
     var isLanyardAlone: Bool { hasLanyard && all.allSatisfy(\.isLanyard) }
-    /// Those that may keep the tokens that lanyard answers with: git before 2.46 tells all its helpers to.
+    /// Returns the helpers that may store lanyard's tokens, because git before 2.46 passes these to all helpers.
     func keepers(_ version: GitVersion) -> [Helper] {
         hasLanyard && !version.takesTokens ? all.filter(\.mayKeep) : []
     }
 
-    /// Those that may answer before lanyard does.
+    /// The helpers that may answer before lanyard.
     var beforeLanyard: [Helper] { Array(all.prefix { !$0.isLanyard }) }
 
     var names: String { all.isEmpty ? "no helper" : all.map(\.name).joined(separator: ", ") }
@@ -78,17 +78,17 @@ struct GitHelpers: Sendable, Equatable {
 }
 
 extension GitHelpers {
-    /// A lanyard that git is to run and doesn't find.
+    /// A lanyard that git is configured to run but can't find.
     struct Missing: Sendable, Equatable {
         let program: String
         /// The URL that it is configured for; nil for all.
         let place: String?
 
-        /// What has git's configuration name where lanyard is.
+        /// The command that writes lanyard's current path into git's configuration.
         var remedy: ShellCommand { "lanyard unconfigure git\(last: place) && lanyard configure git\(last: place)" }
     }
 
-    /// The first such one of those that git asks about a URL, or about every URL.
+    /// Returns the first missing one of the helpers that git asks for a URL, or for every URL.
     static func missing(
         _ entries: [GitConfiguration.Entry], at place: String?, _ context: CommandContext
     ) async -> Missing? {
@@ -103,7 +103,8 @@ extension GitHelpers {
 }
 
 extension GitHelpers.Helper {
-    /// The program that git would look for, on `PATH` and among its own, and not find; nil if it is there, or a shell finds it.
+    /// Returns the program that git would look for, on `PATH` and among its own, but not find; nil if it exists, or if
+    /// a shell has to find it.
     fileprivate func missingProgram(_ context: CommandContext) async -> String? {
         guard !value.hasPrefix("!"), !value.hasBytes("\\"), let word = value.pieces(between: " ").first else {
             return nil
@@ -129,7 +130,7 @@ extension GitHelpers {
 }
 
 extension GitConfiguration.Entry {
-    /// What stands between `credential.` and a variable: a URL, or nothing for all; nil for any other key.
+    /// Returns the text between `credential.` and a variable: a URL, or empty for all; nil for any other key.
     func place(of variable: String) -> String? {
         let end = ".\(variable)"
         guard key.hasPrefix("credential."), key.hasSuffix(end) else { return nil }

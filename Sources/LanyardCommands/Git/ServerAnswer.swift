@@ -3,20 +3,21 @@ import Claims
 import Secrets
 import Subprocess
 
-/// What a git server answers somebody who has not signed in.
+/// A git server's answer to a request without credentials.
 ///
-/// git asks it, as it will when it needs a credential, through its own proxies and certificates; lanyard itself speaks no HTTP.
+/// git sends the request, as it would before it asks for a credential, with its own proxies and certificates. lanyard
+/// itself speaks no HTTP.
 enum ServerAnswer: Sendable, Equatable {
-    /// The challenges of its `WWW-Authenticate` headers.
+    /// The challenges in its `WWW-Authenticate` headers.
     case challenges([AuthenticateChallenge])
-    /// It serves what was asked for to everybody.
+    /// The server needs no sign-in for the URL.
     case open
-    /// It names no way to sign in; git's words, fit to show.
+    /// The server names no way to sign in; git's words, fit to show.
     case none(String)
-    /// It can't be asked: the reason, fit to show.
+    /// The server can't be asked; the reason, fit to show.
     case unreachable(String)
 
-    /// How long a server may take.
+    /// The time limit for a server.
     private static let patience = Duration.seconds(10)
 
     /// Asks the server of a URL, with nobody's name or password, and follows it nowhere.
@@ -27,7 +28,7 @@ enum ServerAnswer: Sendable, Equatable {
 
     private static func asked(_ url: String, _ context: CommandContext) async -> ServerAnswer {
         var settings = ["credential.helper=", "http.followRedirects=false"]
-        // What a person has git send to that very place would be a sign-in; a key of git's command line ends at `=`.
+        // A header that the user has configured for this URL may be a sign-in. A key on git's command line ends at `=`.
         if !url.utf8.contains(UInt8(ascii: "=")) { settings.append("http.\(url).extraHeader=") }
         do throws(Failure) {
             let run = try await Git(context: context).run(
@@ -42,7 +43,7 @@ enum ServerAnswer: Sendable, Equatable {
         }
     }
 
-    /// Reads what git tells of its conversation with the server.
+    /// Reads git's trace of its conversation with the server.
     init(_ run: Git.Output) {
         let challenges = AuthenticateChallenge.read(run.errors.pieces(between: "\n").compactMap(Self.challenge))
         guard challenges.isEmpty else {
@@ -60,16 +61,17 @@ enum ServerAnswer: Sendable, Equatable {
         self = reason.map(Self.unreachable) ?? .none((words ?? "git got no answer").displayable(limit: 300))
     }
 
-    /// Why the URL could not be read, of git's words; nil if the server answered, or they say something else.
+    /// Returns git's reason why the URL couldn't be read; nil if the server answered, or if git's words aren't about
+    /// that.
     private static func reasonUnreachable(_ words: String) -> String? {
         guard words.utf8.starts(with: "unable to access '".utf8), let mark = words.utf8.firstRange(of: "': ".utf8)
         else { return nil }
         let reason = words[mark.upperBound...]
-        // curl's words for an answer that is an HTTP error.
+        // curl's words for an HTTP error.
         return reason.hasBytes("returned error: ") ? nil : String(reason)
     }
 
-    /// The value of a `WWW-Authenticate` header in a line of git's trace; nil for any other line.
+    /// Returns the value of a `WWW-Authenticate` header in a line of git's trace; nil for any other line.
     private static func challenge(_ line: Substring) -> String? {
         guard let mark = line.utf8.firstRange(of: "<= Recv header: ".utf8),
             let (name, value) = line[mark.upperBound...].cut(at: ":"), name.lowercased() == "www-authenticate"
@@ -79,20 +81,20 @@ enum ServerAnswer: Sendable, Equatable {
 }
 
 extension ServerAnswer {
-    /// Why it can't be asked; nil if it answered.
+    /// The reason why the server can't be asked; nil if it answered.
     var reasonUnreachable: String? {
         if case .unreachable(let reason) = self { reason } else { nil }
     }
 
-    /// Its challenges; none if it names no way to sign in.
+    /// The server's challenges; empty if it names no way to sign in.
     var challenges: [AuthenticateChallenge] {
         if case .challenges(let challenges) = self { challenges } else { [] }
     }
 
-    /// What it calls itself in its challenges.
+    /// The realms in the server's challenges.
     var realms: [String] { challenges.compactMap { $0.parameters["realm"] } }
 
-    /// Where it says what it wants, in a document (RFC 9728); nil if it doesn't say where.
+    /// The URL of the document with the server's requirements (RFC 9728); nil if it names none.
     var resourceMetadata: String? {
         challenges.lazy.compactMap { $0.parameters["resource_metadata"] }.first { !$0.isEmpty }
     }

@@ -3,7 +3,7 @@ import Rules
 import Secrets
 
 extension Identity {
-    /// What shows that it is itself, for people; follows "by".
+    /// What proves the identity, for people; follows "by".
     var proofForPeople: String {
         switch source {
         case .application(let application): application.proof.forPeople
@@ -13,7 +13,7 @@ extension Identity {
         }
     }
 
-    /// For programs, as lanyard-identity(1) has it.
+    /// The identity as JSON, documented in lanyard-identity(1).
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "name": .string(name), "kind": .string(kind), "file": file.isEmpty ? .null : .string(file),

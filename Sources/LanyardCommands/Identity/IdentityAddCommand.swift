@@ -100,7 +100,7 @@ struct IdentityAddCommand: Command {
     }
 }
 
-/// Which application an identity is, and what proves it.
+/// Options for an application's identity and what proves it.
 struct ApplicationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The authority, such as \(Example.authority).", valueName: "url"))
     var authority: String?
@@ -164,9 +164,10 @@ struct ApplicationOptions: ParsableArguments {
         }
     }
 
-    /// The application.
+    /// Returns the application.
     ///
-    /// - Throws: `Failure` if no plugin serves the authority, or its host is unknown and nobody said that it is right.
+    /// - Throws: `Failure` if no plugin serves the authority, or if its host is unknown and the options don't confirm
+    ///   it.
     func application(_ session: Session) throws(Failure) -> Identity.Application {
         let url = session.registry.authority(typed: authority ?? "").withoutTrailingSlashes
         guard let match = session.registry.match(authority: url, isConfigured: true) else {
@@ -195,7 +196,7 @@ struct ApplicationOptions: ParsableArguments {
 }
 
 extension String {
-    /// The path from the root on.
+    /// The absolute path.
     fileprivate var absolutePath: String {
         guard !hasPrefix("/"), !isEmpty, let folder = getcwd(nil, 0) else { return self }
         defer { free(folder) }

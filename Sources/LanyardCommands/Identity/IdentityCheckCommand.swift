@@ -47,7 +47,7 @@ struct IdentityCheckCommand: Command {
             identity = request.identity ?? .environment
             token = try await session.tokenAnew(for: request, url: url)
         } catch {
-            // Nobody can sign in for it, whatever the authority says.
+            // An identity can't be signed in, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
         let report = IdentityReport(identity: identity, name: name, token: token, now: Int(context.now))
@@ -69,7 +69,7 @@ struct IdentityCheckCommand: Command {
 }
 
 extension Session {
-    /// Gets a token as an identity, whatever is stored.
+    /// Gets a new token for an identity, whatever is stored.
     fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(AcquisitionError) { return try await acquirer.authenticatedAnew(request) } catch {
@@ -77,11 +77,11 @@ extension Session {
         }
     }
 
-    /// What an identity's authority offers by itself.
+    /// Returns the default resource of an identity's authority.
     func ownResource(of name: String) throws(Failure) -> String {
         let identity = try identity(named: name)
         let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
-        // Machines ask their platform, and what the variables describe is found out with the token.
+        // Machines ask their platform; what the variables describe is only known with the token.
         guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
             throw Failure(
                 "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
@@ -91,7 +91,7 @@ extension Session {
     }
 }
 
-/// What a token says of the identity that it is of.
+/// What a token says about its identity.
 private struct IdentityReport {
     let identity: Identity
     let name: String

@@ -13,12 +13,12 @@ struct IdentityCommand: AsyncParsableCommand, WithExamples {
 
     static let examples: KeyValuePairs = ["See the identities": "lanyard identity list"]
 
-    /// The name that examples have.
+    /// The identity's name in examples.
     static let example = "release"
 }
 
 extension ArgumentHelp {
-    /// The help of an identity's name.
+    /// The help for an identity's name.
     static let identityName = ArgumentHelp(
         "The identity's name, as `lanyard identity list` shows it.", valueName: "identity")
 }
@@ -49,7 +49,7 @@ struct IdentityRemoveCommand: Command {
         try tellWhoStillNamesIt(context)
     }
 
-    /// Tells what is left without an identity, unless another file has one of the name.
+    /// Lists what still names the identity, unless another file has one with the same name.
     private func tellWhoStillNamesIt(_ context: CommandContext) throws(Failure) {
         let session = try Session(context, of: place.scope)
         let left = session.configuration

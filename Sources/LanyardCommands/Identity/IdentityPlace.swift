@@ -2,16 +2,16 @@ import Rules
 import Terminal
 
 extension Session {
-    /// The identity of a name; what the variables describe, if it is that one.
+    /// Returns the identity with a name, which may be the one that the environment describes.
     func identity(named name: String) throws(Failure) -> Identity {
         do throws(ResolutionError) { return try configuration.identity(named: name) } catch {
             throw Failure(error, in: context)
         }
     }
 
-    /// Refuses to make an identity that could not be written.
+    /// Throws if an identity couldn't be written.
     ///
-    /// - Throws: `Failure` also if there is one of the name already.
+    /// - Throws: `Failure` also if there already is one with the name.
     func requireRoom(forIdentity name: String) throws(Failure) {
         guard !Identity.builtIn.contains(where: { $0.name == name }) else {
             throw Failure(
@@ -20,7 +20,7 @@ extension Session {
         if let other: Identity = try table(where: { $0.name == name }) { throw taken(by: other) }
     }
 
-    /// Writes an identity into the file, unless it has one of the name.
+    /// Adds an identity to the file, unless it already has one with the name.
     func write(_ identity: Identity) throws(Failure) {
         if let other = try add(identity, unless: { $0.name == identity.name }) { throw taken(by: other) }
     }

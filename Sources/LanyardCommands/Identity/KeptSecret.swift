@@ -7,11 +7,11 @@ import TokenStore
 
 /// A secret of an application's that is kept in the keyring.
 struct KeptSecret {
-    /// What it is, such as `client secret`.
+    /// The kind of secret, such as `client secret`.
     let what: String
-    /// Whose it is, for people.
+    /// The owner, for people.
     let owner: String
-    /// What it consists of, for people.
+    /// The characters that it consists of, for people.
     let alphabet: String
     let key: ClientSecretStore.Owner
 
@@ -30,9 +30,9 @@ struct KeptSecret {
 }
 
 extension Session {
-    /// The secret that an identity keeps in the keyring.
+    /// Returns the secret that an identity has in the keyring.
     ///
-    /// - Throws: `Failure` if it keeps none there.
+    /// - Throws: `Failure` if it has none there.
     func keptSecret(of identity: Identity) throws(Failure) -> KeptSecret {
         let name = identity.name.displayable(limit: 64)
         let isPassword: Bool
@@ -53,7 +53,7 @@ extension Session {
             alphabet: isPassword ? "UTF-8" : "printable ASCII", key: isPassword ? owner.ofCertificate : owner)
     }
 
-    /// The authority of an application, and the plugin that serves it.
+    /// Returns the authority of an application, with the plugin that serves it.
     func match(_ identity: Identity) throws(Failure) -> AuthorityMatch {
         let authority = identity.authority ?? ""
         let match = registry.match(authority: authority, kind: identity.application?.kind, isConfigured: true)

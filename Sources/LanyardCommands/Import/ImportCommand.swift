@@ -84,7 +84,8 @@ struct ImportCommand: Command {
         tell(report, findings, session)
     }
 
-    /// From another program only what the configured clients may use; one's own document whole.
+    /// Returns the rules for an import: from another program only what the configured clients may use, from lanyard's
+    /// own document everything.
     private func rules(_ session: Session) -> ImportRules {
         let registry = session.registry
         let hosts = Set(session.configuration.configuredHosts)

@@ -5,9 +5,9 @@ import Rules
 import Secrets
 import Terminal
 
-/// What was taken over and what not, for people and for programs; no secrets.
+/// What was imported and what was skipped, without secrets.
 struct ImportReport {
-    /// One line of it.
+    /// A line of the report.
     struct Row: Hashable {
         var result: String
         var what: String
@@ -19,7 +19,7 @@ struct ImportReport {
     private var objects: [JSONValue] = []
     private(set) var takenCount = 0
     private(set) var skippedCount = 0
-    /// Why things were skipped.
+    /// The reasons for skipping.
     private(set) var reasons: Set<SkipReason> = []
     private let now: Int
 
@@ -43,7 +43,7 @@ struct ImportReport {
         add("password", entry.password.address, entry.skipped, entry.password.json)
     }
 
-    /// Adds a password that lanyard finds where it is.
+    /// Adds a password that lanyard already finds in its place.
     mutating func add(shared password: OtherPassword) {
         rows.append(Row(result: "usable", what: "password", whose: password.address, why: "lanyard uses it already"))
         objects.append(password.json.merging(["result": "usable"]))
@@ -60,13 +60,13 @@ struct ImportReport {
         objects.append(facts.merging(.object(members)))
     }
 
-    /// Whether nothing was found at all.
+    /// Whether nothing was found.
     var isEmpty: Bool { rows.isEmpty }
 
-    /// The report for programs.
+    /// The report as JSON.
     var json: JSONValue { .array(objects) }
 
-    /// The report for people, laid out for so many columns: equal lines are one, with their number.
+    /// Returns the report for people, laid out for a number of columns; equal lines are merged and counted.
     func lines(columns: Int?) -> [String] {
         guard !rows.isEmpty else { return [] }
         let counts = Dictionary(rows.map { ($0, 1) }, uniquingKeysWith: +)
@@ -81,7 +81,7 @@ struct ImportReport {
 }
 
 extension OtherPassword {
-    /// Whose it is and where, fit to show.
+    /// The user name and URL, fit to show.
     var address: String {
         let path = request.path.map { "/\($0)" } ?? ""
         let place = "\(request.scheme ?? "")://\(request.host?.text ?? "")\(path)".displayable(limit: 200)
@@ -99,7 +99,7 @@ extension OtherPassword {
 }
 
 extension SkipReason {
-    /// Why, for people.
+    /// The reason, for people.
     var text: String {
         switch self {
         case .otherClient: "another client's"

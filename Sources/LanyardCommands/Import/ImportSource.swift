@@ -1,34 +1,34 @@
 import ArgumentParser
 import OtherCaches
 
-/// The programs whose sign-ins can be taken over.
+/// The programs whose sign-ins can be imported.
 enum ImportSource: String, ExpressibleByArgument, CaseIterable {
-    /// The Azure CLI since 2.30: MSAL's cache in a file, or in the keyring if it is told to encrypt it.
+    /// The Azure CLI since 2.30: MSAL's cache in a file, or in the keyring if it is configured to encrypt it.
     case azureCLI = "azure-cli"
     /// The Azure CLI before 2.30, and other programs with ADAL for Python.
     case adal
-    /// Git Credential Manager: its passwords, and the cache it shares with Microsoft's developer tools.
+    /// Git Credential Manager: its passwords, and the cache that it shares with Microsoft's developer tools.
     case gcm
-    /// git's own helper.
+    /// git-credential-libsecret.
     case gitLibsecret = "git-libsecret"
-    /// A program with MSAL's extensions, wherever it keeps its cache.
+    /// A program with MSAL's extensions; its cache may be anywhere.
     case msalExtensions = "msal-extensions"
-    /// The SDKs of Azure, if they are told to keep their tokens.
+    /// The Azure SDKs, if they are configured to persist their tokens.
     case azureIdentity = "azure-identity"
     /// The Azure Developer CLI.
     case azd
-    /// GitHub's CLI.
+    /// The GitHub CLI.
     case gh
-    /// GitLab's CLI.
+    /// The GitLab CLI.
     case glab
 
-    /// Whether it keeps caches in the keyring under names.
+    /// Whether it has named caches in the keyring.
     var hasItems: Bool { self == .msalExtensions || self == .azureIdentity }
 
-    /// Whether what it has at its place are the settings of hosts, with tokens that git takes as passwords.
+    /// Whether its file contains hosts' settings with tokens that git sends as passwords.
     var isOfHosts: Bool { self == .gh || self == .glab }
 
-    /// What a message calls it.
+    /// The name for messages.
     var name: String {
         switch self {
         case .azureCLI: "the Azure CLI"
@@ -44,17 +44,17 @@ enum ImportSource: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// What was found at a source.
+/// The contents of a source.
 struct ImportFindings {
     /// Tokens and accounts.
     var cache = OtherCache()
-    /// git's passwords that are not where lanyard finds them.
+    /// git's passwords that lanyard doesn't find in their present place.
     var passwords: [OtherPassword] = []
-    /// git's passwords that lanyard has no use for.
+    /// git's passwords that lanyard can't use.
     var refused: [PasswordPlan.Entry] = []
-    /// git's passwords that lanyard finds as they are.
+    /// git's passwords that lanyard finds in their present place.
     var shared: [OtherPassword] = []
-    /// What to tell the person about the source.
+    /// Notes about the source for the user.
     var notes: [String] = []
 
     mutating func add(_ more: OtherCache) {

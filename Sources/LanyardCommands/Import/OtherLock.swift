@@ -2,25 +2,26 @@ import Addresses
 import Files
 import Glibc
 
-/// A lock of another program's beside what it keeps: waited for, never taken, since nothing of the program's is changed.
+/// Another program's lock; lanyard waits for it but never takes it, because it doesn't change the program's files.
 ///
-/// Some exist only while they are held, with the holder's process in them; others stay, and the kernel knows.
+/// Some lock files exist only while they are held, and contain the holder's process ID. Others stay, and the kernel
+/// knows whether they are locked.
 struct OtherLock {
     private let path: String
 
-    /// A lock at a path, whether or not it exists.
+    /// Creates a lock for a path, whether or not the file exists.
     init(_ path: String) { self.path = path }
 
-    /// Seconds for which such programs wait for each other; then they go on.
+    /// The number of seconds after which such programs stop waiting for each other.
     private static let patience = 5
 
-    /// Reads while nobody writes, as far as the lock tells.
+    /// Reads while no other program writes, as far as the lock shows.
     func reading<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         let start = time(nil)
         while true {
             while isHeld, time(nil) - start < Self.patience { usleep(50_000) }
             let result = try body()
-            // Whoever took it meanwhile may have written half.
+            // A program that took the lock meanwhile may have written only part.
             if !isHeld || time(nil) - start >= Self.patience { return result }
         }
     }
@@ -33,7 +34,7 @@ struct OtherLock {
         flock(file, LOCK_UN)
         var other = RecordLock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
         if fcntl(file, F_GETLK, &other) == 0, other.l_type != Int16(F_UNLCK) { return true }
-        // What died left it behind.
+        // A process that died has left the lock file behind.
         let text = (try? OpenFile.bytes(from: file, atMost: 64)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         guard let process = text.pieces(between: " ").first.flatMap({ pid_t($0.trimmed(of: " \n")) }), process > 0
         else {
@@ -43,5 +44,5 @@ struct OtherLock {
     }
 }
 
-/// What fcntl(2) tells of a lock.
+/// The lock description of fcntl(2).
 private typealias RecordLock = Glibc.flock

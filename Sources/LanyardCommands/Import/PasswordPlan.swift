@@ -2,17 +2,17 @@ import CredentialEngine
 import OtherCaches
 import TokenStore
 
-/// What becomes of passwords that another program keeps.
+/// The decision which of another program's passwords to import.
 struct PasswordPlan {
     struct Entry {
         let password: OtherPassword
-        /// Why it isn't taken; nil if it is.
+        /// The reason why it is skipped; nil if it is imported.
         let skipped: SkipReason?
     }
 
     private(set) var entries: [Entry] = []
 
-    /// Judges passwords; one that is stored already stays as it is.
+    /// Decides about each password; one that is already stored stays unchanged.
     init(_ passwords: [OtherPassword], in session: Session) throws(Failure) {
         for password in passwords {
             entries.append(Entry(password: password, skipped: try Self.objection(to: password, in: session)))
@@ -21,7 +21,7 @@ struct PasswordPlan {
 
     private static func objection(to password: OtherPassword, in session: Session) throws(Failure) -> SkipReason? {
         guard let query = PasswordQuery(password.request) else { return .malformed }
-        // If a token answers, a password is never asked for.
+        // If a token answers, the password would never be used.
         if (try? session.resolve(password.request)) != nil { return .tokenAnswers }
         let stored = try session.keeping { () throws(StoreError) in
             try session.passwords.get(query, now: Int(session.context.now))

@@ -4,13 +4,13 @@ import OtherCaches
 import Secrets
 import SystemPackage
 
-/// A file of another program's, or stdin; it is read and never changed.
+/// Another program's file, or stdin; it is only read.
 struct SourceFile {
     let contents: [UInt8]
-    /// Whether it is an ordinary file that others may read.
+    /// Whether it is a regular file that other users can read.
     let isOpenToOthers: Bool
 
-    /// Reads a file, `-` for stdin.
+    /// Reads a file; `-` stands for stdin.
     init(_ path: String, input: FileDescriptor) throws(Failure) {
         let shown = path.displayable(limit: 500)
         do {
@@ -27,6 +27,6 @@ struct SourceFile {
         }
     }
 
-    /// Whether there is something at a path.
+    /// Whether a file exists.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

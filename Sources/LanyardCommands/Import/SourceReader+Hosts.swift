@@ -3,17 +3,17 @@ import OtherCaches
 import Secrets
 import TokenStore
 
-// The tokens of code hosts' own programs, which git takes as passwords.
+// The tokens of code hosts' own command-line tools, which git sends as passwords.
 
 extension SourceReader {
-    /// GitHub's CLI.
+    /// Reads the tokens of the GitHub CLI.
     func gh() throws(Failure) -> ImportFindings {
         try tokens(
             .gh, at: folder("GH_CONFIG_DIR", "gh") + "/hosts.yml", anybody: "x-access-token", logout: "gh auth logout",
             HostTokens.init(gh:))
     }
 
-    /// GitLab's CLI.
+    /// Reads the tokens of the GitLab CLI.
     func glab() throws(Failure) -> ImportFindings {
         try tokens(
             .glab, at: folder("GLAB_CONFIG_DIR", "glab-cli") + "/config.yml", anybody: "oauth2",
@@ -45,7 +45,7 @@ extension SourceReader {
         return findings
     }
 
-    /// Adds a host's token; one that can't be found is none.
+    /// Adds a host's token, unless it can't be found.
     private func add(
         _ entry: HostTokens.Entry, of source: ImportSource, _ anybody: String, to findings: inout ImportFindings
     ) throws(Failure) {
@@ -63,7 +63,7 @@ extension SourceReader {
         }
     }
 
-    /// What go-keyring keeps for a host: under the user's name, or under none for the user who is active.
+    /// Returns go-keyring's secret for a host; its item has the user's name, or no name for the active user.
     private func keyringToken(of source: ImportSource, _ entry: HostTokens.Entry) throws(Failure) -> Secret? {
         let items = try items(nil, ["service": "\(source.rawValue):\(entry.host)"])
         let names = [entry.username, entry.isActive ? "" : nil].compactMap(\.self)

@@ -11,7 +11,7 @@ extension SourceReader {
         "make it private: \(("chmod 600\(last: path)" as ShellCommand).text)"
     }
 
-    /// A cache in any place, which only the person knows.
+    /// Reads a cache whose place only the user knows.
     func msalExtensions() throws(Failure) -> ImportFindings {
         if let file { return try locked(file) }
         let schema = item ?? ""
@@ -21,7 +21,8 @@ extension SourceReader {
         return findings
     }
 
-    /// The caches of a name, for tokens that can be revoked at once and others; .NET and Java have one for both.
+    /// Reads the caches with a name; some programs have two, for tokens that can be revoked at once and for others,
+    /// .NET and Java only one.
     func azureIdentity() throws(Failure) -> ImportFindings {
         if let file { return try locked(file) }
         let name = item ?? "msal.cache"
@@ -48,7 +49,7 @@ extension SourceReader {
         return findings
     }
 
-    /// The Azure Developer CLI's caches: one for each account, and an old one for all.
+    /// Reads the Azure Developer CLI's caches: one per account, and an older one for all accounts.
     func azureDeveloperCLI() throws(Failure) -> ImportFindings {
         if let file { return try locked(file, ".lock") }
         let folder =
@@ -79,14 +80,15 @@ extension SourceReader {
         return folder.names(atMost: 1024)
     }
 
-    /// A cache in a file with a lock beside it.
+    /// Reads a cache in a file with a lock beside it.
     private func locked(_ path: String, _ lock: String = ".lockfile") throws(Failure) -> ImportFindings {
         let remedy = Self.remedy(path)
         guard path != "-" else { return try unified(path, remedy: remedy) }
         return try OtherLock(path + lock).reading { () throws(Failure) in try unified(path, remedy: remedy) }
     }
 
-    /// The cache of a program that was allowed to do without a keyring; otherwise the file only tells when it changed.
+    /// Reads the cache of a program that may work without a keyring; otherwise its file only shows when the cache
+    /// changed.
     private func plain(_ path: String) throws(Failure) -> ImportFindings? {
         guard SourceFile.exists(path) else { return nil }
         let source = try SourceFile(path, input: session.context.input)

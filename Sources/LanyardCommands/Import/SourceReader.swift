@@ -4,15 +4,15 @@ import Secrets
 import Terminal
 import TokenStore
 
-/// Finds what a source holds.
+/// Reads the contents of a source.
 struct SourceReader {
     let session: Session
-    /// The file to read in place of where the program keeps it.
+    /// The file to read instead of the program's usual one.
     let file: String?
-    /// The keyring's item to read, if the program has many.
+    /// The item in the keyring to read, if the program may have several.
     var item: String?
 
-    /// Reads a document that was exported, or any of MSAL's caches.
+    /// Reads an exported document, or any MSAL cache.
     func document(_ path: String) throws(Failure) -> ImportFindings {
         try unified(path, remedy: "remove it once it is imported")
     }
@@ -37,7 +37,8 @@ struct SourceReader {
         let folder = azureFolder
         let path = file ?? "\(folder)/msal_token_cache.json"
         if file != nil || SourceFile.exists(path) { return try unified(path, remedy: Self.azureRemedy) }
-        // Told to encrypt it, it keeps the cache in the keyring, and a file only to tell when it changed.
+        // If it is configured to encrypt the cache, the cache is in the keyring, and the file only shows when it
+        // changed.
         guard SourceFile.exists("\(folder)/msal_token_cache.bin") else { throw Self.nothing(.azureCLI, at: path) }
         let attributes = ["my_attr1": "foo", "my_attr2": "bar"]
         guard let findings = try keyringCache(schema: "my_schema_name", attributes) else {
@@ -78,7 +79,7 @@ struct SourceReader {
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: remedy))
     }
 
-    /// What to say about tokens in the clear that others can read.
+    /// Returns a warning if other users can read unencrypted tokens.
     static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
         guard source.isOpenToOthers else { return [] }
         return ["others can read \(name(path)), which holds tokens in plain text; \(remedy)"]
@@ -110,7 +111,7 @@ struct SourceReader {
         let listed = try session.keeping { () throws(StoreError) in try session.passwords.listed() }
         let passwords = listed.compactMap { OtherPassword($0) }
         var findings = ImportFindings()
-        // A shared device keeps to the session's collection and doesn't see the person's own.
+        // A shared device uses the session's collection and doesn't see the user's own.
         if session.configuration.deviceMode == .shared {
             findings.passwords = passwords
         } else {

@@ -5,15 +5,15 @@ import SystemPackage
 import Terminal
 import TokenStore
 
-/// The person's keyring, opened with its password if no window can ask for it.
+/// Unlocks the user's keyring with a password if no window can ask for it.
 struct KeyringDoor {
     private let store: SecretServiceStore
     private let provider: KeyringProvider
     private let control: GnomeKeyringControl
 
-    /// Finds the daemon to give the password to.
+    /// Finds the daemon that takes the password.
     ///
-    /// - Throws: `Failure` with the remedy if only the provider's own window can open the keyring.
+    /// - Throws: `Failure` with the remedy if only the provider's own window can unlock the keyring.
     init(_ context: CommandContext, group: String) throws(Failure) {
         store = SecretServiceStore(configuration: KeyringConfiguration(group: group))
         let found: KeyringProvider?
@@ -35,7 +35,7 @@ struct KeyringDoor {
 
     private static let daemon = "gnome-keyring-daemon"
 
-    /// Unlocks the keyring, and looks whether it is open.
+    /// Unlocks the keyring, and checks that it is unlocked.
     func unlock(with password: Secret) throws(Failure) {
         switch control.unlock(password, for: provider) {
         case .done?: break
@@ -56,10 +56,10 @@ struct KeyringDoor {
     static let wrongPassword = Failure(
         "that is not the keyring's password", hints: [Hint("try again", run: "lanyard unlock")])
 
-    /// Makes the first keyring, with this password.
+    /// Creates the first keyring, with this password.
     ///
-    /// A daemon that is told by its socket makes it too, but doesn't show it to anybody; one that starts with the password
-    /// does. It takes the place of the one that runs, which has no keyring open that could be missed.
+    /// A daemon that is asked through its control socket creates the keyring but doesn't show it to clients; one that
+    /// is started with the password does. So a new daemon replaces the running one, which has no open keyring to lose.
     func make(with password: Secret) async throws(Failure) {
         let command = Configuration(
             executable: .path(FilePath(provider.program ?? Self.daemon)),
@@ -67,7 +67,7 @@ struct KeyringDoor {
             environment: .inherit.updating(["GNOME_KEYRING_CONTROL": control.folder]))
         _ = try? await run(command, input: .string(password.reveal()), output: .discarded, error: .discarded)
         for _ in 0..<Self.attempts {
-            // Until the new daemon is on the bus, whoever asks for the state has the bus start a third.
+            // Until the new daemon is on the bus, asking for the keyring's state would make the bus start a third.
             let now = try? KeyringProvider.running()
             if let now, now != provider, store.problem() == nil { return }
             try? await Task.sleep(for: .milliseconds(100))
@@ -76,6 +76,6 @@ struct KeyringDoor {
             "\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
     }
 
-    /// How often it is looked whether the keyring is there, ten times a second.
+    /// The number of times to check for the keyring, ten times a second.
     private static let attempts = 50
 }

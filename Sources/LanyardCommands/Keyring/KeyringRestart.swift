@@ -3,7 +3,7 @@ import Terminal
 import TokenStore
 
 extension Hint {
-    /// How to restart the program that provides the keyring; the bus starts it again when it is next needed.
+    /// A hint how to restart the program that provides the keyring; the bus starts it again when it is needed.
     static var restartingKeyring: Hint {
         let text = "restart it and try again"
         let name = (try? KeyringProvider.running())?.programName
@@ -15,6 +15,6 @@ extension Hint {
         }
     }
 
-    /// The same for GNOME's, whose process has no more of its name: the kernel keeps 15 bytes.
+    /// The hint for GNOME's daemon; the kernel cuts its process name to 15 bytes.
     static let restartingGnomeKeyring = Hint("restart it and try again", run: "pkill -u $(id -u) -x gnome-keyring-d")
 }

@@ -1,20 +1,21 @@
 import Secrets
 import Terminal
 
-/// The question at the terminal whether to unlock the keyring, asked once by a command that can't go on without it.
+/// An offer at the terminal to unlock the keyring, made once by a command that can't continue without it.
 struct UnlockOffer: Sendable {
     private let context: CommandContext
     /// The group of the keyring's items.
     private let group: String
 
-    /// Nil if nobody is to be asked, or a window can ask.
+    /// Returns nil if the user can't be asked, or if a window can ask.
     init?(_ context: CommandContext, _ presence: Presence, group: String) {
         guard presence.isSomebodyThere, !presence.hasDisplay, ControllingTerminal.isThere else { return nil }
         self.context = context
         self.group = group
     }
 
-    /// Asks for the password; false if the person presses Enter, the password is wrong, or nothing can be unlocked from here.
+    /// Asks for the password; false if the user presses Enter, the password is wrong, or the keyring can't be unlocked
+    /// from here.
     func isTaken(for url: String?) async -> Bool {
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
@@ -27,7 +28,7 @@ struct UnlockOffer: Sendable {
         } catch  where error == KeyringDoor.wrongPassword {
             context.console.note(error.message)
         } catch {
-            // What is wrong with the keyring is told by the error that brought this up.
+            // The error that led to this offer reports what is wrong with the keyring.
         }
         return false
     }

@@ -5,12 +5,12 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Asks at the terminal which account is meant.
+/// Asks the user at the terminal for an account.
 struct AccountPicker: AccountChooser {
     let console: Console
-    /// What is asked, in words fit to show.
+    /// The question, fit to show.
     var title = "which account?"
-    /// Whether an account that has yet to sign in is a choice.
+    /// Whether the user may choose to sign in with another account.
     var offersAnother = true
 
     func choose(among accounts: [AccountRecord]) async -> AccountChoice {
@@ -24,11 +24,12 @@ struct AccountPicker: AccountChooser {
         console.note(Hint(text, run: "lanyard use"))
     }
 
-    /// Asks until the person chooses or interrupts; gives the place of the account, or the one behind the last.
+    /// Asks until the user chooses or interrupts; returns the index of the account, or the number of accounts for
+    /// another one.
     private func ask(_ accounts: [AccountRecord]) async -> Int? {
         let choices = accounts.labels + (offersAnother ? ["sign in with another account"] : [])
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
-        // Watched for before the terminal is taken, which passes on what it finds.
+        // Watch first: once the terminal is taken, it passes signals on to the handlers that it finds.
         let watch = Interrupts.watch { interrupted.finish() }
         let choice = await withTaskGroup(of: Int?.self) { group in
             group.addTask { [console, title] in

@@ -4,14 +4,14 @@ import Subprocess
 import SystemPackage
 import Terminal
 
-/// The person's browser, started without a hand on our streams: what it prints must never reach the consumer.
+/// The user's browser, started without access to lanyard's streams, so that its output never reaches the consumer.
 struct Browser: Sendable {
-    /// The commands to try, each split into words; the URL takes the place of `%s`, else it comes last.
+    /// The commands to try, each split into words; the URL replaces `%s` or else comes last.
     let commands: [[String]]
 
-    /// The configured command, else `$BROWSER` (a colon-separated list), else what desktops and WSL have.
+    /// Uses the configured command, else `$BROWSER` (a colon-separated list), else what desktops and WSL have.
     ///
-    /// Commands are split into words as a shell does it; no shell runs.
+    /// Commands are split into words as by a shell, but no shell runs.
     ///
     /// - Throws: `Failure` if the configured command can't be split.
     init(_ context: CommandContext, configured: String?) throws(Failure) {
@@ -32,7 +32,7 @@ struct Browser: Sendable {
     /// The programs of the commands, fit to show.
     var names: String { commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200) }
 
-    /// Opens a page; false if none of the commands could be started or the first to start said at once that it failed.
+    /// Opens a page; false if no command could be started, or if the first that started failed at once.
     func open(_ url: String) async -> Bool {
         for words in commands where !words.isEmpty {
             if await start(words, url: url) { return true }
@@ -40,7 +40,7 @@ struct Browser: Sendable {
         return false
     }
 
-    /// How long a command may take to say that it can't: a browser that stays in the foreground is taken as opened.
+    /// The time within which a command may report failure; a browser that stays in the foreground counts as opened.
     private static let patience = Duration.seconds(2)
 
     private func start(_ words: [String], url: String) async -> Bool {
@@ -52,7 +52,7 @@ struct Browser: Sendable {
             executable: words[0].hasBytes("/") ? .path(FilePath(words[0])) : .name(words[0]),
             arguments: Arguments(Array(arguments.dropFirst())), platformOptions: options)
         let (outcomes, report) = AsyncStream.makeStream(of: Bool.self)
-        // Detached and never awaited: the browser may outlive this process, and its end is nobody's business.
+        // Detached and never awaited: the browser may outlive this process, and nothing depends on its end.
         Task.detached {
             let ended = try? await run(configuration, input: .none, output: .discarded, error: .discarded)
             report.yield(ended?.terminationStatus.isSuccess ?? false)

@@ -13,7 +13,7 @@ extension Console {
     func tell(_ what: AcquisitionProgress, _ damage: DamageNote) {
         switch what {
         case .usingKeyring: progress("waiting for the keyring; it may ask for its password in a window")
-        // The wait has been a long one already.
+        // The user has already waited for a while.
         case .waitingForAnother(let process):
             progress("waiting for another lanyard to sign in\(process.map { " (pid \($0))" } ?? "")", after: .zero)
         case .skippingDamaged: damage.tell(on: self)

@@ -5,13 +5,13 @@ import Secrets
 import Synchronization
 import Terminal
 
-/// The person, reached through stderr, the terminal and the browser.
+/// The user, reached through stderr, the terminal and the browser.
 struct PersonAtTerminal: PersonInterface {
     let context: CommandContext
     let presence: Presence
-    /// Nil if no browser can open here, or the person asked for none.
+    /// The browser; nil if none can open here, or if the user doesn't want one.
     let browser: Browser?
-    /// Seconds that a person has.
+    /// The number of seconds that the user has.
     let patience: Int
     private let course = Course()
 
@@ -22,7 +22,7 @@ struct PersonAtTerminal: PersonInterface {
         self.patience = patience
     }
 
-    /// How long the browser may take before the page's address is shown as well.
+    /// The time after which the page's URL is shown in addition to opening the browser.
     private static let browserPatience = Duration.seconds(20)
 
     private var console: Console { context.console }
@@ -43,20 +43,20 @@ struct PersonAtTerminal: PersonInterface {
         }
     }
 
-    /// Tells what goes on once the person is done, should it take its time, and why they are asked again.
+    /// Shows what happens after the user's part if it takes a while, and why they are asked again.
     func progress(_ message: String) async {
         let text = message.displayable(limit: 200)
         course.setReason(text)
         console.progress(text)
     }
 
-    /// Tells something that is to stay on the screen with what follows.
+    /// Shows a line that stays on the screen with what follows.
     private func tell(_ text: String) {
         console.note(text)
         course.rows.withLock { $0 += console.rows(of: text) }
     }
 
-    /// What is signed in to, at the page's host.
+    /// Returns what the user signs in to, at the page's host.
     private func subject(at url: String) -> SignInSubject {
         course.subject.withLock(\.self)?.at(url) ?? SignInSubject(place: url.hostForPeople)
     }
@@ -65,7 +65,7 @@ struct PersonAtTerminal: PersonInterface {
 
     private func open(_ url: String, redirectURI: String?) async -> PluginReply {
         guard let browser else { return await openElsewhere(url, port: redirectURI?.portOfURL) }
-        // A redirect without a port leads nowhere: the plugin waits for the address to be pasted.
+        // A redirect URI without a port leads nowhere, so the plugin waits for the URL to be pasted.
         let isPasted = redirectURI != nil && redirectURI?.portOfURL == nil
         guard !isPasted else { return await openElsewhere(url, port: nil) }
         let subject = subject(at: url)
@@ -73,7 +73,7 @@ struct PersonAtTerminal: PersonInterface {
         console.note(text, linking: subject.place, to: url)
         course.rows.withLock { $0 += console.rows(of: text) }
         let isOpened = await browser.open(url)
-        // The sign-in may be over before the browser's command is.
+        // The sign-in may end before the browser's command does.
         guard !Task.isCancelled else { return .done }
         guard isOpened else {
             tell("the browser could not be opened: \(browser.names) failed, or is not installed")
@@ -85,10 +85,11 @@ struct PersonAtTerminal: PersonInterface {
         return .done
     }
 
-    /// Has the person open the page, here or on another machine; what it ends at is listened for at the port, or pasted.
+    /// Asks the user to open the page, here or on another machine; the answer arrives at the port, or the user pastes
+    /// it.
     private func openElsewhere(_ url: String, port: Int?) async -> PluginReply {
         let terminal = ControllingTerminal(console)
-        // Without a terminal nothing can be pasted, but whoever asked to sign in can still open the page here.
+        // Without a terminal nothing can be pasted, but the user who asked to sign in can still open the page here.
         if terminal == nil, port == nil { return .unsupported }
         console.note("to sign in \(subject(at: url).text), open this page in any browser:")
         console.show(url.displayable(limit: 32_768))
@@ -112,7 +113,8 @@ struct PersonAtTerminal: PersonInterface {
 
     // MARK: A code
 
-    /// The picture leads to the page that has the code in it already, if there is one: nothing is typed on a phone then.
+    /// Shows a code and a page; the picture leads to the page with the code filled in, if there is one, so that nothing
+    /// has to be typed on a phone.
     private func show(_ code: String, page: String, completePage: String?, expiresIn: Int) -> PluginReply {
         let seconds = min(expiresIn, patience)
         tell("to sign in \(subject(at: page).text), open this page on any device:")
@@ -130,14 +132,15 @@ struct PersonAtTerminal: PersonInterface {
         return .done
     }
 
-    /// A picture that leaves room for what was told before it, such as why the person is asked, and the rows around it.
+    /// Returns a picture that leaves room for the preceding lines, such as why the user is asked, and the rows around
+    /// it.
     private func picture(of page: String, besides rows: Int) -> QRPicture? {
         QRPicture(page, fitting: console.screen, besides: course.rows.withLock(\.self) + rows)
     }
 
     // MARK: A window
 
-    /// Tells that another program's window opens, if anybody would see it.
+    /// Announces another program's window, if the user can see it.
     private func expectWindow(of program: String) -> PluginReply {
         guard presence.hasDisplay else { return .unsupported }
         let name = program.displayable(limit: 100)
@@ -165,9 +168,9 @@ struct PersonAtTerminal: PersonInterface {
 }
 
 extension CommandContext {
-    /// The command that has a port on the person's machine lead to the same one here.
+    /// Returns the command that forwards a port on the user's machine to the same port here.
     func tunnel(port: Int) -> ShellCommand {
-        // "CLIENT PORT SERVER PORT", as sshd sets it: the address that the person's ssh reached.
+        // "CLIENT PORT SERVER PORT", set by sshd: the address to which the user's ssh connected.
         let ends = (variable("SSH_CONNECTION") ?? "").pieces(between: " ").map(String.init)
         let host = ends.count == 4 ? ends[2] : "THIS-HOST"
         let user = (variable("USER") ?? variable("LOGNAME")).map { "\($0)@" } ?? ""
@@ -177,13 +180,13 @@ extension CommandContext {
     }
 }
 
-/// What a conversation with a plugin has come to.
+/// The state of a conversation with a plugin.
 private final class Course: Sendable {
-    /// What is signed in to.
+    /// What the user signs in to.
     let subject = Mutex<SignInSubject?>(nil)
-    /// How many rows were told since the last reason, itself included.
+    /// The number of rows shown since the last reason, including the reason.
     let rows = Mutex(0)
-    /// What the plugin said last; it is why the next page or code is shown, if there is one.
+    /// The plugin's last message, which is the reason for the next page or code, if there is one.
     private let reason = Mutex<String?>(nil)
 
     func setReason(_ text: String) {
@@ -195,7 +198,7 @@ private final class Course: Sendable {
 }
 
 extension Int {
-    /// Seconds for a person: whole minutes from two minutes on.
+    /// A number of seconds in words: in whole minutes from two minutes on.
     fileprivate var inWords: String { self < 120 ? "\(self) seconds" : "\(self / 60) minutes" }
 }
 
@@ -203,6 +206,6 @@ extension String {
     /// The host and port of a URL, fit to show.
     var hostForPeople: String { StrictURL(self)?.host.urlText ?? displayable(limit: 255) }
 
-    /// The port of a URL that names one.
+    /// The port of a URL; nil if it has none.
     fileprivate var portOfURL: Int? { StrictURL(self)?.host.port }
 }

@@ -6,7 +6,7 @@ import Synchronization
 import Terminal
 import TokenAcquisition
 
-/// Finds the person at the terminal, or before the screen.
+/// Finds the user at the terminal or in front of the screen.
 struct PersonHere: Attendant {
     let context: CommandContext
     let configuration: Configuration
@@ -50,10 +50,10 @@ struct PersonHere: Attendant {
 }
 
 extension Presence {
-    /// What to try when somebody signs in, best first; if the page is opened elsewhere, pasting comes first, for then the
-    /// answer is in the address.
+    /// Returns the ways to sign in, best first; if the page is opened elsewhere, pasting comes first, because the
+    /// answer is in the URL then.
     func flows(_ configuration: Configuration) -> [PluginRequest.Flow] {
-        // The broker's window shows on a screen, or nowhere.
+        // The broker's window needs a screen.
         let broker: [PluginRequest.Flow] = configuration.mayUseBroker && hasDisplay ? [.broker] : []
         return switch configuration.flow {
         case .broker: [.broker]

@@ -1,29 +1,29 @@
 import Rules
 import Terminal
 
-/// Whether somebody is there to be asked, and how they can be reached.
+/// Whether and how the user can be reached.
 ///
-/// The environment is asked last: a browser needs a display or a `$BROWSER`, a code or a pasted link needs a terminal,
-/// and `GIT_TERMINAL_PROMPT=0`, `CI` or `--non-interactive` say that nobody is there whatever else is set.
+/// A browser needs a display or `$BROWSER`, a code or a pasted URL needs a terminal. `GIT_TERMINAL_PROMPT=0`, `CI` or
+/// `--non-interactive` mean that there is no user, whatever else is set.
 struct Presence: Sendable, Equatable {
-    /// Whether a terminal can show and ask.
+    /// Whether a terminal can show messages and ask questions.
     var hasTerminal: Bool
     /// Whether a browser can be opened here.
     var hasBrowser: Bool
-    /// Whether a window can open before the person; over SSH it would show on somebody else's screen.
+    /// Whether a window can open in front of the user; over SSH it would open on another screen.
     var hasDisplay: Bool
     /// Whether the session came over SSH.
     var isRemote: Bool
 
-    /// Whether anybody can be asked at all.
+    /// Whether the user can be reached at all.
     var isSomebodyThere: Bool { hasTerminal || hasBrowser }
 
     static let nobody = Presence(hasTerminal: false, hasBrowser: false, hasDisplay: false, isRemote: false)
 
-    /// Looks around.
+    /// Determines how the user can be reached.
     ///
-    /// A command that is itself the wish to be asked, such as `login`, needs no terminal: what it says shows on stderr.
-    /// `browser` is the configured command, or `Configuration.noBrowser`.
+    /// A command by which the user requests to be asked, such as `login`, needs no terminal, because its messages show
+    /// on stderr. `browser` is the configured command, or `Configuration.noBrowser`.
     init(_ context: CommandContext, browser: String?, isInteractive: Bool, isAskedFor: Bool) {
         guard isInteractive, context.silencingVariable == nil else {
             self = .nobody
@@ -56,7 +56,7 @@ extension CommandContext {
 }
 
 extension Prompt {
-    /// Asks the person at the terminal; nil if there is none, or nobody is to be asked.
+    /// Creates a prompt; nil if there is no terminal, or if the user shouldn't be asked.
     init?(_ context: CommandContext) {
         let presence = Presence(context, browser: nil, isInteractive: true, isAskedFor: false)
         guard presence.hasTerminal else { return nil }

@@ -3,7 +3,7 @@ import Claims
 import PluginWire
 import Secrets
 
-/// What a person signs in to, in a line or two.
+/// What the user signs in to, in a line or two.
 struct SignInSubject: Sendable {
     /// The authority, or the host of the page that is shown for it.
     var place: String
@@ -22,7 +22,7 @@ struct SignInSubject: Sendable {
         details = "\(account)\(purpose) (app \(client))"
     }
 
-    /// The same at a page, whose host counts if it isn't the authority's.
+    /// Returns the subject for a page, whose host is shown if it isn't the authority's.
     func at(_ page: String) -> SignInSubject {
         var subject = self
         let host = page.hostForPeople
@@ -30,12 +30,12 @@ struct SignInSubject: Sendable {
         return subject
     }
 
-    /// Such as `at login.example/contoso as alice@contoso.example for git.example/app (app tools)`.
+    /// A description such as `at login.example/contoso as alice@contoso.example for git.example/app (app tools)`.
     var text: String { "at \(place)\(details)" }
 }
 
 extension String {
-    /// An authority's host and path, ids in it cut short.
+    /// An authority's host and path, with shortened IDs.
     fileprivate var placeForPeople: String {
         withoutHTTPS.pieces(between: "/").map { String($0).displayable(limit: 100).shortened }.joined(separator: "/")
     }
@@ -44,6 +44,6 @@ extension String {
         utf8.starts(with: "https://".utf8) ? String(Substring(utf8.dropFirst("https://".utf8.count))) : self
     }
 
-    /// The first digits of a UUID; anything else as it is.
+    /// The first digits of a UUID; any other text unchanged.
     fileprivate var shortened: String { isUUID ? String(prefix(8)) + "…" : self }
 }

@@ -4,13 +4,14 @@ import Glibc
 import SystemPackage
 import Terminal
 
-// A mask holds what it hides. So it goes only where the job's log reads it, which takes it out; in a file, a variable or another
-// program it would be a leak. In `X=$(lanyard token)` standard output is the variable's, and standard error the log's unless somebody
-// redirected it. Nothing tells from one end of a pipe who reads the other. But processes inherit the log's pipe from each
-// other, and whoever reads a pipe doesn't write to it. So the ancestors are looked at, up to the first that writes elsewhere:
-// in `$(… 2>&1)` that is the job's shell, and there is no mask; otherwise it is the service's own program, above the job.
+// A command that masks a value contains the value. So it may only go where the job's log reads it, because the log
+// removes it; in a file, a variable or another program it would be a leak. In `X=$(lanyard token)`, stdout goes to the
+// variable, and stderr to the log unless it is redirected. Nothing at one end of a pipe shows who reads the other. But
+// processes inherit the log's pipe from each other, and a process doesn't write to a pipe that it reads. So lanyard
+// examines its ancestors up to the first that writes elsewhere. In `$(… 2>&1)` that is the job's shell, so nothing is
+// masked. Otherwise it is the service's own program, above the job.
 
-/// The log of the job that this process is part of.
+/// The log of the job that this process belongs to.
 struct JobLog: Sendable {
     private let service: PipelineService
 
@@ -18,7 +19,7 @@ struct JobLog: Sendable {
         self.service = service
     }
 
-    /// Whether the log reads what is written to an open file, and nobody else does.
+    /// Whether the log, and nothing else, reads what is written to an open file.
     func reads(_ file: FileDescriptor) -> Bool {
         guard let place = OpenPlace(file), place.isStream else { return false }
         var process = getppid()
@@ -27,20 +28,20 @@ struct JobLog: Sendable {
             guard let parent = ProcessFields(of: process)?.parent else { return false }
             process = parent
         }
-        // In a container the service is out of sight.
+        // In a container, the service's processes aren't visible.
         return true
     }
 
-    /// Whether a process is the service's, and no job's.
+    /// Whether a process is the service's rather than a job's.
     ///
-    /// Node runs the service's tasks and passes on what their programs print: then the one above decides.
+    /// Node runs the service's tasks and passes on their programs' output, so its parent decides.
     private func isAbove(_ process: pid_t) -> Bool {
         guard isOfJob(process) != false else { return true }
         guard Self.isNode(process), let parent = ProcessFields(of: process)?.parent else { return false }
         return parent == 0 || isOfJob(parent) == false
     }
 
-    /// Whether a process has the variable that all of a job have; nil if that can't be known.
+    /// Whether a process has the variable that all processes of a job have; nil if that isn't known.
     private func isOfJob(_ process: pid_t) -> Bool? {
         guard let text = try? OpenFile("/proc/\(process)/environ").contents(atMost: 1 << 21) else { return nil }
         let mark = Array("\(service.variable)=".utf8)
@@ -52,9 +53,9 @@ struct JobLog: Sendable {
     }
 }
 
-/// What an open file is: the same for all who have it open.
+/// The identity of an open file, the same in all processes that have it open.
 private struct OpenPlace: Equatable {
-    /// Whether it is a pipe, a socket or a terminal: what somebody reads while it is written.
+    /// Whether it is a pipe, a socket or a terminal, which can be read while it is written.
     let isStream: Bool
     private let device: dev_t
     private let number: ino_t
@@ -81,9 +82,9 @@ private struct OpenPlace: Equatable {
 }
 
 extension CommandContext {
-    /// Has the log of the job that this is part of, if there is one, hide values from now on.
+    /// Makes the log of this process's job, if there is one, hide values from now on.
     ///
-    /// Services read both outputs, each by itself: what goes to one may overtake what went to the other before.
+    /// Services read the two outputs independently, so output to one may overtake earlier output to the other.
     func mask(_ values: [String]) {
         guard let service = PipelineService(environment) else { return }
         let (log, masks) = (JobLog(of: service), service.masks(of: values))

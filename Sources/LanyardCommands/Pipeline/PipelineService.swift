@@ -1,14 +1,15 @@
 import Addresses
 import Rules
 
-/// A service whose job this process is part of, and whose log hides the values that it is told of.
+/// A service that runs pipelines, and whose logs can hide values.
 enum PipelineService: Sendable, CaseIterable {
-    /// GitHub Actions, and runners of others that say they are it, such as Gitea's.
+    /// GitHub Actions, and compatible runners such as Gitea's.
     case githubActions
     /// Azure Pipelines.
     case azurePipelines
 
-    /// The service of the job; nil outside of one, and in jobs of services whose logs can't be told, such as GitLab's.
+    /// Returns the service of this process's job; nil outside of jobs, and for services whose logs can't be told to
+    /// hide values, such as GitLab's.
     init?(_ environment: [String: String]) {
         let service = Self.allCases.first { environment[$0.variable]?.lowercased() == "true" }
         guard let service else { return nil }
@@ -23,10 +24,10 @@ enum PipelineService: Sendable, CaseIterable {
         }
     }
 
-    /// The lines that have the log hide some values.
+    /// Returns the lines that make the log hide some values.
     ///
-    /// The log is compared line by line, so that each line of a value counts by itself. One of a few characters is no secret, and a log
-    /// without them could not be read.
+    /// The log is compared line by line, so each line of a value is hidden separately. A line of a few characters is no
+    /// secret, and hiding it would make the log unreadable.
     func masks(of values: [String]) -> String {
         var hidden: [String] = []
         for value in values where !value.isEmpty {
@@ -38,7 +39,7 @@ enum PipelineService: Sendable, CaseIterable {
         return hidden.map { "\(command)\(escaped($0))\n" }.joined()
     }
 
-    /// What a job lacks whose variables describe no application but the machine, which is seldom meant.
+    /// Returns what the job lacks if its variables describe only the machine's identity, which is rarely what is meant.
     func advice(on identity: Identity, _ environment: [String: String]) -> String? {
         guard identity.name == Identity.environment.name, identity.application == nil else { return nil }
         return switch self {
@@ -50,7 +51,7 @@ enum PipelineService: Sendable, CaseIterable {
         }
     }
 
-    /// GitHub's counts only at the beginning of a line, and what another process has begun may stand there.
+    /// GitHub's command must begin a line, and another process may have begun one.
     private var command: String {
         switch self {
         case .githubActions: "\n::add-mask::"

@@ -99,7 +99,7 @@ extension PluginManifest {
 }
 
 extension AuthorityPattern {
-    /// The pattern's path as a manifest writes it.
+    /// The pattern's path as in a manifest.
     fileprivate var pathText: String {
         path.map { segment in
             switch segment {
@@ -111,7 +111,7 @@ extension AuthorityPattern {
         }.joined()
     }
 
-    /// The pattern for people: the first hosts stand for the others.
+    /// The pattern for people, with only its first hosts.
     fileprivate var text: String {
         let named = hosts.filter { !$0.isSame(as: "*") }
         let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""

@@ -6,19 +6,19 @@ import Synchronization
 import TokenAcquisition
 import TokenStore
 
-/// Credentials that were handed out and are due, which a process of their own renews once this one has done its work.
+/// Credentials that were handed out although they are due, to be renewed by separate processes once this one is done.
 ///
-/// Nobody waits for that process: it has none of this one's files, its own session, and nobody to ask. One is started for a
-/// credential each minute at most; the locks see to it that no two do the same.
+/// Nobody waits for such a process: it has none of this one's files, has its own session, and can't ask the user. At
+/// most one per minute is started for a credential; locks ensure that no two do the same work.
 final class DueRenewals: Sendable {
     private let due = Mutex<[RenewalRequest]>([])
 
-    /// Milliseconds for which a credential's renewal isn't tried again, whatever came of it.
+    /// The time in milliseconds before the renewal of a credential is tried again, whatever its result.
     private static let pause = 60_000
-    /// The most that a process starts.
+    /// The maximum number of processes to start.
     private static let most = 8
 
-    /// Takes note of a credential that was handed out for a request, if it is due.
+    /// Records a credential that was handed out for a request, if it is due.
     func note(_ credential: Credential, for request: CredentialRequest, now: Int) {
         guard let dueOn = credential.dueOn, dueOn <= now, request.refusedToken == nil else { return }
         let renewal = RenewalRequest(request: request, mark: credential.mark)
@@ -28,17 +28,18 @@ final class DueRenewals: Sendable {
         }
     }
 
-    /// Starts the processes that renew what is due, as the last that this one does.
+    /// Starts the processes that renew what is due, as this process's last action.
     func startLast(in context: CommandContext) {
         guard !due.withLock(\.isEmpty) else { return }
-        // Whoever asked has its answer, and may end this process now: between the note and the start nobody would renew for a minute.
+        // The caller has its answer, and may end this process now. Between the note and the start, that would prevent
+        // renewals for a minute.
         for number in [SIGHUP, SIGINT, SIGTERM] { signal(number, SIG_IGN) }
-        // Whoever reads what this process wrote has all of it.
+        // The reader has all of this process's output.
         close(STDOUT_FILENO)
         start(in: context)
     }
 
-    /// Starts the processes that renew what is due, and gives their numbers.
+    /// Starts the processes that renew what is due, and returns their process IDs.
     @discardableResult
     func start(in context: CommandContext) -> [pid_t] {
         let due = due.withLock { due in
@@ -50,20 +51,20 @@ final class DueRenewals: Sendable {
         return due.filter { Self.isFree($0, notes) }.compactMap { $0.start(in: context) }
     }
 
-    /// When tools' tokens are renewed.
+    /// Returns when to renew tools' tokens.
     static func timing(in context: CommandContext) -> RenewalTiming {
         arePossible(in: context) ? .byAnother : .whenDue
     }
 
-    /// Whether processes may go on after this one, and can agree on who renews what.
+    /// Whether processes can outlive this one, and agree on who renews what.
     ///
-    /// A pipeline's job ends what it leaves behind, in the middle of its work.
+    /// A pipeline ends its job's remaining processes, even in the middle of their work.
     private static func arePossible(in context: CommandContext) -> Bool {
         guard context.boolean("CI") != true, PipelineService(context.environment) == nil else { return false }
         return SharedNotes(runtimeFolderOf: context.environment).areKept
     }
 
-    /// Whether nobody has tried lately; from now on somebody has.
+    /// Whether no process has tried lately; records that this one has.
     private static func isFree(_ renewal: RenewalRequest, _ notes: SharedNotes) -> Bool {
         let key = "renewal ahead of time\n\(renewal.mark)"
         if notes.happened(key, within: pause) { return false }
@@ -73,7 +74,7 @@ final class DueRenewals: Sendable {
 }
 
 extension RenewalRequest {
-    /// Starts the process that does it, and gives its number; if it can't be started, whoever needs a new token later gets it.
+    /// Starts the renewing process and returns its ID; if it can't be started, a later request gets the new token.
     fileprivate func start(in context: CommandContext) -> pid_t? {
         guard let bytes = encoded else { return nil }
         let words = [context.executable, RenewCommand.name]

@@ -5,9 +5,9 @@ import Glibc
 import SystemPackage
 import TokenAcquisition
 
-/// `lanyard renew`, which lanyard starts by itself: renews ahead of time what a tool was given.
+/// `lanyard renew`, which lanyard starts by itself to renew a tool's credential ahead of time.
 ///
-/// Nobody sees it, and nobody is asked. What is to be renewed is on standard input.
+/// It has no visible output and asks nobody. Standard input says what to renew.
 struct RenewCommand: Command {
     static let name = "renew"
 
@@ -16,7 +16,7 @@ struct RenewCommand: Command {
 
     static let examples: KeyValuePairs<String, String> = [:]
 
-    /// Seconds after which it ends, whatever it waits for: longer than a plugin has.
+    /// The time limit for everything, in seconds; it is longer than a plugin's.
     private static let longest: UInt32 = 180
 
     mutating func run(in context: CommandContext) async throws {

@@ -2,14 +2,14 @@ import Addresses
 import Rules
 import Secrets
 
-/// What is to be renewed: a request, and what tells the credential that it was answered with from others.
+/// The request to renew, and the `Credential.mark` of the credential that answered it.
 ///
-/// It goes from one process to the next on a pipe, as lines of `key=value`, without a secret.
+/// One process passes it to the next through a pipe, as lines of `key=value` without a secret.
 struct RenewalRequest: Sendable, Equatable {
     var request: CredentialRequest
     var mark: String
 
-    /// What a pipe takes without a reader.
+    /// The maximum size in bytes: what a pipe holds without a reader.
     static let longest = 65_536
 
     init(request: CredentialRequest, mark: String) {
@@ -17,7 +17,7 @@ struct RenewalRequest: Sendable, Equatable {
         self.mark = mark
     }
 
-    /// Reads the lines; nil if they are something else.
+    /// Parses the lines; nil if they are something else.
     init?(_ bytes: [UInt8]) {
         var parser = AttributeParser(longestInput: Self.longest)
         guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
@@ -32,7 +32,7 @@ struct RenewalRequest: Sendable, Equatable {
         if request.host == nil { return nil }
     }
 
-    /// The lines; nil if something can't be one.
+    /// The request as lines; nil if a value can't be on one.
     var encoded: [UInt8]? {
         var lines = Attributes()
         do throws(ProtocolError) {
@@ -48,7 +48,7 @@ struct RenewalRequest: Sendable, Equatable {
         return lines.encoded
     }
 
-    /// All that decides which token a request gets (`CachedCredential`).
+    /// The texts that decide which token a request gets (`CachedCredential`).
     private static var texts: [(String, WritableKeyPath<CredentialRequest, String?>)] {
         [
             ("scheme", \.scheme), ("path", \.path), ("username", \.username), ("authority", \.wish.authority),

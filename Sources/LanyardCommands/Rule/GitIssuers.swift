@@ -5,21 +5,21 @@ import Secrets
 import SettingsFile
 import Terminal
 
-// Git hosts that sign people in by themselves, as the plugins' manifests have them.
+// Git hosts that are their own issuers, according to the plugins' manifests.
 
 extension Session {
-    /// The issuer that a manifest names at a git host; nil if none does.
+    /// Returns the issuer that a manifest names for a git host; nil if there is none.
     func issuer(atHost host: RequestHost) -> PluginIssuer? { registry.gitAuthority(ofHost: host.urlText)?.issuer }
 
-    /// The issuer whose git servers answer so: a suggestion, which maps nothing.
+    /// Returns the issuer whose git servers answer this way; it is only a suggestion and maps nothing.
     func issuer(suggestedBy answer: ServerAnswer) -> PluginIssuer? {
         registry.gitIssuer(ofRealms: answer.realms)
     }
 
-    /// The issuer of a kind that an organisation may have at a host of its own.
+    /// Returns the issuer of a kind that organisations host themselves.
     func gitIssuer(kind: String) -> PluginIssuer? { registry.gitIssuers.first { $0.kind == kind.lowercased() } }
 
-    /// Refuses a kind that no plugin has.
+    /// Throws if no plugin has a kind.
     func requireKind(_ kind: String) throws(Failure) {
         let kinds = Set(registry.plugins.flatMap(\.kinds)).sorted()
         guard !kinds.contains(kind) else { return }
@@ -31,12 +31,12 @@ extension Session {
 }
 
 extension PluginIssuer {
-    /// What people call the kind.
+    /// The kind's name for people.
     var nameForPeople: String { (name.isEmpty ? kind : name).displayable(limit: 64) }
 }
 
 extension URLPattern {
-    /// The root of the pattern's host, if tokens may be sent there and it is one host only.
+    /// The root URL of the pattern's host; nil if tokens may not be sent there, or if the pattern is for several hosts.
     var ownAuthority: String? {
         guard scheme == "https", !host.name.hasBytes("*") else { return nil }
         return "https://\(host.urlText)"
@@ -57,29 +57,30 @@ extension URLPattern {
 }
 
 extension AuthorityMatch {
-    /// Where and how an app is registered; nil if the plugin doesn't say.
+    /// A hint where to register an app; nil if the plugin doesn't say.
     var registrationHint: Hint? {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }
         return Hint("register an application at \(issuer.nameForPeople)", write: page.displayable(limit: 2048))
     }
 }
 
-/// Finds out, with the person's help, of which kind the git host is that a rule is for.
+/// Finds out which kind of issuer a rule's git host is, with the user's help.
 struct IssuerFinder {
     let session: Session
     let pattern: URLPattern
-    /// The kind that was named already; nil for none.
+    /// The kind that was given; nil for none.
     let kind: String?
     let prompt: Prompt?
 
     private var console: Console { session.context.console }
     private var host: String { pattern.host.urlText.displayable(limit: 255) }
 
-    /// An authority's URL, and the kind that a rule must name for it; nil if the URL alone tells, or an option has it.
+    /// An authority's URL, and the kind that the rule must name; nil if the URL is enough, or if an option names the
+    /// kind.
     typealias Found = (authority: String, kind: String?)
 
-    /// Who signs people in for the URL's host, if that is known: a manifest or `kind` says so, or it looks so and the person
-    /// agrees; else nil.
+    /// Returns the issuer at the URL's host if it is known from a manifest or from `kind`, or if the server suggests
+    /// one and the user agrees; else nil.
     func found() async -> Found? {
         guard let root = pattern.ownAuthority, session.resource(of: pattern) == nil else { return nil }
         let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
@@ -93,7 +94,8 @@ struct IssuerFinder {
         return await settled(root, issuer, prompt)
     }
 
-    /// The URL's own host as one of a kind that the person typed; nil if it is no kind, or they give up.
+    /// Returns the URL's own host as an issuer of the typed kind; nil if the text isn't a kind, or if the user gives
+    /// up.
     func found(typed text: String) async throws(Failure) -> Found? {
         guard let root = pattern.ownAuthority, let issuer = await issuer(typed: text) else { return nil }
         guard let prompt else {
@@ -106,7 +108,7 @@ struct IssuerFinder {
 
     private func issuer(typed text: String) async -> PluginIssuer? {
         if let issuer = session.gitIssuer(kind: text) { return issuer }
-        // What has a dot or a slash is a domain or a URL.
+        // A text with a dot or a slash is a domain or a URL.
         guard let prompt, !text.utf8.contains(where: { !$0.isOfKind }),
             let kind = session.registry.gitIssuers.map(\.kind).nearest(to: text.lowercased()),
             await prompt.accepts("did you mean the kind \(kind)?")
@@ -114,10 +116,11 @@ struct IssuerFinder {
         return session.gitIssuer(kind: kind)
     }
 
-    /// An authority that was named, at the URL's own host: with the kind that another rule knows, or it looks like and the
-    /// person agrees to.
+    /// Returns a given authority at the URL's own host, with the kind from another rule, or the one that the server
+    /// suggests and the user agrees to.
     ///
-    /// - Throws: `Failure` if it looks like one and nobody can be asked: git would get its tokens in another form.
+    /// - Throws: `Failure` if there is a suggestion and the user can't be asked: git would get its tokens in another
+    ///   form.
     func found(at authority: String, known: String?) async throws(Failure) -> Found {
         let match = session.registry.match(authority: authority, isConfigured: true)
         guard kind == nil, known == nil, match?.issuer == nil, let issuer = await suggestion() else {
@@ -133,7 +136,8 @@ struct IssuerFinder {
         return (authority, isSo ? issuer.kind : nil)
     }
 
-    /// What the server's own words suggest, which anybody could say; a person is told if it can't be asked.
+    /// Returns the issuer that the server's answers suggest, which any server could send; the user is told if the
+    /// server can't be asked.
     private func suggestion() async -> PluginIssuer? {
         console.progress("asking \(host) how to sign in")
         let answers = await pattern.answers(session.context)
@@ -145,7 +149,7 @@ struct IssuerFinder {
         return answers.lazy.compactMap(session.issuer(suggestedBy:)).first
     }
 
-    /// A server below a path of its host has that path in its own URL.
+    /// Asks for the server's own URL, which has a path if the server isn't at the root of its host.
     private func settled(_ root: String, _ issuer: PluginIssuer, _ prompt: Prompt) async -> Found? {
         guard pattern.hasPath else { return (root, issuer.kind) }
         while let text = await prompt.text("\(issuer.nameForPeople)'s own URL", suggesting: root) {
@@ -160,7 +164,7 @@ struct IssuerFinder {
 }
 
 extension UInt8 {
-    /// Whether a kind's name may have it.
+    /// Whether a kind's name may contain the byte.
     fileprivate var isOfKind: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
@@ -169,12 +173,12 @@ extension UInt8 {
     }
 }
 
-/// Tells how an application is registered at an issuer.
+/// Explains how to register an application with an issuer.
 struct RegistrationGuide {
     let match: AuthorityMatch
     let console: Console
 
-    /// Says where and how; false if the manifest doesn't tell where.
+    /// Shows where and how to register; false if the manifest doesn't say where.
     func tell() -> Bool {
         guard let issuer = match.issuer, let page = issuer.registrationPage(at: match.authority) else { return false }
         let name = issuer.nameForPeople

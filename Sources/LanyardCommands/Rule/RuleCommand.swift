@@ -64,7 +64,7 @@ struct RuleAddCommand: Command {
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
         let next = place.system ? "next, for each who needs it" : "next"
         console.note(Hint(next, run: "lanyard login \(pattern.text)"))
-        // git takes no token that has to be exchanged first.
+        // git doesn't use tokens that have to be exchanged first.
         let isExchanging = rule.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
         guard !isExchanging, let lack = await pattern.lackInGit(session) else { return }
         let system = place.system
@@ -76,7 +76,7 @@ struct RuleAddCommand: Command {
 }
 
 extension URLPattern {
-    /// Why git would not ask for the pattern's path, which only `configure git` changes; nil if it would.
+    /// Returns why git wouldn't ask with the pattern's path, which only `configure git` changes; nil if it would.
     fileprivate func lackInGit(_ session: Session) async -> String? {
         let git = GitConfiguration(session.context)
         let scope: GitConfiguration.Scope = session.scope == .system ? .system : .global

@@ -6,27 +6,27 @@ import Rules
 import Secrets
 import Terminal
 
-/// A rule on its way: what the options say, what is known of the host, and what the person answers.
+/// A rule under construction, from the options, what is known about the host, and the user's answers.
 struct RuleDraft {
     let session: Session
     let pattern: URLPattern
     let options: RuleOptions
     let page: SignInPageOptions
-    /// Nil if nobody is to be asked.
+    /// Asks the user; nil to ask nothing.
     let prompt: Prompt?
-    /// Whether the client is to come from elsewhere.
+    /// Whether to leave out the client because it comes from elsewhere.
     var leavesClientOpen = false
-    /// The identity that the rule names; nil for a person.
+    /// The identity that the rule names; nil for a user.
     var identity: String?
 
     private var console: Console { session.context.console }
 
-    /// The rule.
+    /// Returns the complete rule.
     ///
-    /// - Throws: `Failure` that says what is missing and with which option to give it.
+    /// - Throws: `Failure` that says what is missing and which option provides it.
     func rule() async throws(Failure) -> Rule {
         let known = session.resource(of: pattern)
-        // What is wrong is said before anything is asked.
+        // Report mistakes before asking anything.
         if let kind = options.kind { try session.requireKind(kind) }
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
@@ -41,7 +41,7 @@ struct RuleDraft {
         return rule
     }
 
-    /// A rule for an identity, which knows its authority and client.
+    /// Completes a rule for an identity, which has its own authority and client.
     private func completed(
         _ draft: Rule, for identity: String, _ known: PluginResource?
     ) async throws(Failure) -> Rule {
@@ -64,9 +64,9 @@ struct RuleDraft {
         return rule
     }
 
-    /// Asks for something, named with its article, until an answer will do, and says what is wrong with those that won't.
+    /// Asks for `what`, a noun with its article, until an answer is valid, and says what is wrong with the others.
     ///
-    /// - Throws: `Failure` if the person gives up.
+    /// - Throws: `Failure` if the user gives up.
     private func ask<Answer>(
         for what: String, _ question: String, suggesting suggestion: String? = nil,
         _ read: (String) async throws(Failure) -> Answer
@@ -83,12 +83,13 @@ struct RuleDraft {
 
     // MARK: - Authority
 
-    /// An authority's URL, which plugin serves it, and the kind that a rule must name; nil if the URL tells, or an option.
+    /// An authority's URL, its plugin, and the kind that the rule must name; nil if the URL is enough, or if an option
+    /// names the kind.
     private typealias Authority = (url: String, match: AuthorityMatch, kind: String?)
 
     private func authority() async throws(Failure) -> Authority {
         if let given = options.authority { return try await authority(given) }
-        // What exchanges tokens doesn't sign people in itself.
+        // A host that exchanges tokens doesn't sign users in itself.
         if !isExchanging, let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
         guard prompt != nil else { throw Self.noAuthority }
@@ -106,15 +107,16 @@ struct RuleDraft {
         console.note("if the server itself does, its kind: \(kinds)")
     }
 
-    /// What another rule or the host lets one expect; nil if nothing does.
+    /// The authority that another rule or the host suggests; nil if there is none.
     private var suggestedAuthority: String? {
-        // Most people have one organisation, and one app for all of its URLs. What signs in to itself only is none.
+        // Most users have one organisation, with one app for all of its URLs. A host that only signs in to itself isn't
+        // one.
         let other = session.configuration.rules
             .last { !$0.authority.isEmpty && !$0.pattern.isAtHost(of: $0.authority) }?.authority
         return other ?? (session.resource(of: pattern) == nil ? nil : Example.wideAuthority)
     }
 
-    /// Whether the host takes only what a token is exchanged for.
+    /// Whether the host only accepts what a token is exchanged for.
     private var isExchanging: Bool {
         options.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
     }
@@ -123,7 +125,8 @@ struct RuleDraft {
         IssuerFinder(session: session, pattern: pattern, kind: options.kind, prompt: prompt)
     }
 
-    /// The URL's own host as the authority: whoever asks for its repositories trusts it, unless they took it for another.
+    /// Returns the URL's own host as the authority: the user trusts it with its repositories, unless they mistook it
+    /// for another host.
     private func own(_ found: IssuerFinder.Found?) async throws(Failure) -> Authority? {
         guard let found, let match = match(found.authority, found.kind) else { return nil }
         let host = match.authority.host
@@ -154,7 +157,7 @@ struct RuleDraft {
         guard !text.isEmpty else { throw Self.noAuthority }
         if let own = try await own(finder.found(typed: text)) { return own }
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
-        // Another rule has said already what the authority is.
+        // Another rule may already say which kind the authority is.
         let known = options.kind == nil ? session.configuration.rules.last { $0.authority == url }?.kind : nil
         guard let match = match(url, known) else {
             throw Failure(
@@ -181,7 +184,7 @@ struct RuleDraft {
         session.registry.match(authority: url, kind: options.kind ?? known, isConfigured: true)
     }
 
-    /// The authority if its host is known, or the person says that it is right; else the one that it was mistaken for.
+    /// Returns the authority if its host is known or the user confirms it; else the one for which it was mistaken.
     private func trusted(_ url: String, _ match: AuthorityMatch) async throws(Failure) -> Authority {
         let host = match.authority.host
         guard !options.trustAuthority, !session.trusts(authorityHost: host) else { return (url, match, nil) }
@@ -271,7 +274,7 @@ struct RuleDraft {
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
         if let exchange = options.exchange, match.scopes(ofExchange: exchange, for: pattern) != nil { return [] }
-        // A rule without any has the issuer's, also those that later versions know.
+        // A rule without scopes uses the issuer's, including those that later versions know.
         if match.issuer?.scopes != nil { return [] }
         guard prompt != nil else { throw noScope }
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
@@ -280,13 +283,13 @@ struct RuleDraft {
         }
     }
 
-    /// The scopes of the well-known consumer with a name, whatever its case; nil if there is none.
+    /// Returns the scopes of the well-known resource with a name, in any case; nil if there is none.
     private func named(_ resource: String) -> [String]? {
         session.registry.plugins.flatMap(\.resources)
             .first { $0.name.lowercased() == resource.lowercased() }?.scopes
     }
 
-    /// What exchanges tokens takes those for an API of the organisation's own.
+    /// The error for missing scopes; an exchange needs those of one of the organisation's own APIs.
     private var noScope: Failure {
         let hints =
             isExchanging
@@ -300,7 +303,7 @@ struct RuleDraft {
 
     private func checked(_ scopes: [String]) throws(Failure) -> [String] {
         guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope, in: session.context) }
-        // Scopes may look like nearly anything, but a command line that was pasted has options.
+        // Almost any text can be a scope, but a pasted command line contains options.
         if let option = scopes.first(where: { $0.hasPrefix("--") }) {
             throw Failure(
                 "\(option.displayable(limit: 60)) is an option, not a scope",
@@ -311,7 +314,7 @@ struct RuleDraft {
 }
 
 extension AuthorityURL {
-    /// The URL at another host; nil if that isn't one.
+    /// Returns the URL at another host; nil if the host isn't valid.
     fileprivate func at(host: String) -> String? {
         AuthorityURL("https://\(host)" + path.map { "/\($0)" }.joined())?.description
     }

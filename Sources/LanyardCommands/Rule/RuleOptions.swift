@@ -1,7 +1,7 @@
 import ArgumentParser
 import Rules
 
-/// What a new rule says.
+/// The options for a new rule.
 struct RuleOptions: ParsableArguments {
     @Option(
         name: [.customLong("authority"), .customLong("issuer")],
@@ -23,7 +23,7 @@ struct RuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The account: a user name or an identifier.", valueName: "account"))
     var account: String?
 
-    /// All kinds of the plugins that come with lanyard; which others there are, nobody knows who only parses.
+    /// The kinds of all plugins that come with lanyard; kinds of other plugins aren't known when options are parsed.
     static let kinds = [
         "aad", "adfs", "b2c", "bitbucket", "bitbucket-dc", "ciam", "forgejo", "gitea", "github", "gitlab",
         "googlesource", "huggingface", "oidc",
@@ -34,7 +34,7 @@ struct RuleOptions: ParsableArguments {
             "The kind of authority, if its URL doesn't show it: \(kinds.joined(separator: ", ")).", valueName: "kind"))
     var kind: String?
 
-    /// All exchanges of the plugins that come with lanyard.
+    /// The exchanges of all plugins that come with lanyard.
     static let exchanges = ["acr", "aws-sts"]
 
     @Option(

@@ -3,7 +3,7 @@ import Rules
 import Secrets
 import Terminal
 
-/// Whose rules a command changes.
+/// Selects whose rules a command changes.
 struct RulePlaceOptions: ParsableArguments {
     @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
     var system = false
@@ -19,17 +19,18 @@ extension Session {
         if let other: Rule = try table(where: { $0.pattern.means(pattern) }) { throw taken(by: other) }
     }
 
-    /// Writes a rule into the file, unless it has one for the same URLs.
+    /// Adds a rule to the file, unless it has one for the same URLs.
     func write(_ rule: Rule) throws(Failure) {
         if let other = try add(rule, unless: { $0.pattern.means(rule.pattern) }) { throw taken(by: other) }
     }
 
-    /// The command that removes a rule of the file.
+    /// Returns the command that removes a rule in the file.
     func removal(of rule: Rule) -> ShellCommand {
         "lanyard rule remove\(flag: "--system", if: scope == .system) \(rule.pattern.text)"
     }
 
-    /// How to be rid of the rule that a request comes from, to make it anew; nil if it is another's, or no rule's.
+    /// Returns a hint how to remove a request's rule, to add it again; nil if there is no rule, or if it is in another
+    /// file.
     func remaking(ruleOf request: TokenRequest) -> Hint? {
         guard case .rule(let pattern) = request.origin,
             let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == rulesFile

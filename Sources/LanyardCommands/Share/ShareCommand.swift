@@ -10,7 +10,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// The programs that a sign-in can be shared with.
+/// The programs with which a sign-in can be shared.
 enum SharingProgram: String, CaseIterable, ExpressibleByArgument {
     case azureIdentity = "azure-identity"
 }
@@ -54,7 +54,7 @@ struct ShareCommand: TokenNamingCommand {
     mutating func run(in context: CommandContext) async throws {
         guard let place = AzureIdentityCache(named: cache) else { throw ExitCode(ExitStatus.usage.rawValue) }
         let session = try Session(context, options: interaction.values)
-        // The authority first: nobody waits for it, or for a person, while the cache is locked.
+        // Ask the authority first, so that nobody waits for it or for the user while the cache is locked.
         let (request, url) = try await request(in: session)
         let token = try await session.token(for: request, url: url)
         let account = try Self.account(of: token)
@@ -69,7 +69,7 @@ struct ShareCommand: TokenNamingCommand {
                 + "run this again when they have expired")
     }
 
-    /// Whose the token is, if Azure Identity has such accounts.
+    /// Returns the token's account if Azure Identity supports such accounts.
     private static func account(of token: AcquiredToken) throws(Failure) -> AccountRecord {
         guard let account = token.account else {
             throw Failure(
@@ -81,7 +81,7 @@ struct ShareCommand: TokenNamingCommand {
         return account
     }
 
-    /// What is stored of an account for a client and can be used by itself: its access tokens, and the account.
+    /// Returns the account and its usable access tokens for a client.
     private static func records(
         of account: AccountRecord, _ clientID: String, in session: Session
     ) throws(Failure) -> [CredentialRecord] {
@@ -102,7 +102,7 @@ struct ShareCommand: TokenNamingCommand {
     }
 }
 
-/// Writes into a cache that others share, by their rules: under their lock, what is there now and no more.
+/// Adds to a cache that other programs share: under their lock, and changing nothing else.
 private struct SharedCacheWriter {
     let place: AzureIdentityCache
     let session: Session
@@ -144,7 +144,7 @@ private struct SharedCacheWriter {
             "another program is writing to the cache", hints: [Hint("if none is, remove its lock", run: "rm \(path)")])
     }
 
-    /// Tells other programs that the cache has changed.
+    /// Makes other programs notice that the cache has changed.
     private func touch(_ path: String) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }

@@ -4,42 +4,42 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// What a rule, or a URL, would come to now, as far as what is stored tells.
+/// What a rule or URL would return now, judging by what is stored.
 struct RuleOutlook {
-    /// What `get` would do first; by the names of `explain`, which says more.
+    /// The first thing that `get` would do, with the names of `explain`, which shows more.
     enum Step: String {
         case answer
         case renew
         case authenticate
         case tryRenewal = "try-renewal"
-        /// The machine's broker may have a sign-in.
+        /// Ask the machine's broker, which may have a sign-in.
         case askBroker = "ask-broker"
         case signIn = "sign-in"
         case choose
         case unlock
         case fail
-        /// Nothing: another rule is for the same URLs.
+        /// Do nothing, because another rule is for the same URLs.
         case nothing
     }
 
-    /// The URL, or the rule's.
+    /// The URL, or the rule's pattern.
     let url: String
-    /// Nil if a plugin knows the URL's host.
+    /// The rule; nil if a plugin knows the URL's host.
     let rule: Rule?
     private(set) var wanted: TokenRequest?
     private(set) var step: Step
-    /// The account's user name; nil if nobody could be meant, or several.
+    /// The account's user name; nil if no account, or more than one, could be meant.
     private(set) var account: String?
-    /// When the token that is there ends, in seconds since 1970; nil if there is none, or nobody knows.
+    /// The expiry of the stored token, in seconds since 1970; nil if there is none or its expiry isn't known.
     private(set) var expiresOn: Int?
-    /// Whether the machine's broker gave the token, or gives the next.
+    /// Whether the token came from the machine's broker, or the next one will.
     private(set) var isBrokered = false
     /// Why a renewal may be refused.
     private(set) var doubt: RenewalDoubt?
     /// What is in the way.
     private(set) var failure: Failure?
 
-    /// Looks at what is stored; `records` is nil if the keyring can't be read, and `error` says why.
+    /// Judges by what is stored; if the keyring can't be read, `records` is nil and `error` is the reason.
     init(
         _ request: CredentialRequest, url: String, rule: Rule?, _ records: StoredRecords?, _ error: StoreError?,
         in session: Session
@@ -68,7 +68,7 @@ struct RuleOutlook {
         }
     }
 
-    /// A rule that no URL comes to.
+    /// Creates the outlook of a rule that never applies.
     init(overridden rule: Rule, by other: Rule, _ context: CommandContext) {
         url = rule.pattern.text
         self.rule = rule
@@ -103,7 +103,7 @@ struct RuleOutlook {
         failure = Failure(error, request: wanted, url: url, in: session.context)
     }
 
-    /// The exit status that it calls for.
+    /// The exit status for this outlook.
     var exitStatus: ExitStatus {
         switch step {
         case .answer, .renew, .authenticate, .nothing: .done

@@ -5,7 +5,7 @@ import Terminal
 import TokenAcquisition
 
 extension Status {
-    /// The accounts, then the rules; laid out for so many columns.
+    /// Returns the accounts and then the rules, laid out for a number of columns.
     func lines(columns: Int?) -> [String] {
         if let agent {
             let text = "the agent at \(context.short(agent)) answers; accounts and rules are on its machine"
@@ -18,7 +18,7 @@ extension Status {
         return lines + Table(rows).wrapped(columns: columns, indent: 0)
     }
 
-    /// What is to be known besides.
+    /// Other notes for the user.
     var notes: [Hint] {
         guard agent == nil else { return [] }
         var notes: [Hint] = []
@@ -28,14 +28,14 @@ extension Status {
         return notes
     }
 
-    /// What to do, of each kind one: for the first rule that it is about.
+    /// The remedies, one of each kind, for the first rule that needs it.
     var hints: [Hint] {
         let all = (keyring?.hints ?? []) + rules.filter { $0.exitStatus != .done }.flatMap { $0.failure?.hints ?? [] }
         var kinds: Set<String> = []
         return all.filter { kinds.insert($0.text.isEmpty ? $0.line : $0.text).inserted }
     }
 
-    /// For programs, as lanyard-status(1) has it.
+    /// The status as JSON, documented in lanyard-status(1).
     var json: JSONValue {
         [
             "agent": agent.map(JSONValue.string) ?? .null,

@@ -3,20 +3,21 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Who is signed in, and what each rule would return.
+/// The signed-in accounts, and what each rule would return.
 struct Status {
-    /// The socket of the agent that is asked instead; nil if this machine answers by itself, and all the rest counts.
+    /// The socket of the agent that answers instead, in which case the rest is empty; nil if this machine answers by
+    /// itself.
     let agent: String?
-    /// Nil if the keyring can't be read.
+    /// The accounts; nil if the keyring can't be read.
     let accounts: KnownAccounts?
     let rules: [RuleOutlook]
-    /// Why the keyring can't be read.
+    /// The error if the keyring can't be read.
     let keyring: Failure?
-    /// In seconds since 1970.
+    /// The current time in seconds since 1970.
     let now: Int
     let context: CommandContext
 
-    /// Reads the keyring once.
+    /// Determines the status with one search of the keyring.
     init(of url: String?, in session: Session) throws(Failure) {
         context = session.context
         now = Int(session.context.now)
@@ -46,9 +47,9 @@ struct Status {
         }
     }
 
-    /// 0 if all would answer silently, 2 if a person is needed, 1 if something is wrong.
+    /// The exit status: 0 if everything can be answered silently, 2 if the user is needed, 1 if something is wrong.
     ///
-    /// What an agent would say is its own affair.
+    /// With an agent, it doesn't depend on the agent's answers.
     var exitStatus: ExitStatus {
         let all = rules.map(\.exitStatus)
         if all.contains(.failed) || keyring != nil && rules.isEmpty { return .failed }

@@ -2,11 +2,11 @@ import Addresses
 import Files
 import Terminal
 
-/// What the system says of itself (os-release(5)).
+/// The description of an operating system (os-release(5)).
 struct OSRelease: Sendable {
     private let lines: [Substring]
 
-    /// This system's own words; none if it has no such file.
+    /// This system's description; empty if it has no such file.
     static let here: OSRelease = {
         for path in ["/etc/os-release", "/usr/lib/os-release"] {
             guard let bytes = try? OpenFile(path).contents(atMost: 1 << 16) else { continue }
@@ -15,33 +15,33 @@ struct OSRelease: Sendable {
         return OSRelease("")
     }()
 
-    /// Reads a file's text.
+    /// Parses a file's text.
     init(_ text: String) {
         lines = text.pieces(between: "\n")
     }
 
-    /// A value without its quotes; the last assignment counts, as for a shell.
+    /// A value without its quotes; as in a shell, the last assignment counts.
     subscript(_ name: String) -> String? {
         let values = lines.compactMap { $0.cut(at: "=") }.filter { $0.0.isSame(as: name) }
         return values.last.map { String($0.1.trimmed(of: "\"' \r")) }
     }
 }
 
-/// A family of distributions, as far as their packages and the tool to install them differ.
+/// A family of distributions with the same package names and tool to install packages.
 enum Distribution: Sendable, CaseIterable {
-    /// Debian, Ubuntu and what is made of them.
+    /// Debian, Ubuntu and derivatives.
     case debian
-    /// Fedora, and Red Hat's and what is made of it.
+    /// Fedora, Red Hat Enterprise Linux and derivatives.
     case fedora
-    /// Arch Linux and what is made of it.
+    /// Arch Linux and derivatives.
     case arch
     /// Any other.
     case other
 
-    /// This system's.
+    /// The family of this system.
     static let here = Distribution(OSRelease.here)
 
-    /// Finds the family by the distribution's own name, else by those that it says it is like, the nearest first.
+    /// Finds the family by the distribution's own name, else by the ones that it names as similar, the closest first.
     init(_ system: OSRelease) {
         let names = [system["ID"], system["ID_LIKE"]].compactMap(\.self).joined(separator: " ").pieces(between: " ")
         self = names.lazy.compactMap { Self.families[String($0)] }.first ?? .other
@@ -52,19 +52,19 @@ enum Distribution: Sendable, CaseIterable {
     ]
 }
 
-/// Something that lanyard works with, as the distributions pack it.
+/// A package that lanyard works with.
 enum Package: Sendable, CaseIterable {
     case git
     /// A provider of the Secret Service.
     case gnomeKeyring
-    /// The library that keyrings are reached by.
+    /// The library for access to keyrings.
     case libsecret
-    /// The local Entra.
+    /// The local Entra for trying lanyard out.
     case sandbox
-    /// What opens a browser.
+    /// The tools that open a browser.
     case xdgUtils
 
-    /// How to install it here.
+    /// Returns a hint how to install the package.
     func hint(_ text: String = "install it", on distribution: Distribution = .here) -> Hint {
         switch distribution {
         case .debian: Hint(text, run: "sudo apt install \(debianName)")

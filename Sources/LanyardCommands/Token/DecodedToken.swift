@@ -4,11 +4,11 @@ import JSON
 import Secrets
 import Terminal
 
-/// What an access token says of itself, if it is a JSON Web Token (RFC 7519); nobody has checked its signature.
+/// The content of an access token that is a JSON Web Token (RFC 7519); its signature isn't verified.
 struct DecodedToken {
-    /// Why a token can't be read.
+    /// The reason why a token can't be decoded.
     enum Obstacle: Error {
-        /// It is something that only the authority and the API understand.
+        /// Only the authority and the API can read it.
         case opaque
         /// It is a JWT that only the API can decrypt (RFC 7516).
         case encrypted
@@ -19,7 +19,7 @@ struct DecodedToken {
     private let now: Int
     private static let longest = 1 << 20
 
-    /// Reads a token; never its signature.
+    /// Decodes a token without its signature.
     init(_ token: Secret, now: Int) throws(Obstacle) {
         self.now = now
         let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
@@ -37,16 +37,16 @@ struct DecodedToken {
         return JSONValue(bytes: bytes)?.members
     }
 
-    /// RFC 7519 and RFC 9068 have these; they come first.
+    /// The claims of RFC 7519 and RFC 9068, which are shown first.
     private static let wellKnown = ["aud", "iss", "sub", "client_id", "scope", "exp", "nbf", "iat", "auth_time", "jti"]
-    /// From 1 to 9999.
+    /// The years 1 to 9999.
     private static let years = -62_135_596_800..<253_402_300_800
     private static let times = ["exp", "nbf", "iat", "auth_time"]
 
-    /// A claim; nil if the token has none of the name.
+    /// The value of a claim; nil if the token doesn't have it.
     subscript(claim: String) -> JSONValue? { claims[claim] }
 
-    /// The claims for people, a line each, laid out for so many columns.
+    /// Returns the claims for people, one per line, laid out for a number of columns.
     func lines(columns: Int?) -> [String] {
         let first = Self.wellKnown.filter { claims[$0] != nil }
         let names = first + claims.keys.filter { !first.contains($0) }.sorted()
@@ -66,7 +66,7 @@ struct DecodedToken {
         return (value.string ?? value.encodedText).displayable(limit: 2000)
     }
 
-    /// What a claim of a time says, in seconds since 1970; nil of any other claim.
+    /// Returns the value of a claim that is a time, in seconds since 1970; nil for any other claim.
     private func time(of name: String) -> Int? {
         guard Self.times.contains(name), let time = claims[name]?.wholeNumber else { return nil }
         return Self.years.contains(time) ? time : nil
@@ -77,7 +77,7 @@ struct DecodedToken {
         return time > now ? "in \(span)" : "\(span) ago"
     }
 
-    /// The claims for programs: as they are in the token, with the times in words besides.
+    /// The claims as JSON, unchanged, with the times in words in addition.
     var json: JSONValue {
         let times = Self.times.compactMap { name in
             time(of: name).map { (name, JSONValue.string(Moment.utc($0))) }
@@ -88,12 +88,12 @@ struct DecodedToken {
         ]
     }
 
-    /// A time by this computer's clock, for people.
+    /// Returns a time in this computer's time zone, for people.
     static func local(_ time: Int) -> String { Moment.local(time, "%Y-%m-%d %H:%M:%S %z") }
 }
 
 extension Failure {
-    /// A token that can't be decoded.
+    /// Creates the error for a token that can't be decoded.
     init(_ obstacle: DecodedToken.Obstacle) {
         switch obstacle {
         case .opaque:

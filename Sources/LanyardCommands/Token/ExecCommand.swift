@@ -31,9 +31,9 @@ struct ExecCommand: TokenNamingCommand {
         """,
     ]
 
-    /// Where the token is unless `--env` says.
+    /// The variable for the token, unless `--env` names another.
     static let tokenVariable = "LANYARD_ACCESS_TOKEN"
-    /// Where its end is.
+    /// The variable for the token's expiry.
     static let expiryVariable = "LANYARD_TOKEN_EXPIRES_ON"
 
     @Argument(help: .tokenURL) var url: String?
@@ -94,13 +94,13 @@ struct ExecCommand: TokenNamingCommand {
         }
     }
 
-    /// Runs the command with what it finds lanyard by.
+    /// Runs the command with what makes it find lanyard.
     private func run(as standIn: StandIn, in session: Session) async throws(Failure) -> Never {
         if let program = standIn.program {
             let variables = try standIn.variables(linking: program, in: session)
             try ProgramInPlace(words: command, variables: variables).run()
         }
-        // Nobody is asked for the tokens that the command asks for; so whoever is here is asked now.
+        // Nobody can be asked once the command asks for tokens, so the user signs in now.
         for resource in named.resource {
             var one = self
             one.named.resource = [resource]
@@ -123,7 +123,7 @@ struct ExecCommand: TokenNamingCommand {
 }
 
 extension String {
-    /// Whether it can be a resource: a URI or an application's ID, with nothing behind it.
+    /// Whether it can be a resource: a URI or an application's ID, without a suffix.
     fileprivate var isResource: Bool {
         let isID = utf8.count == 36 && utf8.count { $0 == UInt8(ascii: "-") } == 4
         return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix(CredentialRequest.TokenWish.wholeResource)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// What this process was started with and a program in its place is to get back.
+/// The state that this process started with, and that a program in its place must get back.
 ///
-/// Signals that a program ignores or blocks, and its limits, stay with the one that takes its place; lanyard changes some
-/// of them for itself, and the threads that Swift runs on block most signals.
+/// Ignored and blocked signals and resource limits survive exec(2). lanyard changes some of them for itself, and
+/// Swift's threads block most signals.
 struct Inheritance: Sendable {
     private static let signals = 1..<Int32(65)
 
@@ -11,7 +11,7 @@ struct Inheritance: Sendable {
     private let blocked: sigset_t
     private let coreLimit: rlimit
 
-    /// What the process was started with; to be asked for before anything is changed.
+    /// The state at the start of the process; read it before anything is changed.
     static let atStart = Inheritance()
 
     private init() {
@@ -24,9 +24,9 @@ struct Inheritance: Sendable {
         coreLimit = limit
     }
 
-    /// Gives it back, on this thread.
+    /// Restores the state on this thread.
     ///
-    /// Whether memory may be read needs no giving back: the kernel decides that anew for each program.
+    /// Whether memory may be read needn't be restored, because the kernel decides it anew for each program.
     func restore() {
         for number in Self.signals where Self.isIgnored(number) && !ignored.contains(number) {
             signal(number, SIG_DFL)
@@ -40,7 +40,7 @@ struct Inheritance: Sendable {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
-        // SIG_IGN is no function but the number 1, which Swift can only compare as one.
+        // SIG_IGN isn't a function but the number 1, and Swift can only compare it as a number.
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 }

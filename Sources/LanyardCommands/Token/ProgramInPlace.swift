@@ -2,25 +2,25 @@ import CLinux
 import Glibc
 import Secrets
 
-/// A program that takes this process's place, so that signals and the exit status are its own.
+/// A program that replaces this process, so that signals and the exit status are its own.
 struct ProgramInPlace {
-    /// Its name, looked up in `PATH` if it holds no slash, and its arguments.
+    /// The program's name, which is looked up in `PATH` if it has no slash, and its arguments.
     var words: [String]
-    /// Variables that it gets besides this process's; it doesn't get those that are nil.
+    /// The variables to add to this process's; a nil value removes one.
     var variables: [String: String?]
 
-    /// Runs it; comes back only if that can't be done.
+    /// Runs the program; only returns if that fails.
     ///
-    /// - Throws: `Failure` with 127 if there is no such program and 126 if it can't be executed, as shells have it.
+    /// - Throws: `Failure` with status 127 if there is no such program and 126 if it can't be executed, as in shells.
     func run() throws(Failure) -> Never {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        // This process's own variables go on as the bytes they are.
+        // This process's own variables are passed on byte for byte.
         var environment = inherited
         for (name, value) in variables.sorted(by: { $0.key < $1.key }) {
             if let value { environment.append(strdup("\(name)=\(value)")) }
         }
         environment.append(nil)
-        // The program is looked for in this process's PATH.
+        // The program is looked up in this process's PATH.
         if let path = variables["PATH"] ?? nil { setenv("PATH", path, 1) }
         Inheritance.atStart.restore()
         let reason = -lanyard_exec(words[0], &arguments, &environment)

@@ -6,13 +6,13 @@ import Rules
 import Secrets
 import Terminal
 
-/// What others ask for tokens, and lanyard stands in for.
+/// The sources of tokens, for programs that ask for them, that lanyard can stand in for.
 enum StandIn: String, CaseIterable, ExpressibleByArgument {
     case azureCLI = "azure-cli"
     case azd
     case managedIdentity = "managed-identity"
 
-    /// The program that others run; nil if they don't run one.
+    /// The program that is asked; nil if it isn't a program.
     var program: String? {
         switch self {
         case .azureCLI: AzureCLIConsumer.program
@@ -21,19 +21,19 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// The variables with which a command finds lanyard instead of the program.
+    /// Returns the variables that make a command find lanyard instead of the program.
     ///
-    /// The folder with the link stays: the command takes this process's place, and nobody is left to remove it.
+    /// The folder with the link isn't removed, because the command replaces this process.
     func variables(linking program: String, in session: Session) throws(Failure) -> [String: String?] {
         try requireClient(in: session.configuration)
         let folder = try makeFolder(with: program, in: session.context)
         let path = [folder, session.context.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"].joined(separator: ":")
         guard self == .azureCLI else { return ["PATH": path] }
-        // Older SDKs search only the system's folders and those that one of these names.
+        // Older SDKs only search the system's folders and those in these variables.
         return ["PATH": path, "AZURE_CLI_PATH": folder, "AzureCLIPath": folder]
     }
 
-    /// The variables with which a command finds a managed identity, whose tokens are lanyard's.
+    /// Returns the variables that make a command find a managed identity whose tokens are lanyard's.
     static func variables(
         ofIdentityFor resources: [String], _ options: [String], in context: CommandContext
     ) throws(Failure) -> [String: String?] {
@@ -41,14 +41,14 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
         var variables: [String: String?] = [
             "IDENTITY_ENDPOINT": "\(endpoint.url)/msi/token", "IDENTITY_HEADER": endpoint.secret.reveal(),
         ]
-        // With one of these, SDKs take the machine for one of another kind.
+        // With one of these, SDKs assume a different kind of machine.
         for name in ["IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT", "MSI_SECRET"] {
             variables.updateValue(nil, forKey: name)
         }
         return variables.merging(unproxied(context)) { $1 }
     }
 
-    /// What keeps SDKs from sending requests for this computer, and the secret in them, to a proxy.
+    /// Returns the variables that keep SDKs from sending local requests, and the secret in them, to a proxy.
     private static func unproxied(_ context: CommandContext) -> [String: String?] {
         let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
         guard proxies.contains(where: { context.variable($0) != nil }) else { return [:] }
@@ -58,9 +58,9 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, list) })
     }
 
-    /// Refuses what would only fail later, and where the SDK shows no more than that.
+    /// Throws for a mistake that would otherwise show later, and only in an SDK's error.
     private func requireClient(in configuration: Configuration) throws(Failure) {
-        // An agent has its own.
+        // An agent has its own settings.
         guard configuration.agent == nil else { return }
         guard let authority = configuration.authority else {
             throw Failure(
@@ -73,7 +73,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
             hints: [Hint("set your app's, or", run: "lanyard config set client-id azure-cli")])
     }
 
-    /// Makes the folder whose only program is the link, in the user's runtime folder, else in that for state.
+    /// Makes the folder that contains only the link, in the user's runtime folder or else the state folder.
     private func makeFolder(with program: String, in context: CommandContext) throws(Failure) -> String {
         let runtime = context.environment.ownRuntimeFolder.map { "\($0)/lanyard" }
         guard let parent = runtime ?? context.environment.stateFolder else {

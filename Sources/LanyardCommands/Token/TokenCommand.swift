@@ -52,7 +52,7 @@ struct TokenCommand: TokenNamingCommand {
         let acquired = try await token(in: session)
         let console = session.context.console
         if decode { return try show(acquired, console, now: Int(context.now)) }
-        // A header may have the token in another form.
+        // A header may contain the token in another form.
         let authorization = header ? Self.authorization(acquired) : ""
         let proof = authorization.cut(at: " ").map { [String($0.1)] } ?? []
         context.mask([acquired.accessToken.reveal()] + proof)
@@ -68,13 +68,13 @@ struct TokenCommand: TokenNamingCommand {
         }
     }
 
-    /// What a server takes a token as, or what one was exchanged for.
+    /// Returns the value of an `Authorization` header with a token, or with what it was exchanged for.
     private static func authorization(_ token: AcquiredToken) -> String {
         guard token.isExchanged else { return "\(token.tokenType) \(token.accessToken.reveal())" }
         return Credential(token, at: nil).authorizationHeader
     }
 
-    /// Prints what the token says of itself.
+    /// Prints the content of a token.
     private func show(_ token: AcquiredToken, _ console: Console, now: Int) throws(Failure) {
         do throws(DecodedToken.Obstacle) {
             let decoded = try DecodedToken(token.accessToken, now: now)

@@ -5,35 +5,35 @@ import Glibc
 import Secrets
 import SystemPackage
 
-/// A program beside lanyard's that serves its tokens by HTTP, until this process ends, whatever runs in it by then.
+/// A separate program that serves lanyard's tokens by HTTP until this process ends, whatever runs in it by then.
 ///
-/// It is nobody's child, so that a command in this process's place finds no child that it didn't start, and it gets no signal
-/// of the terminal's: the command may go on after Ctrl-C.
+/// It is no child of this process, so that the command that replaces it has no unexpected child. It doesn't get the
+/// terminal's signals, because the command may continue after Ctrl-C.
 struct TokenEndpoint {
-    /// What it serves.
+    /// The kinds of endpoints.
     enum Service: String {
         case managedIdentity = "managed-identity"
         case azd
     }
 
-    /// Where it is, without a path.
+    /// The endpoint's URL, without a path.
     let url: String
-    /// What whoever asks must know; it is new each time.
+    /// The secret that clients must send; it is new each time.
     let secret: Secret
 
     private static let program = "lanyard-authority"
     private static let argument = "identity-endpoint"
-    /// Milliseconds that it may take to start.
+    /// The time limit for the start, in milliseconds.
     private static let patience: CInt = 10_000
 
-    /// Starts it.
+    /// Starts the endpoint.
     ///
     /// - Parameters:
-    ///   - service: what it serves.
-    ///   - resources: what tokens may be for.
-    ///   - options: which of lanyard's tokens are meant, as options of `lanyard token`.
-    ///   - context: where lanyard runs; the endpoint gets its environment.
-    /// - Throws: `Failure` if it isn't installed, or doesn't start.
+    ///   - service: The kind of endpoint.
+    ///   - resources: The resources that tokens may be for.
+    ///   - options: The options of `lanyard token` that say which of lanyard's tokens are meant.
+    ///   - context: The context of lanyard; the endpoint gets its environment.
+    /// - Throws: `Failure` if the program isn't installed, or doesn't start.
     init(
         serving service: Service, of resources: [String] = [], _ options: [String] = [], in context: CommandContext
     ) throws(Failure) {
@@ -68,7 +68,7 @@ struct TokenEndpoint {
         return order.encoded + [UInt8(ascii: "\n")]
     }
 
-    /// Where it is installed.
+    /// Returns the path of the installed program.
     private static func path(_ context: CommandContext) throws(Failure) -> String {
         let folder = FileTrust.parent(of: context.executable)
         var trust = FileTrust()
@@ -83,7 +83,7 @@ struct TokenEndpoint {
         throw failure("\(program) is not installed")
     }
 
-    /// Starts the program, hands it the order, and reads its block.
+    /// Starts the program, sends it the order, and reads its block.
     private static func start(
         _ path: String, _ variables: [String: String], _ order: [UInt8]
     ) throws(Failure) -> Attributes {
