@@ -53,15 +53,15 @@ extension Consumer {
     /// Most tools accept a password wherever they accept a token.
     public static var takesPasswords: Bool { true }
 
-    /// The tools of one protocol usually ask the same way.
+    /// Returns the same inquiry for every tool of the protocol, as for most protocols.
     public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
         inquiry(for: url, atTerminal: atTerminal)
     }
 
-    /// Some tools pass only the URL.
+    /// Returns an inquiry with the URL as the only argument.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
 
-    /// Most tools never ask for a list.
+    /// Treats a list as no credential; most tools never ask for one.
     public mutating func take(list: [String: String]) -> Turn { take(.nothing) }
 }
 

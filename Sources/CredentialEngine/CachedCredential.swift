@@ -97,19 +97,19 @@ public struct CachedCredential: Sendable {
         surroundings.answers.keep(bytes, as: name, now: now, until: token.freshUntil(now: now), key: key)
     }
 
-    /// The present state of the files that lanyard doesn't write itself here.
+    /// The present state of the files that the engine never writes.
     private var settings: AnswerCacheKey {
         surroundings.answers.name(fields: [], files: Self.settings(in: surroundings))
     }
 
-    /// The configuration files and the plugin folders.
+    /// Returns the paths of the configuration files and the plugin folders.
     private static func settings(in surroundings: Surroundings) -> [String] {
         let userFile = Configuration.userFile(environment: surroundings.environment)
         return [Configuration.systemFile] + [userFile].compactMap(\.self)
             + PluginRegistry.folders(environment: surroundings.environment, executable: surroundings.executable)
     }
 
-    /// The parts of a request that decide which token it gets.
+    /// Returns the parts of a request that decide which token it gets.
     static func fields(of request: CredentialRequest) -> [String?] {
         let wish = request.wish
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
@@ -119,8 +119,8 @@ public struct CachedCredential: Sendable {
         ] + wish.scopes + challenges
     }
 
-    /// The parts of the surroundings that decide the answer: lanyard's version and variables, and where it finds files
-    /// and plugins.
+    /// Returns the parts of the surroundings that decide the answer: lanyard's version and variables, and where it
+    /// finds files and plugins.
     private static func fields(of surroundings: Surroundings) -> [String?] {
         let variables = surroundings.environment.filter { $0.key.hasPrefix("LANYARD_") }
             .map { "\($0.key)=\($0.value)" }.sorted()
@@ -139,7 +139,7 @@ extension String {
 }
 
 extension TokenRequest {
-    /// The variables that decide which identity is used and what it gets; empty for a user's request.
+    /// Returns the variables that decide which identity is used and what it gets; empty for a user's request.
     fileprivate func variables(in sources: CredentialSources) -> Set<String> {
         guard let identity else { return [] }
         return sources.plugins.registry.identityVariables.union([identity.secretVariable].compactMap(\.self))

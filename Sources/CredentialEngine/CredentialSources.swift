@@ -12,9 +12,9 @@ public struct CredentialSources: Sendable {
     public let plugins: InstalledPlugins
     /// The passwords in the keyring.
     public let passwords: PasswordStore
-    /// Acquires tokens.
+    /// The acquirer of tokens.
     public let acquirer: TokenAcquirer
-    /// Reaches the user.
+    /// The attendant, which reaches the user.
     public let attendant: any Attendant
     /// The environment of the process.
     public let environment: [String: String]

@@ -4,7 +4,7 @@ import ConsumerProtocols
 
 /// A command whose help ends with examples.
 protocol WithExamples: ParsableCommand {
-    /// Purposes, and for each the commands that serve it, which work exactly as printed.
+    /// The purposes, and for each the commands that serve it, which work exactly as printed.
     static var examples: KeyValuePairs<String, String> { get }
 }
 

@@ -390,7 +390,7 @@ extension PluginProblem {
 }
 
 extension PluginManifest {
-    /// A hint where to find or register an organisation's app; nil if the plugin has none.
+    /// A hint about where to find or register an organisation's app; nil if the plugin has none.
     var registrationHint: Hint? { clientRegistration.map { Hint($0.displayable(limit: 512)) } }
 }
 

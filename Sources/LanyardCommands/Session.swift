@@ -20,7 +20,6 @@ struct Session: Sendable {
     let context: CommandContext
     let scope: Scope
     let configuration: Configuration
-    /// The sources of credentials.
     let sources: CredentialSources
     let store: SecretServiceStore
     /// The secrets of applications.
@@ -34,7 +33,6 @@ struct Session: Sendable {
     /// The plugins, which are only looked for when one is needed; a stored password never needs them.
     var registry: PluginRegistry { sources.plugins.registry }
     var passwords: PasswordStore { sources.passwords }
-    /// Acquires tokens.
     var acquirer: TokenAcquirer { sources.acquirer }
     /// The ways to sign in, best first.
     var flows: [PluginRequest.Flow] { presence.flows(configuration) }
@@ -215,7 +213,7 @@ extension PluginRunner {
 }
 
 extension CommandContext {
-    /// Copies conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are already masked.
+    /// The copy of conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are already masked.
     fileprivate var trace: PluginTrace? {
         guard variable("LANYARD_TRACE") == "plugin" else { return nil }
         return { [console] direction, line in console.show("lanyard: trace: \(direction.rawValue) \(line)") }

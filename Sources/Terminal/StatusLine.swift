@@ -9,7 +9,8 @@ final class StatusLine: Sendable {
         var text: (@Sendable () -> String)?
         var ticker: Task<Void, Never>?
         var reminder: Task<Void, Never>?
-        /// Tells a ticker that it is outdated; with cancelling alone it would draw once more.
+        /// The number of the current ticker, so that an outdated one stops; cancelling alone would let it draw once
+        /// more.
         var number = 0
         var isDrawn = false
         /// Whether this process was in the terminal's foreground when the line was drawn.

@@ -108,7 +108,7 @@ package struct LineSettings {
         return normal(String(row[..<end].trimmed()))
     }
 
-    /// Programs with sections ignore case, and treat hyphens and underscores alike.
+    /// Returns a key's normal form; programs with sections ignore case, and treat hyphens and underscores alike.
     private func normal(_ key: String) -> String {
         section == nil ? key : key.lowercased().replacing(bytes: "_", with: "-")
     }

@@ -15,7 +15,6 @@ struct AzureCLICommandLine: Sendable {
         var message: String
     }
 
-    /// The command.
     let action: Action
     /// The scopes of the token; empty for `version`.
     private(set) var scopes: [String] = []

@@ -32,7 +32,7 @@ public struct AzureCLIConsumer: Consumer {
         ownVersion = version
     }
 
-    /// SDKs name the resource that the token is for.
+    /// Returns the inquiry of SDKs, which name the resource that the token is for.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         Inquiry(["account", "get-access-token", "--output", "json", "--resource", url])
     }
@@ -89,7 +89,6 @@ public struct AzureCLIConsumer: Consumer {
     ///
     /// `subscription` is absent, as it is in az with `--tenant`. Both times are absent for a token without a known
     /// expiry.
-    /// `subscription` is absent, as it is there with `--tenant`; so are both times for a token without a known end.
     public static func token(
         _ token: Secret, type: String = "Bearer", tenant: String, expiresOn: Int?
     ) -> [String: JSONValue] {

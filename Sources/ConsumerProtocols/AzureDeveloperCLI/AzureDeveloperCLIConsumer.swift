@@ -30,7 +30,7 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     /// Creates a consumer for arguments of `azd`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// SDKs name the scope that the token is for.
+    /// Returns the inquiry of SDKs, which name the scope that the token is for.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let scope = CredentialRequest.TokenWish.scope(ofResource: url)
         return Inquiry(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])

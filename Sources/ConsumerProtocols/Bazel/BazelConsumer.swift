@@ -18,7 +18,7 @@ public struct BazelConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// Bazel names the URL that it wants to load, with https for gRPC servers.
+    /// Returns the inquiry of Bazel, which names the URL that it wants to load, with https for gRPC servers.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let (scheme, rest) = url.cut(at: ":").map { ($0.0.lowercased(), $0.1) } ?? ("", url[...])
         let uri = ["grpc", "grpcs"].contains(scheme) ? "https:\(rest)" : url

@@ -47,7 +47,7 @@ public struct CargoConsumer: Consumer {
     /// The prefix of a sparse index's URL; every other index is a git repository.
     public static let sparse = "sparse+"
 
-    /// cargo sends a registry's index URL as it is in cargo's settings.
+    /// Returns the inquiry of cargo, which sends a registry's index URL as it is in cargo's settings.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let request: JSONValue = [
             "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string(url)],

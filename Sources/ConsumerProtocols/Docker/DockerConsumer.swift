@@ -60,12 +60,12 @@ public struct DockerConsumer: Consumer {
     /// The tools that podman's library asks for, podman first.
     public static let podmans = ["podman", "skopeo", "buildah"]
 
-    /// docker passes the host on stdin, or Docker Hub's URL.
+    /// Returns the inquiry of docker, which passes the host on stdin, or Docker Hub's URL.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         inquiry(for: url, of: "docker", atTerminal: atTerminal)
     }
 
-    /// podman and its relatives name Docker Hub by its host, too.
+    /// Returns the inquiry of docker or a tool like it; podman and its relatives name Docker Hub by its host, too.
     public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
         let host = (try? RequestURL(url))?.host.urlText ?? url
         guard isHub(host) else { return Inquiry(["get"], input: host) }

@@ -10,7 +10,7 @@ public struct ForwardedConsumer: Consumer {
         self.request = request
     }
 
-    /// Only lanyard itself asks an agent.
+    /// Returns an empty inquiry, because only lanyard itself asks an agent.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry() }
 
     /// Asks the engine.

@@ -43,7 +43,7 @@ extension GitRequest {
         return lines
     }
 
-    /// The user name that goes with a token; nil if the request has none.
+    /// Returns the user name that goes with a token; nil if the request has none.
     ///
     /// A name that is no address, such as an organisation, isn't an account's, and stays as it is in the URL.
     private func username(for token: Credential) -> String? {

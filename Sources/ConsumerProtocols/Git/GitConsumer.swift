@@ -29,7 +29,7 @@ public struct GitConsumer: Consumer {
         self.verb = verb
     }
 
-    /// git 2.46 and later send the URL and their capabilities.
+    /// Returns the inquiry of git 2.46 and later, which send the URL and their capabilities.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let lines = ["url=\(url)"] + understood.map { "capability[]=\($0)" }
         return Inquiry(input: lines.map { $0 + "\n" }.joined())

@@ -32,7 +32,7 @@ public struct KubernetesConsumer: Consumer {
         info = environment[Self.variable]
     }
 
-    /// kubectl names the cluster, and says whether it runs at a terminal.
+    /// Returns the inquiry of kubectl, which names the cluster, and says whether it runs at a terminal.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let info: JSONValue = [
             "apiVersion": .string(versions[0]), "kind": .string(kind),

@@ -31,7 +31,7 @@ public struct NuGetConsumer: Consumer {
     /// Creates a consumer for NuGet's arguments: `-Plugin`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// NuGet sends a handshake and then names the source.
+    /// Returns the inquiry of NuGet, which sends a handshake and then names the source.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let hello = NuGetMessage(
             handshakeID, .response, "Handshake",

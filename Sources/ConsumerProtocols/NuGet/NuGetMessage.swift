@@ -3,7 +3,6 @@ import Secrets
 
 /// A message of NuGet's plugin protocol 2.0: one line of JSON, in either direction.
 struct NuGetMessage: Sendable {
-    /// The types of messages.
     enum Kind: String, Sendable {
         case request = "Request"
         case response = "Response"
@@ -14,7 +13,6 @@ struct NuGetMessage: Sendable {
 
     /// The ID of the request that the message belongs to.
     let id: String
-    /// The type of the message.
     let kind: Kind
     /// The method that is called or answered.
     let method: String

@@ -3,7 +3,6 @@ import Secrets
 
 /// The arguments of the keyring library's command `keyring`; as in argparse, options may be anywhere.
 struct KeyringArguments: Equatable {
-    /// The operations.
     enum Verb: String, CaseIterable {
         case get, set, del
     }
@@ -13,7 +12,6 @@ struct KeyringArguments: Equatable {
         let message: String
     }
 
-    /// The operation.
     let verb: Verb
     /// The place as the tool names it.
     let service: String

@@ -31,7 +31,7 @@ public struct KeyringConsumer: Consumer {
         self.isTyped = isTyped
     }
 
-    /// pip and uv name the index, and ask for its user name, too.
+    /// Returns the inquiry of pip and uv, which name the index, and ask for its user name, too.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         Inquiry(["--mode=creds", "--output=json", "get", url])
     }

@@ -33,7 +33,7 @@ public struct TerraformConsumer: Consumer {
     /// terraform sends only the host.
     public static var sendsPath: Bool { false }
 
-    /// terraform passes the host after the verb.
+    /// Returns the inquiry of terraform, which passes the host after the verb.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         Inquiry(["get", (try? RequestURL(url))?.host.urlText ?? url])
     }

@@ -18,7 +18,7 @@ struct AccountTable {
         var goesBelow = false
         let cell: (KnownAccount) -> String
 
-        /// The width as long as other columns can be left out.
+        /// Returns the width as long as other columns can be left out.
         func fairWidth(_ accounts: [KnownAccount]) -> Int {
             min(fair ?? least, accounts.map { cell($0).count }.reduce(title.count, max))
         }

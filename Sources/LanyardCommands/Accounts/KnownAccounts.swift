@@ -17,10 +17,10 @@ struct KnownAccounts {
     let previous: Previous?
     /// The authority to which the accounts are limited; nil for all.
     let named: NamedPlace?
-    /// The accounts that haven't signed in to the named authority.
+    /// The accounts that don't belong to the named authority.
     let elsewhere: [KnownAccount]
     private let overview: AccountOverview
-    /// The accounts that were chosen for single authorities.
+    /// The account in use at the named authority, or at each authority that has a choice of its own.
     private let uses: [(account: KnownAccount, place: AuthorityPlace)]
     /// The account that is used at all other authorities.
     private let usedElsewhere: KnownAccount?
@@ -97,7 +97,7 @@ struct KnownAccounts {
     /// Whether an account is used at all authorities without a choice of their own.
     func isUsedElsewhere(_ account: KnownAccount) -> Bool { account == usedElsewhere }
 
-    /// Returns the authorities for which an account was chosen.
+    /// Returns the authorities with a choice of their own at which an account is used.
     func places(of account: KnownAccount) -> [AuthorityPlace] {
         uses.filter { $0.account == account }.map(\.place)
     }

@@ -60,7 +60,7 @@ struct AgentCommand: Command {
     }
 }
 
-/// The tasks that an agent leaves to this machine's lanyard.
+/// What an agent needs from this machine: lanyard itself, its settings and its remembered answers.
 struct LocalDuties: AgentDuties {
     let worker: (program: String, arguments: [String], environment: [String: String])
     let settingsFolder: String?

@@ -79,7 +79,7 @@ extension Proposal {
         }
     }
 
-    /// Lists the commands of lanyard-sandbox, which takes too long to be asked.
+    /// The commands of lanyard-sandbox, which takes too long to be asked.
     private static let sandbox = [
         Candidate("serve", "run the authority and the git remote"), Candidate("sign-in", "sign in without a browser"),
     ]

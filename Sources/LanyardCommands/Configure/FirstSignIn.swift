@@ -42,7 +42,7 @@ struct FirstSignIn {
         }
     }
 
-    /// If the keyring can't be used, says what is done and how to continue.
+    /// Runs a step; if the keyring can't be used, its error says what is done and how to continue.
     private func telling<Result>(_ lack: String, _ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let failure as Failure where failure.cause.isOfKeyring {
             let text = "git is set up and the rule is written, but \(lack); once the keyring works, continue with"

@@ -21,7 +21,7 @@ struct HiddenProgram {
         self.arguments = arguments
     }
 
-    /// Replaces this process with the program; returns only if there is none, with the exit status for that.
+    /// Replaces this process with the program; if that fails, returns the exit status.
     func run(in context: CommandContext) -> Int32 {
         do throws(Failure) {
             guard let path = path(in: context) else {

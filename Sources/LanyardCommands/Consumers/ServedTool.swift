@@ -10,7 +10,7 @@ struct ServedTool: Sendable {
         case program(String)
         /// Through a link that only `exec` makes, and that isn't installed.
         case standIn(String)
-        /// Through a command of lanyard's.
+        /// Through one of lanyard's commands.
         case command(String)
     }
 

@@ -9,7 +9,6 @@ import TokenStore
 struct ClientSecretChecks {
     let examination: Examination
 
-    /// A client at an issuer.
     private struct Client: Hashable {
         let id: String
         let authority: String

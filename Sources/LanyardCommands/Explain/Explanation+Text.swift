@@ -196,7 +196,7 @@ extension Explanation {
     /// apply.
     private var ruleURL: String { tool?.sendsPath == false ? url.placeOfURL : url }
 
-    /// A hint how to make the rule's exchange return what the tool can use.
+    /// A hint to make the rule's exchange return what the tool can use.
     private var exchangeHint: Hint? {
         guard let tool, tool.takesFields, case .rule(let rule) = mapping, let wanted,
             wanted.exchange?.name != AWSConsumer.exchange

@@ -84,7 +84,7 @@ struct ImportCommand: Command {
         tell(report, findings, session)
     }
 
-    /// Returns the rules for an import: from another program only what the configured clients may use, from lanyard's
+    /// Returns the rules for an import: from another program only what the configured clients may use, from the user's
     /// own document everything.
     private func rules(_ session: Session) -> ImportRules {
         let registry = session.registry

@@ -54,7 +54,7 @@ struct ImportFindings {
     var refused: [PasswordPlan.Entry] = []
     /// git's passwords that lanyard finds in their present place.
     var shared: [OtherPassword] = []
-    /// Notes about the source for the user.
+    /// The notes about the source for the user.
     var notes: [String] = []
 
     mutating func add(_ more: OtherCache) {

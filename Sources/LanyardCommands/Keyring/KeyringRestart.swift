@@ -3,7 +3,7 @@ import Terminal
 import TokenStore
 
 extension Hint {
-    /// A hint how to restart the program that provides the keyring; the bus starts it again when it is needed.
+    /// A hint to restart the program that provides the keyring; the bus starts it again when it is needed.
     static var restartingKeyring: Hint {
         let text = "restart it and try again"
         let name = (try? KeyringProvider.running())?.programName

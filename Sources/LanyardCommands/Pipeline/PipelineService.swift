@@ -5,7 +5,6 @@ import Rules
 enum PipelineService: Sendable, CaseIterable {
     /// GitHub Actions, and compatible runners such as Gitea's.
     case githubActions
-    /// Azure Pipelines.
     case azurePipelines
 
     /// Returns the service of this process's job; nil outside of jobs, and for services whose logs can't be told to

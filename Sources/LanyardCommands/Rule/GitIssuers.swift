@@ -57,7 +57,7 @@ extension URLPattern {
 }
 
 extension AuthorityMatch {
-    /// A hint where to register an app; nil if the plugin doesn't say.
+    /// A hint about where to register an app; nil if the plugin doesn't say.
     var registrationHint: Hint? {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }
         return Hint("register an application at \(issuer.nameForPeople)", write: page.displayable(limit: 2048))

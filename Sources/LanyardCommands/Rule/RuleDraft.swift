@@ -12,7 +12,7 @@ struct RuleDraft {
     let pattern: URLPattern
     let options: RuleOptions
     let page: SignInPageOptions
-    /// Asks the user; nil to ask nothing.
+    /// The prompt to ask the user; nil to ask nothing.
     let prompt: Prompt?
     /// Whether to leave out the client because it comes from elsewhere.
     var leavesClientOpen = false
@@ -184,7 +184,8 @@ struct RuleDraft {
         session.registry.match(authority: url, kind: options.kind ?? known, isConfigured: true)
     }
 
-    /// Returns the authority if its host is known or the user confirms it; else the one for which it was mistaken.
+    /// Returns the authority if its host is known or the user confirms it, or the one that it looks like if the user
+    /// meant that.
     private func trusted(_ url: String, _ match: AuthorityMatch) async throws(Failure) -> Authority {
         let host = match.authority.host
         guard !options.trustAuthority, !session.trusts(authorityHost: host) else { return (url, match, nil) }

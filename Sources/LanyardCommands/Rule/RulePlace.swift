@@ -29,7 +29,7 @@ extension Session {
         "lanyard rule remove\(flag: "--system", if: scope == .system) \(rule.pattern.text)"
     }
 
-    /// Returns a hint how to remove a request's rule, to add it again; nil if there is no rule, or if it is in another
+    /// Returns a hint to remove a request's rule and add it again; nil if there is no rule, or if it is in another
     /// file.
     func remaking(ruleOf request: TokenRequest) -> Hint? {
         guard case .rule(let pattern) = request.origin,

@@ -35,7 +35,6 @@ enum Distribution: Sendable, CaseIterable {
     case fedora
     /// Arch Linux and derivatives.
     case arch
-    /// Any other.
     case other
 
     /// The family of this system.
@@ -64,7 +63,7 @@ enum Package: Sendable, CaseIterable {
     /// The tools that open a browser.
     case xdgUtils
 
-    /// Returns a hint how to install the package.
+    /// Returns a hint to install the package.
     func hint(_ text: String = "install it", on distribution: Distribution = .here) -> Hint {
         switch distribution {
         case .debian: Hint(text, run: "sudo apt install \(debianName)")

@@ -40,7 +40,7 @@ enum CargoTool: ConfigurableTool {
         return words?.first?.hasBytes("cargo-credential-lanyard") == true
     }
 
-    /// cargo prefers the old name if both files exist.
+    /// Returns the path of cargo's configuration; cargo prefers the old name if both files exist.
     private static func file(_ place: ToolPlace) -> String {
         let folder = place.path("CARGO_HOME", else: ".cargo")
         return place.context.isFile("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"

@@ -192,8 +192,8 @@ struct ToolPlace: Sendable {
         context.environment.absolutePath(variable) ?? "\(home)/\(below)"
     }
 
-    /// Returns a program of lanyard's as a tool can run it: its name if it is on `PATH`, else the path of the one
-    /// beside this program.
+    /// Returns a lanyard program as a tool can run it: its name if it is on `PATH`, else the path of the one beside
+    /// this program.
     func program(_ name: String) -> String {
         if context.program(name) != nil { return name }
         return InstalledFiles(context).program(name) ?? name
@@ -232,8 +232,8 @@ extension ConfigurableTool {
 
     /// Whether the tool asks lanyard for everything.
     ///
-    /// lanyard's packages come with some of the links, even if the tool isn't installed. So a link alone doesn't count
-    /// unless `isRecorded` says that lanyard was asked to make it.
+    /// lanyard's installation includes some of the links, whether or not the tool is installed. So a link alone counts
+    /// only if the tool is installed, or if `isRecorded` says that lanyard was asked to make it.
     static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
         guard url != .required, !url.isHost, let place = try? ToolPlace(context), let changes = try? changes(place)
         else { return false }

@@ -149,7 +149,7 @@ extension Hint {
         return "neither \(others) nor \(last) is on PATH; this takes effect once one of them is"
     }
 
-    /// Says that a tool won't find a program of lanyard's.
+    /// Says that a tool won't find a lanyard program.
     static func missing(_ program: String, _ context: CommandContext) -> Hint {
         guard let folder = InstalledFiles(context).folder(of: program) else {
             return Hint("\(program) is not on PATH; it is a link to lanyard, which lanyard's installation makes")

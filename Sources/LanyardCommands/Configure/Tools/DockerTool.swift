@@ -106,7 +106,7 @@ struct DockerSettings {
         return helpers.filter { $1.string == "lanyard" }.keys.map(\.withHTTPS)
     }
 
-    /// Hints about helpers that take precedence over the store.
+    /// The hints about helpers that take precedence over the store.
     var otherHelpers: [Hint] {
         let helpers = json?["credHelpers"]?.members ?? [:]
         return helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in

@@ -137,7 +137,7 @@ struct ToolUse: Sendable {
 
     private static let none = "doesn't use lanyard"
 
-    /// A hint how to make the tool use lanyard; nil if it does.
+    /// A hint to make the tool use lanyard; nil if it does.
     var hint: Hint? {
         if let here {
             guard here.other != nil || !here.isAsked && !isForAll else { return nil }
