@@ -111,7 +111,7 @@ extension CredentialRequest {
         return .credential(credential)
     }
 
-    /// Refuses a request that names neither a place nor a token: a missing host is no wildcard (CVE-2020-11008).
+    /// Refuses a request that names neither a place nor a token: a missing host isn't a wildcard (CVE-2020-11008).
     ///
     /// Only a certificate's file has no host; it is found by its path.
     func requireTarget() throws(Refusal) {

@@ -35,7 +35,7 @@ public enum Outcome: Sendable {
     case credential(Credential)
     /// The servers with the user name of each one's credential; no secrets.
     case list([String: String])
-    /// There is no credential, and the tool may try another source; for `store` and `erase`: it is done.
+    /// There is no credential, and the tool may try another source; for `store` and `erase`, it is done.
     case nothing
     /// There is no credential, for this reason.
     case refused(Refusal)
@@ -43,7 +43,7 @@ public enum Outcome: Sendable {
 
 /// How far the engine gets by itself.
 public enum Attempt: Sendable {
-    /// It is through.
+    /// The question is answered.
     case settled(Outcome)
     /// The engine has to wait for another process, the authority or the user.
     case needsOthers(PendingOutcome)

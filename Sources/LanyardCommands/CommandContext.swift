@@ -32,7 +32,7 @@ struct CommandContext: Sendable {
             arguments: Array(CommandLine.arguments.dropFirst()), executable: executablePath())
     }
 
-    /// Returns a variable's value; nil if it is empty.
+    /// Returns a variable's value; nil if it is unset or empty.
     func variable(_ name: String) -> String? {
         environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -18,7 +18,7 @@ extension Failure {
         }
     }
 
-    /// Creates the error for a sign-in with an identity, which isn't a user's.
+    /// Creates the error for an attempt to sign in with an identity, which isn't a user.
     init(noSignInFor identity: Identity, url: String?) {
         let name = identity.name.displayable(limit: 64)
         self.init(
@@ -29,8 +29,8 @@ extension Failure {
             ], status: .usage)
     }
 
-    /// Creates the error of a plugin that got no token for an identity; signing in is no remedy, whatever the authority
-    /// says.
+    /// Creates the error for a plugin that got no token for an identity; signing in doesn't help, whatever the
+    /// authority says.
     init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
         var hints = error.hints
         let service = PipelineService(context.environment)

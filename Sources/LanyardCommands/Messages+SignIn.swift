@@ -9,7 +9,8 @@ import TokenStore
 // Errors that only the user can resolve: which account, at which authority, and the authority's reason.
 
 extension Failure {
-    /// Creates the error for a sign-in without a user; `cause` is the authority's answer if it was asked.
+    /// Creates the error for a sign-in that needs a user when there is none; `cause` is the authority's answer if it
+    /// was asked.
     init(lackingInteraction cause: PluginError?, of account: AccountRecord?, request: TokenRequest, url: String?) {
         let authority = request.authority.displayable(limit: 255)
         let why: String
@@ -37,7 +38,7 @@ extension Failure {
             status: .interactionRequired)
     }
 
-    /// Creates the error for `login` without a user.
+    /// Creates the error for `login` if there is no user.
     init(nobodyToSignIn request: TokenRequest, url: String?) {
         self.init(
             "interaction required: nobody is there to sign in to \(request.authority.displayable(limit: 255))",

@@ -33,8 +33,8 @@ package struct Console: Sendable {
         status = StatusLine(errors, on: screen)
     }
 
-    /// Writes a result to stdout as it is; a reader that has gone is no error, and `undelivered` reports any other
-    /// failure.
+    /// Writes a result to stdout as it is; it isn't an error if the reader has gone, and `undelivered` reports any
+    /// other failure.
     package func write(_ bytes: [UInt8]) {
         status.clear()
         do { _ = try output.writeAll(bytes) } catch Errno.brokenPipe {} catch { delivery.fail(error) }

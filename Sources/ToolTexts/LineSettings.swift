@@ -25,7 +25,7 @@ package struct LineSettings {
         }
     }
 
-    /// The number of the first line, counted from 1, that is no comment, section or setting within a section; nil if
+    /// The number, from 1, of the first line that isn't a comment, a section or a setting within a section; nil if
     /// there is none.
     var firstFault: Int? {
         var (isInSection, isInSetting) = (false, false)
@@ -90,7 +90,7 @@ package struct LineSettings {
 
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// What ends the text's rows before the line feed.
+    /// The end of the text's rows before the line feed: a carriage return, or nothing.
     private var rowEnd: String { rows.count > 1 && rows[0].utf8.last == Self.carriageReturn ? "\r" : "" }
 
     private func place(of key: String) -> Range<Int>? {

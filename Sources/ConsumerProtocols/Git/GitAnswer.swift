@@ -45,7 +45,7 @@ extension GitRequest {
 
     /// Returns the user name that goes with a token; nil if the request has none.
     ///
-    /// A name that is no address, such as an organisation, isn't an account's, and stays as it is in the URL.
+    /// A name that isn't an address, such as an organisation, isn't an account's, and stays as it is in the URL.
     private func username(for token: Credential) -> String? {
         wanted.username?.isAddress == true ? token.tokenUsername : wanted.username
     }

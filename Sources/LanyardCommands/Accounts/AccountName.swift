@@ -41,8 +41,7 @@ extension KnownAccounts {
         return found.first
     }
 
-    /// Returns the error for an account that isn't in `all`: it signed in elsewhere, or nobody by that name has signed
-    /// in.
+    /// Returns the error for an account that isn't in `all`: it signed in elsewhere, or not at all.
     private func missing(_ name: String, _ command: ShellCommand) throws(Failure) -> Failure {
         let shown = name.displayable(limit: 200)
         if let named, let account = try meant(by: name, among: elsewhere, nil)?.account {
@@ -75,7 +74,7 @@ extension NamedPlace {
 extension AccountRecord {
     /// Whether a word is the beginning of the user name or identifier.
     ///
-    /// A whole address is no beginning: somebody@contoso.co is not somebody@contoso.com.
+    /// A whole address doesn't count as a beginning: somebody@contoso.co is not somebody@contoso.com.
     fileprivate func isBegun(by word: String) -> Bool {
         let start = word.trimmed().lowercased()
         guard !start.isEmpty, !start.isWholeAddress else { return false }

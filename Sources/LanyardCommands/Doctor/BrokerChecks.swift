@@ -14,7 +14,7 @@ struct BrokerChecks {
     let examination: Examination
     private var isForStrangers: Bool { examination.isForStrangers }
 
-    /// Returns a finding for each plugin that could be asked; empty if no rule is for an authority that one serves.
+    /// Returns a finding for each plugin that could be asked; empty if no rule is for an authority of such a plugin.
     func findings() async -> [Finding] {
         guard examination.registry.plugins.contains(where: { !$0.brokered.isEmpty }),
             let session = try? Session(examination.context, options: .init(isInteractive: false))

@@ -96,8 +96,7 @@ struct Explanation: Sendable {
     }
 
     let url: String
-    /// The socket of the agent that answers instead, in which case the rest is empty; nil if this machine answers by
-    /// itself.
+    /// The socket of the agent that is asked instead of what follows; nil if this machine answers by itself.
     var agent: String?
     var mapping = Mapping.nothing
     var skipped: [SkippedRule] = []

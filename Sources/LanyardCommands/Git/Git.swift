@@ -42,7 +42,7 @@ struct Git: Sendable {
         return version
     }
 
-    /// Throws if git isn't installed or is too old to be configured; returns its release.
+    /// Returns git's release; throws if git isn't installed or is too old to be configured.
     @discardableResult
     func requireUsable() async throws(Failure) -> GitVersion {
         let version = try await version()

@@ -58,7 +58,7 @@ struct GitHelpers: Sendable, Equatable {
 
     var hasLanyard: Bool { all.contains(where: \.isLanyard) }
     var isLanyardAlone: Bool { hasLanyard && all.allSatisfy(\.isLanyard) }
-    /// Returns the helpers that may store lanyard's tokens, because git before 2.46 passes these to all helpers.
+    /// Returns the helpers that may store lanyard's tokens; git before 2.46 passes tokens to all helpers.
     func keepers(_ version: GitVersion) -> [Helper] {
         hasLanyard && !version.takesTokens ? all.filter(\.mayKeep) : []
     }
@@ -88,7 +88,7 @@ extension GitHelpers {
         var remedy: ShellCommand { "lanyard unconfigure git\(last: place) && lanyard configure git\(last: place)" }
     }
 
-    /// Returns the first missing one of the helpers that git asks for a URL, or for every URL.
+    /// Returns the first lanyard that git can't find among the helpers for a URL, or for every URL.
     static func missing(
         _ entries: [GitConfiguration.Entry], at place: String?, _ context: CommandContext
     ) async -> Missing? {

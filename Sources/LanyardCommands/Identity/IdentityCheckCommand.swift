@@ -47,7 +47,7 @@ struct IdentityCheckCommand: Command {
             identity = request.identity ?? .environment
             token = try await session.tokenAnew(for: request, url: url)
         } catch {
-            // An identity can't be signed in, whatever the authority says.
+            // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
         let report = IdentityReport(identity: identity, name: name, token: token, now: Int(context.now))

@@ -2,7 +2,8 @@ import Addresses
 import Files
 import Glibc
 
-/// Another program's lock; lanyard waits for it but never takes it, because it doesn't change the program's files.
+/// Another program's lock; lanyard waits for it but never takes it, because lanyard doesn't change that program's
+/// files.
 ///
 /// Some lock files exist only while they are held, and contain the holder's process ID. Others stay, and the kernel
 /// knows whether they are locked.

@@ -2,7 +2,7 @@ import CredentialEngine
 import OtherCaches
 import TokenStore
 
-/// The decision which of another program's passwords to import.
+/// The decision about which of another program's passwords to import.
 struct PasswordPlan {
     struct Entry {
         let password: OtherPassword

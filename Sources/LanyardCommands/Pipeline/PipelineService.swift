@@ -25,8 +25,8 @@ enum PipelineService: Sendable, CaseIterable {
 
     /// Returns the lines that make the log hide some values.
     ///
-    /// The log is compared line by line, so each line of a value is hidden separately. A line of a few characters is no
-    /// secret, and hiding it would make the log unreadable.
+    /// The log is compared line by line, so each line of a value is hidden separately. A line of a few characters isn't
+    /// a secret, and hiding it would make the log unreadable.
     func masks(of values: [String]) -> String {
         var hidden: [String] = []
         for value in values where !value.isEmpty {

@@ -6,7 +6,7 @@ import Rules
 import Secrets
 import Terminal
 
-/// The sources of tokens, for programs that ask for them, that lanyard can stand in for.
+/// The token sources of other programs that lanyard can stand in for.
 enum StandIn: String, CaseIterable, ExpressibleByArgument {
     case azureCLI = "azure-cli"
     case azd

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// A separate program that serves lanyard's tokens by HTTP until this process ends, whatever runs in it by then.
 ///
-/// It is no child of this process, so that the command that replaces it has no unexpected child. It doesn't get the
+/// It isn't a child of this process, so that the command that replaces it has no unexpected child. It doesn't get the
 /// terminal's signals, because the command may continue after Ctrl-C.
 struct TokenEndpoint {
     /// The kinds of endpoints.
