@@ -1,20 +1,20 @@
 public import TokenStore
 
-/// Asks the person which account is meant, if several could be.
+/// Asks the user which account to use if there are several candidates.
 public protocol AccountChooser: Sendable {
-    /// Asks which of these it is.
+    /// Asks the user to choose one of these accounts.
     func choose(among accounts: [AccountRecord]) async -> AccountChoice
-    /// Tells that an account was chosen and is used at this authority from now on.
+    /// Reports which account is used at this authority from now on.
     func confirm(_ account: AccountRecord, at place: AuthorityPlace) async
 }
 
-/// What the person chose.
+/// The user's choice.
 public enum AccountChoice: Sendable, Equatable {
     case account(AccountRecord)
-    /// One that has yet to sign in.
+    /// Another account, which has yet to sign in.
     case another
-    /// Nothing: the person doesn't want to go on.
+    /// No account: the user canceled.
     case cancelled
-    /// The person can't be asked here.
+    /// The user can't be asked here.
     case unavailable
 }

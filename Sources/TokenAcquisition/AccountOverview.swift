@@ -3,18 +3,18 @@ public import PluginHost
 import PluginWire
 public import TokenStore
 
-/// All accounts, what was chosen, and which account is used where.
+/// All accounts, the user's choices, and which account is used where.
 public struct AccountOverview: Sendable {
     /// Every account, by user name.
     public let accounts: [KnownAccount]
-    /// What the person chose, the last choice first.
+    /// The user's choices, the most recent first.
     public let history: [SelectedAccount]
     private let records: StoredRecords
     private let registry: PluginRegistry
     private let isShared: Bool
     private let realmNames: [String: String]
 
-    /// Looks at records; if they are of accounts only, they still tell who there is, and who was chosen.
+    /// Builds the overview from stored records; account records alone are enough to list accounts and choices.
     public init(_ records: StoredRecords, registry: PluginRegistry, history: [SelectedAccount], isShared: Bool = false)
     {
         accounts = KnownAccount.all(records, registry: registry)
@@ -25,19 +25,19 @@ public struct AccountOverview: Sendable {
         realmNames = records.realmNames(besides: Set(registry.plugins.flatMap(\.sharedRealms).map(\.name)))
     }
 
-    /// What people call a realm that is stored by its id, such as a domain; nil if nobody told.
+    /// Returns the display name of a realm that is stored by its ID, such as its domain; nil if none is known.
     public func name(ofRealm id: String) -> String? { realmNames[id.lowercased()] }
 
-    /// The authorities that an account was chosen for, the last one first.
+    /// The authorities that an account was chosen for, the most recent choice first.
     public var places: [AuthorityPlace] {
         var seen: Set<String> = []
         return history.compactMap(place).filter { seen.insert($0.url).inserted }
     }
 
-    /// The authority that a choice is for; nil if it is for all.
+    /// Returns the authority that a choice is for; nil if it is for all.
     public func place(_ selected: SelectedAccount) -> AuthorityPlace? {
         guard let path = selected.authority else { return nil }
-        // A host that is all of an authority was chosen by the name of its realm, which isn't in its URL.
+        // If a host as a whole is an authority, the choice was stored by the name of its realm, which isn't in its URL.
         let isHost = path == "/\(PluginProtocol.realmOfHost)"
         let url = "https://\(selected.environment)\(isHost ? "" : path)"
         if let match = registry.match(authority: url, isConfigured: true) { return AuthorityPlace(match) }
@@ -46,7 +46,7 @@ public struct AccountOverview: Sendable {
         return AuthorityPlace(selected, aliases: aliases)
     }
 
-    /// The only authority that takes an account, if that is an issuer by itself; nil if others may.
+    /// Returns the account's only authority; nil if other authorities may accept the account too.
     public func issuer(of account: AccountRecord) -> AuthorityPlace? {
         let realm = account.realm.lowercased()
         let path = realm == PluginProtocol.realmOfHost ? "" : "/\(realm)"
@@ -54,12 +54,13 @@ public struct AccountOverview: Sendable {
         return match.flatMap { $0.isSeparate ? AuthorityPlace($0) : nil }
     }
 
-    /// The accounts of an authority, as `get` chooses among them on behalf of a client; nil for any client.
+    /// Returns the accounts of an authority, as `get` chooses among them for a client; a nil client stands for any
+    /// client.
     public func selection(at place: AuthorityPlace, clientID: String? = nil) -> AccountSelection {
         AccountSelection(records, at: place, clientID: clientID, history: history, isShared: isShared)
     }
 
-    /// The account that a record is of.
+    /// Returns the account that a record belongs to.
     public func account(_ record: AccountRecord) -> KnownAccount? {
         accounts.first { known in
             known.account.homeAccountID.lowercased() == record.homeAccountID.lowercased()
@@ -69,7 +70,8 @@ public struct AccountOverview: Sendable {
 }
 
 extension StoredRecords {
-    /// The names of realms by their ids: what plugins called the homes of accounts, else what authorities' URLs called them.
+    /// Returns the names of realms by their IDs: the plugins' names for accounts' homes, or else those in authorities'
+    /// URLs.
     fileprivate func realmNames(besides shared: Set<String>) -> [String: String] {
         let homes = accounts.flatMap { account in
             account.homeRealms.dropFirst().map { (account.homeRealms[0], $0) }
@@ -84,7 +86,7 @@ extension StoredRecords {
             let usable = told.map { ($0.lowercased(), $1.lowercased()) }.filter { id, name in
                 !name.isEmpty && name != id && !name.isUUID && !shared.contains(name)
             }
-            // The shortest: a tenant's domains may be below one another.
+            // The shortest name, because one of a tenant's domains may be a subdomain of another.
             let best = Dictionary(grouping: usable) { $0.0 }.compactMapValues { pairs in
                 pairs.map(\.1).min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
             }

@@ -3,45 +3,48 @@ import JSON
 import Rules
 public import TokenStore
 
-/// The accounts of one authority, and which of them a request means.
+/// The accounts of one authority, and the choice among them for a request.
 public struct AccountSelection: Sendable {
-    /// The account that is meant, and why it is that one.
+    /// The chosen account, and the reason for the choice.
     public struct Decision: Sendable, Equatable {
-        /// The account that a request gets its token for.
+        /// The account that the request gets its token for.
         public let account: AccountRecord
-        /// How it was chosen.
+        /// The reason for the choice.
         public let choice: AccountReason
     }
 
-    /// Every account that could be meant, one record each: those that were chosen for this authority first, then those that
+    /// Every candidate, one record for each account: first those that were chosen for this authority, then those that
     /// it is known to accept, by user name.
     public let accounts: [AccountRecord]
-    /// The accounts that were chosen for this authority, or for all if this one is known to accept them; the last one first.
+    /// The accounts that were chosen for this authority, or for all authorities if this one is known to accept them;
+    /// the most recent first.
     public let recent: [AccountRecord]
     private let choices: [Choice]
-    /// Every record of each account, by its identifier.
+    /// Every record of each account, by the account's identifier.
     private let profiles: [String: [AccountRecord]]
     private let standings: AccountStandings
     private let isShared: Bool
 
-    /// One choice of the person's, whatever it was for.
+    /// One of the user's choices, for whichever authority.
     private struct Choice {
         let account: AccountRecord
         let isForAll: Bool
-        /// Nil if it doesn't count here.
+        /// The reason that it gives here; nil if it doesn't apply here.
         let here: AccountReason?
     }
 
-    /// Takes the accounts that belong to an authority's environment and, if it has one, to its policy.
+    /// Selects the accounts that belong to an authority's environment and, if it has one, to its policy.
     ///
-    /// Of an account with several profiles, the one of the authority's realm stands for it, else its home's.
+    /// An account with several profiles is represented by the one of the authority's realm, or else by that of its
+    /// home.
     ///
     /// - Parameters:
-    ///   - records: what is stored; accounts and tokens count.
-    ///   - place: the authority's.
-    ///   - clientID: whose tokens tell which account is used here; nil for any client's.
-    ///   - history: what the person chose, the last choice first.
-    ///   - isShared: whether the device is shared: then only the account that has signed in alone is meant by itself.
+    ///   - records: The stored records; only accounts and tokens matter.
+    ///   - place: The authority's place.
+    ///   - clientID: The client whose tokens show which account is used here; nil for any client.
+    ///   - history: The user's choices, the most recent first.
+    ///   - isShared: Whether the device is shared. If so, an account that is merely the only one signed in isn't chosen
+    ///     automatically.
     public init(
         _ records: StoredRecords, at place: AuthorityPlace, clientID: String? = nil, history: [SelectedAccount] = [],
         isShared: Bool = false
@@ -73,21 +76,22 @@ public struct AccountSelection: Sendable {
         self.isShared = isShared
     }
 
-    /// The accounts that a name means: a user name or an identifier, whatever its case.
+    /// Returns the accounts with this user name or identifier, ignoring case.
     ///
-    /// Older tools named an account by its user name with blanks around, or by its object id in one of its realms.
+    /// Older tools stored a user name with surrounding blanks, or an object ID in one of the account's realms.
     public func account(named name: String) -> [AccountRecord] {
         accounts.filter { account in
             profiles[account.homeAccountID.lowercased(), default: []].contains { $0.isNamed(name) }
         }
     }
 
-    /// The account for a request, and how it was chosen; nil if nobody has signed in yet.
+    /// Returns the account for a request and the reason for the choice; nil if nobody has signed in yet.
     ///
-    /// It is the one that the request names, else the one that its user name happens to be, else the one of `decision`. If
-    /// the user name is known to be an account's, only those whose own name nobody knows may be meant instead.
+    /// It is the account that the request names, or else the one that the hint matches, or else the default choice. If
+    /// the hint is known to be an account's user name, the only other candidates are accounts whose own name isn't
+    /// known.
     ///
-    /// - Throws: `AcquisitionError` if the named account has not signed in, or several could be meant.
+    /// - Throws: `AcquisitionError` if the named account hasn't signed in, or if there are several candidates.
     public func decision(
         named name: String?, hint: String?, hintIsAccount: Bool = false
     ) throws(AcquisitionError) -> Decision? {
@@ -112,7 +116,8 @@ public struct AccountSelection: Sendable {
         do { return try decision(among: accounts)?.account } catch { return nil }
     }
 
-    /// The account that was used before that one: the one chosen before, else the only other that is accepted here.
+    /// The account that was used before the current one: the one chosen before, or else the only other that is accepted
+    /// here.
     public var previous: AccountRecord? {
         guard let used else { return nil }
         if let before = recent.first(where: { $0 != used }) { return before }
@@ -123,9 +128,10 @@ public struct AccountSelection: Sendable {
     /// Whether the authority is known to accept an account.
     public func isKnown(_ account: AccountRecord) -> Bool { standings.isKnown(account) }
 
-    /// What the person chose decides, then who has a token here, then who is at home here.
+    /// Chooses by the user's choices first, then by who has a token here, then by who is at home here.
     ///
-    /// A choice for all does not count while others are known here and the account is not: the realm would refuse it.
+    /// A choice for all authorities is ignored if other accounts are known here and the chosen one isn't: the realm
+    /// would refuse it.
     private func decision(among candidates: [AccountRecord]) throws(AcquisitionError) -> Decision? {
         guard candidates.count > 1 else {
             return candidates.first.map { Decision(account: $0, choice: .onlyOne) }
@@ -155,14 +161,15 @@ extension AccountSelection.Decision {
 }
 
 extension Array {
-    /// The element, if there is just one.
+    /// The element, if there is exactly one.
     fileprivate var only: Element? { count == 1 ? self[0] : nil }
 }
 
 extension AccountRecord {
-    /// Whether a person's word for an account means this one: its user name, with its host or without, or an identifier.
+    /// Whether a name that the user typed means this account: its user name, with or without its host, or an
+    /// identifier.
     ///
-    /// Case and blanks around don't count, as ADAL had it with its `userId`.
+    /// Case and surrounding blanks are ignored, as in ADAL's `userId`.
     public func isNamed(_ name: String) -> Bool {
         let wanted = name.trimmed().lowercased()
         guard !wanted.isEmpty else { return false }
@@ -170,9 +177,9 @@ extension AccountRecord {
         return names.contains { $0?.trimmed().lowercased() == wanted }
     }
 
-    /// The user name at its host, `bob@gitlab.contoso.com`; nil if it has none.
+    /// The user name with its host, such as `bob@gitlab.contoso.com`; nil if the account has no user name.
     public var nameWithHost: String? { username.isEmpty ? nil : "\(username)@\(environment)" }
 
-    /// Whether its issuer told a user name, and not merely what identifies it.
+    /// Whether the issuer provided a user name, rather than only an identifier.
     public var hasUsername: Bool { !username.isEmpty && username != localAccountID }
 }

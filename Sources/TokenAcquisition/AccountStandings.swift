@@ -1,21 +1,22 @@
 import TokenStore
 
-/// How accounts stand to one authority, as far as what is stored tells.
+/// Which accounts one authority is known to accept, judging by the stored records.
 ///
-/// An authority of one realm accepts those who are at home there and its guests. Who has been there is known by a token or a
-/// record of that realm; a realm that the authority's URL names by a domain is known by its id once a token was issued.
+/// An authority with a single realm accepts the accounts at home there and its guests. A token or a record of that
+/// realm shows that an account has been there. If the authority's URL names the realm by a domain, its ID is known once
+/// a token was issued.
 struct AccountStandings: Sendable {
     private let place: AuthorityPlace
-    /// The accounts that the client has a token of for this authority, by identifier.
+    /// The identifiers of the accounts for which the client has a token of this authority.
     private let served: Set<String>
-    /// The accounts that something of this realm is stored of, by identifier.
+    /// The identifiers of the accounts that have a record in this realm.
     private let visitors: Set<String>
-    /// The accounts that come from this realm, by identifier.
+    /// The identifiers of the accounts whose home is this realm.
     private let natives: Set<String>
 
     init(_ records: StoredRecords, at place: AuthorityPlace, clientID: String?) {
         let here = records.all.filter { place.aliases.contains($0.environment.lowercased()) }
-        // What the authority's realm is called: as in its URL, and by its id.
+        // The names of the authority's realm: the one in its URL, and its ID.
         let names = place.names(in: here)
         func identifiers(_ isMeant: (CredentialRecord) -> Bool) -> Set<String> {
             Set(here.filter(isMeant).compactMap { $0.homeAccountID?.lowercased() })
@@ -33,22 +34,23 @@ struct AccountStandings: Sendable {
         }
     }
 
-    /// Whether the client has a token of it for this authority.
+    /// Whether the client has one of the account's tokens for this authority.
     func hasToken(_ account: AccountRecord) -> Bool { served.contains(account.homeAccountID.lowercased()) }
 
-    /// Whether the account comes from the authority's realm; an authority that is no realm's is nobody's home.
+    /// Whether the authority's realm is the account's home; no account is at home at an authority without a realm of
+    /// its own.
     func isAtHome(_ account: AccountRecord) -> Bool {
         !place.isOpen && natives.contains(account.homeAccountID.lowercased())
     }
 
-    /// Whether the authority is known to accept it.
+    /// Whether the authority is known to accept the account.
     func isKnown(_ account: AccountRecord) -> Bool {
         place.isOpen || isAtHome(account) || visitors.contains(account.homeAccountID.lowercased())
     }
 }
 
 extension AuthorityPlace {
-    /// What the realm is called: as the authority's URL has it, and by the id under which it issued a token.
+    /// Returns the names of the realm: the one in the authority's URL, and the ID under which it issued a token.
     fileprivate func names(in records: [CredentialRecord]) -> Set<String> {
         var names: Set = [realm]
         for record in records where record.wasRequested(in: realm) {

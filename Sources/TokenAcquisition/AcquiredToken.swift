@@ -1,45 +1,46 @@
 public import Secrets
 public import TokenStore
 
-/// A token fit to be handed out.
+/// A token that can be handed out.
 public struct AcquiredToken: Sendable, Equatable {
-    /// Where the token came from.
+    /// The origins of a token.
     public enum Source: String, Sendable {
-        /// It was stored.
+        /// The store.
         case cache
-        /// A refresh token was redeemed.
+        /// A refresh token, which was redeemed.
         case renewed
-        /// Another program of the machine gave it, by the sign-in that it holds.
+        /// Another program on this machine, which holds the sign-in.
         case broker
-        /// An application or a machine signed in by itself.
+        /// A sign-in of an application or a machine.
         case authenticated
-        /// The person signed in.
+        /// A sign-in of the user.
         case signedIn = "signed-in"
     }
 
-    /// What the resource takes.
+    /// The token that the resource accepts.
     public var accessToken: Secret
-    /// RFC 6749, 7.1.
+    /// The token's type (RFC 6749, 7.1).
     public var tokenType: String
-    /// When it ends, in seconds since 1970; nil if it lives until it is revoked.
+    /// The expiry, in seconds since 1970; nil if it is valid until it is revoked.
     public var expiresOn: Int?
-    /// When the authority wants it renewed though it still lives, in seconds since 1970.
+    /// The time from which the authority wants it renewed although it is still valid, in seconds since 1970.
     public var refreshOn: Int?
-    /// From when on it is renewed ahead of time though it is handed out, in seconds since 1970; nil for never.
+    /// The time from which it is renewed ahead of time, while it is still handed out, in seconds since 1970; nil for
+    /// never.
     public var dueOn: Int?
-    /// The scopes it is good for.
+    /// The scopes that it grants.
     public var scopes: [String]
-    /// The tenant it is for.
+    /// The tenant that it is for.
     public var realm: String
-    /// Whose it is; nil for an application's.
+    /// The account that it belongs to; nil if it is an application's.
     public var account: AccountRecord?
-    /// The user name that it goes with as a password; nil if any will do.
+    /// The user name that servers require if the token is sent as a password; nil if any will do.
     public var basicUsername: String?
-    /// The parts of a credential that has several; only what a token was exchanged for has them.
+    /// The named parts of a credential that has several; only the result of an exchange has them.
     public var fields: [String: Secret] = [:]
-    /// Whether it is what a token was exchanged for, and no token itself.
+    /// Whether it is the result of an exchange rather than a token.
     public var isExchanged = false
-    /// Where it came from.
+    /// The token's origin.
     public var source: Source
 
     init(_ record: AccessTokenRecord, account: AccountRecord?, source: Source) {
@@ -56,7 +57,8 @@ public struct AcquiredToken: Sendable, Equatable {
 }
 
 extension AcquiredToken {
-    /// A token that an agent elsewhere gave, or what it exchanged one for if that goes with a user name as a password.
+    /// Creates a token that a remote agent returned, or the result of its exchange if that is a password with a user
+    /// name.
     public init(forwarded token: Secret, expiresOn: Int?, realm: String, basicUsername: String?) {
         accessToken = token
         tokenType = "Bearer"
@@ -68,7 +70,7 @@ extension AcquiredToken {
         source = .cache
     }
 
-    /// What a token was exchanged for; one that consists of fields alone has an empty token.
+    /// Creates the token from the result of an exchange; a result that has only fields gets an empty token.
     init(_ record: ExchangedRecord, account: AccountRecord?, source: Source) {
         accessToken = record.secret ?? Secret("")
         tokenType = "Basic"
@@ -85,14 +87,14 @@ extension AcquiredToken {
 }
 
 extension AcquiredToken {
-    /// Until when it may be handed out without another look at the store, in seconds since 1970.
+    /// Returns the time until which it may be handed out without reading the store again, in seconds since 1970.
     ///
-    /// A token without a known end is looked up again each day, so that what became of it elsewhere is noticed.
+    /// A token without a known expiry is looked up again every day, so that changes elsewhere are noticed.
     public func freshUntil(now: Int) -> Int {
         let end = expiresOn.map { $0 - SilentSelection.expiryBuffer } ?? now + Self.longestTrust
         return dueOn == nil ? min(end, refreshOn ?? .max) : end
     }
 
-    /// Seconds for which an answer with a token that has no known end is given without looking.
+    /// Seconds after which a token without a known expiry is looked up in the store again.
     private static let longestTrust = 86_400
 }

@@ -2,31 +2,31 @@ public import PluginWire
 public import Rules
 public import TokenStore
 
-/// Why there is no token.
+/// The reason why there is no token.
 public enum AcquisitionError: Error, Sendable, Equatable {
     /// No installed plugin serves the authority.
     case unknownAuthority(String)
-    /// Several accounts could be meant, and the request names none; on a shared device no choice settles it.
+    /// There are several candidates, and the request names none; on a shared device no earlier choice settles it.
     case ambiguousAccount([AccountRecord], isShared: Bool = false)
-    /// The person was asked which account is meant, and chose none.
+    /// The user was asked to choose an account, and chose none.
     case noAccountChosen
-    /// The account that was named has not signed in.
+    /// The named account hasn't signed in.
     case noSuchAccount(String, known: [AccountRecord])
-    /// Only the person can go on, and nobody is there; with what the authority said, where it was asked, and the account
-    /// that is meant, if it has signed in.
+    /// Only the user can continue, and nobody is there; with the authority's error, if it was asked, and the chosen
+    /// account, if it has signed in.
     case interactionRequired(PluginError?, account: AccountRecord? = nil)
-    /// Another account signed in than the one that was named; it is kept, with all that are known.
+    /// A different account signed in than the one that was named; it is stored, with all known accounts.
     case wrongAccount(wanted: String, signedIn: AccountRecord, known: [AccountRecord])
-    /// The authority granted less than was asked; what it granted is kept.
+    /// The authority granted fewer scopes than requested; the granted token is stored.
     case scopesDeclined(granted: [String], declined: [String])
-    /// The authority wants the client's secret, and none is stored.
+    /// The authority requires the client's secret, and none is stored.
     case noClientSecret
-    /// What proves the identity isn't in the keyring, or not in the variable that should have it.
+    /// The identity's secret isn't in the keyring, or isn't in the variable that should have it.
     case noIdentitySecret(Identity, variable: String?)
     /// The plugin failed.
     case plugin(PluginError, name: String)
-    /// The store failed; nothing in it was changed.
+    /// The store failed, and was left unchanged.
     case store(StoreError)
-    /// Another process held the sign-in for longer than a person has.
+    /// Another process held the sign-in lock for longer than a user has to sign in.
     case busy
 }

@@ -1,23 +1,23 @@
 public import TokenStore
 
-/// What getting a token is busy with, if it may take long, and what came of asking the person.
+/// A step of acquiring a token that may take long, or its outcome.
 public enum AcquisitionProgress: Sendable, Equatable {
-    /// The keyring is read or written; it may ask the person for its password.
+    /// Reading or writing the keyring, which may ask the user for its password.
     case usingKeyring
-    /// Another process gets a token for the same; its number, if it is known.
+    /// Waiting for another process that acquires the same token; with its process ID, if that is known.
     case waitingForAnother(Int32?)
-    /// The authority is asked to renew a token.
+    /// Asking the authority to renew a token.
     case renewing(String)
-    /// A token is got as an application or a machine; from this authority.
+    /// Acquiring a token as an application or a machine from this authority.
     case authenticating(String)
-    /// This host is asked for what it takes in a token's place.
+    /// Exchanging a token for the credential that this host accepts.
     case exchanging(String)
-    /// The machine's broker is asked for a token.
+    /// Asking the machine's broker for a token.
     case askingBroker
-    /// The authority is asked how to sign in.
+    /// Asking the authority how to sign in.
     case startingSignIn(String)
-    /// A person has signed in, and that is stored.
+    /// The user has signed in, and the sign-in is stored.
     case signedIn(AccountRecord)
-    /// Items of the keyring are passed over, for they hold nothing that could be used.
+    /// Skipping damaged items of the keyring.
     case skippingDamaged
 }

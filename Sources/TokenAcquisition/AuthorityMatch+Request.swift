@@ -15,7 +15,7 @@ extension AuthorityMatch {
 }
 
 extension PluginRegistry {
-    /// The plugin that gets a request's token, and the authority that it gets it from; nil if there is none.
+    /// Returns the plugin and the authority for a request; nil if no plugin serves the authority.
     public func match(_ request: TokenRequest) -> AuthorityMatch? {
         if request.authority == Identity.machineAuthority { return machineAuthority }
         return match(

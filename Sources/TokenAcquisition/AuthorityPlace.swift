@@ -3,22 +3,22 @@ public import PluginHost
 import PluginWire
 public import TokenStore
 
-/// Where an authority's tokens are found in the store: its environment, its realm and, if it has one, its policy.
+/// The location of an authority's tokens in the store: its environment, its realm and, if it has one, its policy.
 public struct AuthorityPlace: Sendable, Equatable {
-    /// The host tokens are kept under.
+    /// The host that tokens are stored under.
     public var environment: String
-    /// Every host of the environment, that one among them; lower-cased.
+    /// Every host of the environment, including `environment`; lower-cased.
     public var aliases: [String]
-    /// The realm that the authority names, lower-cased: its id, a domain, a shared realm's name.
+    /// The realm in the authority's URL, lower-cased: an ID, a domain, or the name of a shared realm.
     public var realm: String
-    /// What the realm stands for, if it is none itself.
+    /// The kind of shared realm that the name stands for; nil if it is a single realm.
     public var sharedRealm: SharedRealm?
-    /// The policy that the authority names, lower-cased; each has accounts of its own.
+    /// The policy that the authority names, lower-cased; each policy has accounts of its own.
     public var policy: String?
-    /// Whether it takes the accounts of its own realm only: each path of its host is an issuer by itself.
+    /// Whether only accounts of its own realm are accepted, because each path of its host is a separate issuer.
     public var isSeparate: Bool
 
-    /// Makes a place.
+    /// Creates a place from its parts.
     public init(
         environment: String, aliases: [String], realm: String, sharedRealm: SharedRealm? = nil, policy: String?,
         isSeparate: Bool = false
@@ -31,7 +31,8 @@ public struct AuthorityPlace: Sendable, Equatable {
         self.isSeparate = isSeparate
     }
 
-    /// The place that a choice is for, with the hosts of its environment; nil if it is for all.
+    /// Creates the place that a choice is for, with the hosts of its environment; nil if the choice is for all
+    /// authorities.
     init?(_ selected: SelectedAccount, aliases: [String]) {
         guard let path = selected.authority else { return nil }
         let names = path.pieces(between: "/", maxSplits: 1).map(String.init)
@@ -40,23 +41,23 @@ public struct AuthorityPlace: Sendable, Equatable {
             policy: names.count > 1 ? names[1] : nil)
     }
 
-    /// The place of a known authority.
+    /// Creates the place of a known authority.
     public init(_ match: AuthorityMatch) {
         self.init(
             environment: match.environment, aliases: match.environmentHosts, realm: match.realm,
             sharedRealm: match.sharedRealm, policy: match.policy, isSeparate: match.isSeparate)
     }
 
-    /// What tells the authority from others of its environment: `/contoso.com`, `/REALM/POLICY`.
+    /// The path that distinguishes the authority within its environment: `/contoso.com`, `/REALM/POLICY`.
     public var path: String { "/" + [realm, policy].compactMap(\.self).joined(separator: "/") }
 
-    /// The authority's URL, as far as it matters which accounts are used.
+    /// The authority's URL, reduced to the parts that decide which accounts are used.
     public var url: String {
         let isHost = isSeparate && realm == PluginProtocol.realmOfHost
         return "https://\(environment)" + (isHost ? "" : path)
     }
 
-    /// Whether it is no realm's own: every account that it owns is accepted.
+    /// Whether accounts of any realm are accepted, as by a shared realm or a policy.
     public var isOpen: Bool { policy != nil || realm.isEmpty || sharedRealm != nil }
 
     /// Whether an account may be used at this authority.
@@ -75,13 +76,13 @@ public struct AuthorityPlace: Sendable, Equatable {
         return isMeant(realm: record.realm, of: account) ?? record.wasRequested(in: realm)
     }
 
-    /// Whether a realm by its id is the one that the authority means for an account; nil if only a name can tell.
+    /// Whether the authority means the realm with this ID for an account; nil if only a name can tell.
     private func isMeant(realm id: String, of account: AccountRecord) -> Bool? {
         if sharedRealm != nil, let home = account.homeRealm { return id.lowercased() == home }
         return id.lowercased() == realm ? true : nil
     }
 
-    /// How well an account's record stands for it here.
+    /// Ranks an account's records for this authority: its own realm first, then the account's home.
     func rank(_ account: AccountRecord) -> Int {
         let own = account.realm.lowercased()
         return own == realm ? 2 : own == account.homeRealm ? 1 : 0

@@ -1,6 +1,6 @@
 import Addresses
 
-/// A random UUID (RFC 9562, version 4) that names one exchange in an authority's logs.
+/// A random UUID (RFC 9562, version 4) that identifies one exchange in an authority's logs.
 enum CorrelationID {
     static func make() -> String {
         var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }

@@ -4,15 +4,15 @@ public import Rules
 import Secrets
 public import TokenStore
 
-/// What will be done for a request with what is stored at one moment: `get` does it, and `explain` tells it.
+/// The next step for a request, given what is stored now: `get` carries it out and `explain` prints it.
 ///
-/// It is made without a prompt, a plugin or a change.
+/// Deciding prompts nobody, runs no plugin and changes nothing.
 public struct Decision: Sendable {
-    /// What will be done first.
+    /// The possible steps.
     public enum Step: Sendable {
-        /// This token is handed out, or what one was exchanged for.
+        /// Hand out this token, or this result of an exchange.
         case answer(AcquiredToken)
-        /// This token is exchanged for what the host takes.
+        /// Exchange this token for the credential that the host accepts.
         case exchange(AcquiredToken)
         /// These refresh tokens of the account are redeemed, best first, until one helps.
         case renew(by: [RefreshTokenRecord], of: SilentAccount)
@@ -24,28 +24,28 @@ public struct Decision: Sendable {
         case refuse(AcquisitionError)
     }
 
-    /// Which plugin serves the authority; nil if none does.
+    /// The plugin that serves the authority; nil if none does.
     public var match: AuthorityMatch?
-    /// Every account that could be meant.
+    /// Every candidate for the account.
     public var accounts: [AccountRecord] = []
-    /// The account that is meant; nil if nobody has signed in, or several could be meant.
+    /// The chosen account; nil if nobody has signed in, or if there are several candidates.
     public var account: AccountRecord?
-    /// How it was chosen.
+    /// The reason for the choice.
     public var reason: AccountReason?
-    /// Whether the authority is known to accept it: else a renewal may be refused.
+    /// Whether the authority is known to accept the account; if not, it may refuse a renewal.
     public var isKnown = true
-    /// The stored access token that is to be handed out, or was last.
+    /// The stored access token that is to be handed out, or was handed out last.
     public var accessToken: AccessTokenRecord?
-    /// What is stored that a token was exchanged for, if the host takes such a thing.
+    /// The stored result of an exchange, if the host requires one.
     public var exchanged: ExchangedRecord?
-    /// Whether a refresh token is there that renewing by may help.
+    /// Whether there is a refresh token that is worth redeeming.
     public var canRenew = false
-    /// The plugin that can be asked for a token of a sign-in that another program of the machine holds; nil if none can, or a stored
-    /// token does.
+    /// The plugin that can ask a broker, another program of the machine that holds a sign-in, for a token; nil if there
+    /// is none, or if a stored token can be handed out.
     public var broker: PluginManifest?
-    /// Whether that plugin is asked first: what `step` says comes next, if it has no token.
+    /// Whether the broker's plugin is asked first; `step` is then the next step if the broker has no token.
     public var asksBrokerFirst: Bool { broker != nil && (isBrokered || !canRenew) }
-    /// Whether the last token of the account came from there.
+    /// Whether the account's last token came from the broker.
     public var isBrokered = false
     /// The client's secret; nil if none is stored, or if that wasn't read.
     var clientSecret: Secret?
@@ -84,7 +84,7 @@ public struct Decision: Sendable {
         return try match.flows(of: request.clientID, among: flows.pages, hasSecret: hasClientSecret).first
     }
 
-    /// What is stored and was last handed out, if it is to be replaced now, without anybody's help.
+    /// The stored token that was last handed out, if it is to be replaced now without the user.
     public var replaced: AcquiredToken? {
         switch step {
         case .renew, .authenticate, .exchange: break
@@ -107,19 +107,19 @@ public enum RenewalDoubt: Sendable {
 public enum AccountReason: String, Sendable {
     /// The request, the rule or the configuration names it.
     case named
-    /// The user name in the URL is an account's.
+    /// It has the user name that is in the URL.
     case username
-    /// The person chose it for this authority.
+    /// The user chose it for this authority.
     case selectedHere = "selected-here"
-    /// The person chose it for all authorities.
+    /// The user chose it for all authorities.
     case selected
-    /// It has a token for this authority and client, and no other has or was chosen as lately.
+    /// It has a token for this authority and client, and no other account has one or was chosen as recently.
     case hasToken = "has-token"
-    /// It is the only one from this tenant.
+    /// It is the only account at home in this tenant.
     case atHome = "at-home"
-    /// It is the only one that another client has used at this tenant.
+    /// It is the only account that another client has used at this tenant.
     case hasBeenHere = "has-been-here"
-    /// There is no other.
+    /// There is no other account.
     case onlyOne = "only-one"
 }
 
@@ -130,7 +130,7 @@ extension TokenAcquirer {
     /// The same; with `isAnew`, as if no access token were stored.
     func decide(_ request: TokenRequest, isAnew: Bool) -> Decision { decide(request, isAnew: isAnew, among: nil) }
 
-    /// Decides by what was read before, whichever authorities it is of.
+    /// Decides by records that were read earlier, of any authorities.
     public func decide(_ request: TokenRequest, among records: StoredRecords) -> Decision {
         decide(request, isAnew: false, among: records)
     }
@@ -178,7 +178,7 @@ extension TokenAcquirer {
 }
 
 extension Decision {
-    /// Whether another token is wanted for an account that is settled, or that has yet to sign in.
+    /// Whether the broker may be asked: a token is needed for a chosen account, or for one that has yet to sign in.
     fileprivate var mayBeBrokered: Bool {
         switch step {
         case .renew, .askPerson, .refuse(.noSuchAccount): true
@@ -204,7 +204,7 @@ extension Decision {
         }
     }
 
-    /// Decides by what tokens were exchanged for, if the host takes no token.
+    /// Decides by the stored results of exchanges, if the host accepts no token.
     mutating func exchange(_ stored: SilentSelection) {
         exchanged = stored.exchanged
         if let result = stored.freshExchanged {
@@ -224,7 +224,7 @@ extension Decision {
 }
 
 extension StoredRecords {
-    /// Those that are kept under any of these hosts.
+    /// Returns the records that are stored under any of these hosts.
     fileprivate func kept(under hosts: [String]) -> StoredRecords {
         all.reduce(into: StoredRecords()) { kept, record in
             if hosts.contains(record.environment.lowercased()) { kept.append(record) }

@@ -1,37 +1,37 @@
 import PluginHost
 public import TokenStore
 
-/// An account as all of the store knows it: who it is, where it is used, and by which clients.
+/// An account with everything in the store about it: its records, where it is used, and by which clients.
 public struct KnownAccount: Sendable, Equatable {
-    /// The record that stands for it: its home's if there is one.
+    /// The record that represents it: its home's, if there is one.
     public let account: AccountRecord
     /// Its record in each realm, the home's first.
     public let profiles: [AccountRecord]
-    /// Whether a plugin has a name for its home, as for that of all personal accounts; it says nothing about anybody then.
+    /// Whether its home realm is one that many accounts share, such as that of all personal accounts.
     public let isHomeShared: Bool
-    /// The hosts of its environment that something of it is kept under.
+    /// The hosts of its environment under which its records are stored.
     public let environments: Set<String>
-    /// The clients that have a token of it, lower-cased.
+    /// The clients that have a token of the account, lower-cased.
     public let clientIDs: [String]
-    /// Whether a refresh token is there, or the machine's broker gave it, so that it need not sign in again.
+    /// Whether it has a refresh token or came from the machine's broker, so that it need not sign in again.
     public let canRenew: Bool
-    /// The plugin that got it from another program's sign-in; nil if the person signed in to lanyard.
+    /// The plugin that got it from a broker's sign-in; nil if the user signed in to lanyard.
     public var broker: String? { profiles.lazy.compactMap(\.broker).first }
 
-    /// The account in the selection; nil if its identifiers are none that can be kept there.
+    /// The account as the selection file stores it; nil if its identifiers can't be stored there.
     public var selected: SelectedAccount? { SelectedAccount(account) }
 
-    /// Whether a person's word for an account means this one.
+    /// Whether a name that the user typed means this account.
     public func isNamed(_ name: String) -> Bool { profiles.contains { $0.isNamed(name) } }
 
-    /// Whether the selection names it, under any host of its environment.
+    /// Whether the selection names this account, under any host of its environment.
     public func isSelected(_ selected: SelectedAccount) -> Bool {
         selected.homeAccountID == account.homeAccountID.lowercased() && environments.contains(selected.environment)
     }
 }
 
 extension KnownAccount {
-    /// Every account among stored records, by user name; hosts of one environment are told by its first.
+    /// Returns every account among the records, by user name, under its environment's first host.
     static func all(_ records: StoredRecords, registry: PluginRegistry) -> [KnownAccount] {
         let environments = registry.plugins.flatMap(\.environments)
         let sharedHomes = Set(registry.plugins.flatMap(\.sharedRealms).flatMap(\.homes))
@@ -63,6 +63,6 @@ extension KnownAccount {
 }
 
 extension AccountRecord {
-    /// Whether this is the account's record in the realm it comes from.
+    /// Whether this is the account's record in its home realm.
     public var isHome: Bool { realm.lowercased() == homeRealm }
 }

@@ -4,33 +4,35 @@ import Rules
 import Secrets
 import TokenStore
 
-/// What lately kept a renewal from working, shared by the processes of one user.
+/// Recent failures of renewals, shared by all of the user's processes.
 ///
-/// Two things are remembered, neither with a secret nor a user name in it:
+/// Two kinds are recorded, neither with a secret or a user name:
 ///
-/// - An authority that says how long to wait, or that there were too many requests, isn't asked for that application until
-///   then, by nobody: the next process has no memory of its own to keep it from asking again (RFC 9110, 10.2.3; RFC 6585, 4).
-/// - A renewal that failed counts as failed for all that waited for it, and for a few seconds more if the authority is
-///   out of reach: of sixty-four processes that need a token, one finds out that there is none.
+/// - If an authority says how long to wait, or that there were too many requests, no process asks it for that
+///   application until then. The next process has no memory of its own that would keep it from asking again (RFC 9110,
+///   10.2.3; RFC 6585, 4).
+/// - A renewal that failed counts as failed for all processes that waited for it, and for a few seconds more if the
+///   authority couldn't be reached: if sixty-four processes need a token, only one has to find out that there is none.
 struct RecentFailures: Sendable {
-    /// Seconds to wait if an authority doesn't say, and the most that it can make anybody wait, as MSAL has them.
+    /// Seconds to wait if an authority doesn't say, and the longest wait that it can impose; the values are MSAL's.
     static let usualWait = 60
     static let longestWait = 3600
-    /// Seconds for which an authority that was out of reach is left alone.
+    /// Seconds for which an authority that couldn't be reached isn't asked again.
     static let pause = 3
-    /// Seconds for which nobody asks again who was told that the answer won't change.
+    /// Seconds for which an invalid request is not repeated.
     static let rest = 600
 
     let notes: SharedNotes
 
-    /// What one kind of failure would be filed under.
+    /// The names under which the failures of a request are filed.
     struct Key: Sendable {
-        /// The authority's environment and the client: who is to be left alone.
+        /// The authority's environment and the client, which are throttled together.
         var throttle: String
-        /// All that makes two renewals the same.
+        /// Everything that makes two renewals the same.
         var renewal: String
 
-        /// With the variables that a plugin is told: of a machine they say who is asked, of an application what proves it.
+        /// Creates the key; `variables` are those passed to a plugin, which select a machine's endpoint or prove an
+        /// application's identity.
         init(
             _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?, variables: [PluginField] = []
         ) {
@@ -50,10 +52,10 @@ struct RecentFailures: Sendable {
         }
     }
 
-    /// Now, in milliseconds since this computer was started.
+    /// The current time, in milliseconds since this computer was started.
     var now: Int { SharedNotes.milliseconds }
 
-    /// Why a renewal that began at a moment needn't be tried, or nil if it may.
+    /// Returns why a renewal that was requested at `asked` need not be tried; nil if it may be.
     func failure(_ key: Key, since asked: Int) -> PluginError? {
         let now = now
         if let note = note(about: key.throttle), note.until > now, note.until - now <= Self.longestWait * 1000 {
@@ -67,17 +69,17 @@ struct RecentFailures: Sendable {
         return note.error
     }
 
-    /// Why the person was not asked any more while this process waited for its turn, or nil.
+    /// Returns why the user isn't asked any more, if they canceled while this process waited for its turn; else nil.
     func cancellation(_ key: Key, since asked: Int) -> PluginError? {
         guard let note = note(about: key.renewal), note.error.code == .cancelled else { return nil }
         return note.at >= asked && note.at <= now ? note.error : nil
     }
 
-    /// Takes note of what failed, and gives it back, with how long to wait if that is known now.
+    /// Records a failure, and returns it with the time to wait, if that is known.
     ///
-    /// What `lasts` counts for others for a while if the request itself is wrong.
+    /// If `lasts` is true, an invalid request counts as failed for ten minutes.
     func noted(_ error: PluginError, _ key: Key, lasts: Bool = false) -> PluginError {
-        // Who stopped one process has not stopped the others.
+        // Interrupting one process must not fail the others.
         guard error != .interrupted else { return error }
         var error = error
         let at = now
@@ -94,7 +96,7 @@ struct RecentFailures: Sendable {
         return error
     }
 
-    /// Forgets, once a token came.
+    /// Forgets the failures once a token was acquired.
     func forget(_ key: Key) {
         notes.remove(about: key.throttle)
         notes.remove(about: key.renewal)
@@ -104,7 +106,8 @@ struct RecentFailures: Sendable {
 }
 
 extension Identity {
-    /// What tells its proof from others of the same client: if one of them is refused, the others needn't be.
+    /// The fields that distinguish an identity's proof from others of the same client: if one is refused, the others
+    /// may still work.
     fileprivate var proof: [String] {
         switch application?.proof {
         case .secret(.keyring): ["secret"]
@@ -116,7 +119,7 @@ extension Identity {
     }
 }
 
-/// One failure as it is written down.
+/// A failure as it is written to a file.
 private struct FailureNote {
     var error: PluginError
     /// When it happened, and until when it keeps others from trying, in milliseconds since this computer was started.
@@ -158,7 +161,7 @@ private struct FailureNote {
         return .object(members)
     }
 
-    /// The message; of the authority's own words, which may name the user, only the codes.
+    /// The message; of the authority's own text, which may name the user, only the codes.
     private var message: String {
         guard let name = error.error else { return error.message }
         let codes = (error.errorCodes.isEmpty ? [name] : error.errorCodes).joined(separator: ", ")

@@ -3,27 +3,27 @@ import PluginWire
 import Rules
 import TokenStore
 
-/// What a plugin's result comes to in the store.
+/// The records that a plugin's result leads to.
 struct RecordsOfResult {
     let result: PluginResult
-    /// What it was asked for.
+    /// The request that the plugin answered.
     let request: TokenRequest
-    /// Where its records are kept.
+    /// The place that the records are stored under.
     let place: AuthorityPlace
-    /// The refresh token that was redeemed for it.
+    /// The refresh token that was redeemed, if any.
     let redeemed: RefreshTokenRecord?
-    /// When it came, in seconds since 1970.
+    /// The time of the result, in seconds since 1970.
     let now: Int
-    /// The plugin that got it from another program's sign-in; nil if it is lanyard's own.
+    /// The plugin that got it from a broker's sign-in; nil if it is lanyard's own.
     var broker: String?
     /// What is stored.
     var stored = StoredRecords()
     /// Whether the redeemed refresh token has been replaced by another since it was read.
     var isSuperseded = false
 
-    /// Whose it is: of a renewal, the account whose refresh token was redeemed.
+    /// The home account ID; after a renewal, that of the redeemed refresh token.
     ///
-    /// Empty for an application's, as MSAL keeps it: client and realm say whose it is.
+    /// Empty for an application's token, as in MSAL: its client and realm identify it.
     private var homeAccountID: String { redeemed?.homeAccountID ?? result.account?.homeAccountID ?? "" }
 
     var accessToken: AccessTokenRecord {
@@ -45,9 +45,9 @@ struct RecordsOfResult {
         return token.requested(besides: stored.accessTokens)
     }
 
-    /// The account; what the authority doesn't tell at a renewal (OpenID Connect Core 1.0, 12.2) stays as it is stored.
+    /// The account; nil if nobody signed in.
     ///
-    /// nil for what nobody signed in for.
+    /// Claims that the authority omits at a renewal (OpenID Connect Core 1.0, 12.2) keep their stored values.
     var account: AccountRecord? {
         guard let from = result.account else { return nil }
         let known = stored.accounts.filter { $0.homeAccountID.lowercased() == homeAccountID.lowercased() }
@@ -61,7 +61,7 @@ struct RecordsOfResult {
         account.name = from.name ?? names?.name
         account.clientInfo = from.clientInfo ?? names?.clientInfo
         account.other = here?.other ?? [:]
-        // Who signs in to lanyard has a sign-in of its own from then on.
+        // An account that signs in to lanyard has a sign-in of its own from then on.
         account.broker = broker ?? (redeemed == nil ? nil : here?.broker)
         account.requestedRealm = place.isOpen ? here?.requestedRealm : place.realm
         let realms = here?.homeRealms ?? []
@@ -72,7 +72,7 @@ struct RecordsOfResult {
         return account
     }
 
-    /// What has to be written, in this order: each write takes the keyring some milliseconds.
+    /// Returns the records to write, in this order; each write takes the keyring some milliseconds.
     ///
     /// The refresh token is first: a process killed meanwhile must not lose a rotated one. The account is last: who sees it finds
     /// its token too, and does not renew beside the one who signs in. An ID token is read for what it says of the account. Of
@@ -90,7 +90,7 @@ struct RecordsOfResult {
         ].compactMap(\.self).filter { !known.contains($0) }
     }
 
-    /// What is stored that this stands in for.
+    /// Returns the stored records that this result replaces.
     ///
     /// That is the client's access tokens of the same account and realm that share a scope of the resource: those of
     /// OpenID Connect are every resource's. Also a client's own refresh token that was redeemed for its family's.
@@ -110,9 +110,9 @@ struct RecordsOfResult {
         return others.map(CredentialRecord.accessToken) + [spent].compactMap(\.self)
     }
 
-    /// The refresh token that is to be kept; nil if what is stored stays as it is.
+    /// The refresh token to store; nil if the stored one stays as it is.
     ///
-    /// A rotated one takes the place of the one that was redeemed, whosever that is in the family.
+    /// A rotated token replaces the redeemed one, whichever member of the family that belongs to.
     var refreshToken: RefreshTokenRecord? {
         guard !isSuperseded else { return nil }
         guard let secret = result.refreshToken else { return redeemedAfterRefusal }
@@ -131,7 +131,7 @@ struct RecordsOfResult {
         return token
     }
 
-    /// The redeemed token once what was refused is settled; nil if that changes nothing.
+    /// The redeemed token without the refusals that the result resolved; nil if that changes nothing.
     private var redeemedAfterRefusal: RefreshTokenRecord? {
         guard var settled = redeemed else { return nil }
         RejectedTokens.settle(in: &settled, for: request, by: result.accessToken, now: now)
@@ -159,6 +159,6 @@ struct RecordsOfResult {
 extension AccessTokenRecord {
     fileprivate var scopeSet: Set<String> { Set(scopes.map { $0.lowercased() }) }
 
-    /// Those that are the resource's own.
+    /// The scopes that belong to the resource itself.
     fileprivate var resourceScopes: Set<String> { scopeSet.filter { !$0.isOpenIDScope } }
 }

@@ -3,34 +3,34 @@ import Rules
 import Secrets
 import TokenStore
 
-/// A token that was refused at one place: a host, or a host's path if the consumer tells paths.
+/// A token that was refused at one place: a host, or a path on a host if the consumer sends paths.
 struct RejectedToken: Equatable, Sendable {
-    /// Seconds after a renewal in which a refusal means that renewing doesn't help, and no other renewal is tried for it.
+    /// Seconds after a renewal in which a refusal means that renewing doesn't help; no other renewal is tried for it.
     static let window = 60
-    /// Seconds for which a refusal counts at all: no access token lives much longer.
+    /// Seconds for which a refusal counts; no access token is valid for much longer.
     static let lifetime = 86_400
-    /// The longest claims that are kept, in bytes.
+    /// The longest claims that are stored, in bytes.
     static let longestClaims = 8192
 
-    /// The digest of the token; empty if it isn't known.
+    /// The digest of the token; empty if the token isn't known.
     var token: String
     /// When it was refused, in seconds since 1970.
     var on: Int
     /// When the token was renewed, if renewing it again doesn't help for now.
     var renewed: Int?
-    /// The claims that the server missed in it.
+    /// The claims that the server asked for when it refused the token.
     var claims: String?
 
-    /// Seconds until renewing may help again; nil if it may now.
+    /// Returns the seconds until renewing may help again; nil if it may now.
     func remaining(at now: Int) -> Int? {
         guard let renewed, (0..<Self.window).contains(now - renewed) else { return nil }
         return renewed + Self.window - now
     }
 
-    /// What is left of it once another token was got: that this one was refused.
+    /// The part that remains once another token was acquired: that this one was refused.
     var settled: RejectedToken { RejectedToken(token: token, on: on) }
 
-    /// Whether it says of a token that it is no use at the place.
+    /// Whether this refusal rules out a token at the place.
     func excludes(_ token: AccessTokenRecord) -> Bool {
         if token.secret.reveal().shortDigest == self.token { return true }
         guard claims != nil, let renewed = token.other[Rejection.renewedMember] else { return false }
@@ -52,40 +52,40 @@ extension RejectedToken {
     }
 }
 
-/// What was refused of what a refresh token was redeemed for, as the refresh token's record keeps it: by client, since a
-/// family's token goes on to serve the others, and by place.
+/// The refusals of tokens that a refresh token was redeemed for, as stored in its record: by client, because a family's
+/// refresh token continues to serve the other clients, and by place.
 struct RejectedTokens {
     private static let member = "lanyard_refusals"
-    /// What lanyard 0.1 kept: when tokens were refused, by client, and the claims missed, by resource.
+    /// The member that lanyard 0.1 wrote: when tokens were refused, by client, and the requested claims, by resource.
     private static let oldMember = "lanyard_rejected_on"
     private static let oldClaimsMember = "lanyard_missed_claims"
-    /// The most places that are kept.
+    /// The highest number of places that are stored.
     static let most = 32
 
-    /// What counts for a request now: what was refused at its path, then at its host.
+    /// Returns the refusals that apply to a request now: those at its path, then those at its host.
     static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> [RejectedToken] {
         let places = places(token, request.clientID)
         let found = request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
         return found.isEmpty ? [old(token, request, now)].compactMap(\.self) : found
     }
 
-    /// The digests of the tokens that were refused anywhere.
+    /// Returns the digests of the tokens that were refused anywhere.
     static func tokens(in token: RefreshTokenRecord, now: Int) -> Set<String> {
         let clients = (token.other[member]?.members ?? [:]).keys
         return Set(clients.flatMap { places(token, $0).values.filter { isAlive($0, now) }.map(\.token) })
     }
 
-    /// Takes note of a refusal at the request's place, in place of an older one there.
+    /// Records a refusal at the request's place, replacing an older one there.
     static func note(_ refusal: RejectedToken, in token: inout RefreshTokenRecord, for request: TokenRequest) {
         var places = places(token, request.clientID).filter { isAlive($0.value, refusal.on) }
         places[request.places[0]] = refusal
         put(places, into: &token, request)
     }
 
-    /// Settles what a token that was got for the request settles: all at its place, and the same claims at others.
+    /// Clears the refusals that a new token resolves: all at its place, and the same claims elsewhere.
     ///
-    /// Which token was refused stays: it is stored until the new one is, and whoever looks in between must not get it. If
-    /// the authority gave that very token again, it counts as new.
+    /// The digests of refused tokens stay: the refused token is stored until the new one is, and a process that reads
+    /// the store in between must not use it. If the authority returned the refused token again, it counts as new.
     static func settle(
         in token: inout RefreshTokenRecord, for request: TokenRequest, by accessToken: Secret, now: Int
     ) {
@@ -101,7 +101,7 @@ struct RejectedTokens {
         put(places, into: &token, request)
     }
 
-    /// Takes over which tokens were refused from a record that another is about to replace.
+    /// Copies the list of refused tokens from a record that is about to be replaced.
     static func carry(from replaced: RefreshTokenRecord, to token: inout RefreshTokenRecord, now: Int) {
         for client in (replaced.other[member]?.members ?? [:]).keys {
             let old = places(replaced, client).filter { isAlive($0.value, now) }.mapValues(\.settled)
@@ -158,7 +158,7 @@ extension TokenRequest {
     /// The resource that the token is for.
     fileprivate var resource: String { scopes.first?.resourceOfScope ?? "" }
 
-    /// Digests of where the token is presented, the path first if there is one, then its host; a path may be private.
+    /// Digests of where the token is presented: the path first if there is one, then the host; a path may be private.
     fileprivate var places: [String] {
         let whole = ["\(resource)\n\(host ?? "")".shortDigest]
         guard let path, !path.isEmpty else { return whole }

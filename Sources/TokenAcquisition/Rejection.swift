@@ -3,23 +3,23 @@ public import Rules
 public import Secrets
 import TokenStore
 
-/// What becomes of a token that a consumer says was refused.
+/// The consequences of a consumer's report that a token was refused.
 ///
-/// The access token is dropped if it is still the current one: an old refusal never takes a new token away. If it had just
-/// been renewed, renewing doesn't help at that place for now, while it may serve at every other: it stays, and the refusal is
-/// noted beside the refresh token. So are the claims that the server missed in it, with which renewing may help.
-/// If no refresh token is there to note it beside, the access token is dropped all the same.
-/// The refresh token itself stays: it may serve elsewhere, and only its authority can say that it is dead.
+/// The access token is dropped if it is still the current one, so that an old refusal never removes a new token. A
+/// token that had just been renewed stays: renewing it again wouldn't help at that place for now, but the token may
+/// work elsewhere. The refusal is then noted in the refresh token's record, along with the claims that the server asked
+/// for, because renewing with these may help. If there is no refresh token to note it in, the access token is dropped
+/// anyway. The refresh token stays: it may be useful elsewhere, and only its authority can say that it is invalid.
 struct Rejection {
-    /// The member of an access token's record that says it was renewed and not signed in for.
+    /// The member of an access token's record that says that it came from a renewal rather than a sign-in.
     static let renewedMember = "lanyard_renewed"
-    /// The value of that member if claims were asked for as it was renewed.
+    /// The value of that member if the renewal requested claims.
     static let renewedWithClaims = "claims"
 
     private(set) var dropped: [AccessTokenRecord] = []
-    /// Those that stay if what is to be noted is.
+    /// The access tokens that stay, provided that the refusal can be noted.
     private(set) var kept: [AccessTokenRecord] = []
-    /// What is to be noted, by lower-cased account.
+    /// The refusals to note, by lower-cased account.
     private(set) var refusals: [String: RejectedToken] = [:]
     private let request: TokenRequest
 
@@ -41,7 +41,7 @@ struct Rejection {
         }
     }
 
-    /// Whether a token was renewed so lately that renewing it once more brings the same.
+    /// Whether a token was renewed so recently that another renewal would return the same.
     private static func isHopeless(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
         guard let renewed = token.other[renewedMember], (0..<RejectedToken.window).contains(now - token.cachedAt) else {
             return false
@@ -49,7 +49,7 @@ struct Rejection {
         return claims == nil || renewed.text == renewedWithClaims
     }
 
-    /// A refresh token with what is to be noted beside it; nil if nothing is.
+    /// Returns a refresh token's record with the refusal noted; nil if there is nothing to note.
     func noted(in token: RefreshTokenRecord) -> RefreshTokenRecord? {
         let mayServe = token.clientID.lowercased() == request.clientID.lowercased() || token.familyID != nil
         guard mayServe, let refusal = refusals[token.homeAccountID.lowercased()] else { return nil }
@@ -60,16 +60,17 @@ struct Rejection {
 }
 
 extension TokenAcquirer {
-    /// Seconds to wait for a renewal before a refusal is noted beside its refresh token.
+    /// Seconds to wait for a running renewal before a refusal is noted in its refresh token's record.
     private static let patience = 60.0
 
-    /// Takes note that a consumer says a token was refused at the request's host and path; no token means whichever is current.
+    /// Records that a consumer reports a token as refused at the request's host and path; nil stands for the current
+    /// token.
     ///
-    /// The request's claims are those that the server missed in it.
+    /// The request's claims are those that the server asked for.
     ///
-    /// What a token was exchanged for is dropped, and the token stays: it is exchanged anew.
+    /// If a result of an exchange was refused, it is dropped, and the token stays and is exchanged again.
     ///
-    /// See `Rejection` for what becomes of a token. A token that isn't stored is no error.
+    /// See `Rejection` for the consequences. It isn't an error if the token isn't stored.
     public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
         if request.exchange != nil { return try rejectExchanged(token, for: request) }
         let authority = try match(request)
@@ -82,7 +83,7 @@ extension TokenAcquirer {
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
             try exclusively(lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
-                // A renewal may have replaced it: what is stored by now gets the note.
+                // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
                 let stored = try load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
                 guard let new = stored.flatMap(rejection.noted) else { return }
                 try storing { () throws(StoreError) in try store.save([.refreshToken(new)]) }

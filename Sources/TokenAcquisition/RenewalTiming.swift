@@ -1,22 +1,23 @@
-/// When a token is renewed that can still be handed out.
+/// When to renew a token that can still be handed out.
 public enum RenewalTiming: Sendable {
-    /// Once its authority wants it renewed (`refresh_in`), by whoever needs it then.
+    /// Once the authority wants it renewed (`refresh_in`), by the process that needs it then.
     case whenDue
-    /// Ahead of time, by another process: it is handed out at once, and whoever got it starts that process.
+    /// Ahead of time, by another process: the token is handed out at once, and the process that got it starts the
+    /// renewal.
     case byAnother
     /// Ahead of time, by this process: a token that is due isn't handed out, and no lock is waited for.
     case ahead
 }
 
-/// The time in which a token is renewed though it can still be handed out.
+/// The last quarter of a token's lifetime, in which it is renewed although it can still be handed out.
 enum LastQuarter {
-    /// The life in seconds from which the last quarter is long enough.
+    /// The lifetime in seconds from which its last quarter is long enough.
     private static let longLife = 2400
 
-    /// When it begins, in seconds since 1970.
+    /// Returns when the last quarter begins, in seconds since 1970.
     ///
-    /// Of a token's life, or, if that is so short that most of the quarter is past when the token is handed out, of the time for which
-    /// it is.
+    /// For a short lifetime, of whose last quarter little remains before the token is no longer handed out, it is the
+    /// last quarter of the time for which the token is handed out.
     static func start(from cachedAt: Int, to expiresOn: Int) -> Int {
         let life = max(expiresOn - cachedAt, 0)
         if life >= longLife { return expiresOn - life / 4 }

@@ -1,21 +1,22 @@
 import TokenStore
 
-/// What goes when clients sign an account out, and who has something of it afterwards.
+/// The records to remove when clients sign an account out, and the clients that keep some.
 ///
-/// A client's own tokens go. So does the refresh token of its family, which would sign it in again without a word; the
-/// family's other clients keep what they have until it ends. The account itself goes with the last token of it. MSAL for
-/// Objective-C removes a client's own as well; MSAL for Python removes other clients' access tokens too, "to avoid the
-/// complexity of locating" its siblings', which no other client could expect here. What is known of clients stays.
+/// The clients' own tokens are removed. So is the refresh token of a client's family, which would otherwise sign it in
+/// again silently; the family's other clients keep their access tokens until these expire. The account is removed with
+/// its last token. MSAL for Objective-C removes a client's own tokens as well. MSAL for Python also removes other
+/// clients' access tokens "to avoid the complexity of locating" those of siblings; here no other client could expect
+/// that. Client metadata stays.
 struct SignOutPlan {
     let removed: [CredentialRecord]
     /// The clients that still have a token of the account, lower-cased.
     let remaining: [String]
 
-    /// Plans among the records of one account and its environment.
+    /// Makes the plan from the records of one account and its environment.
     ///
     /// - Parameters:
-    ///   - records: what is stored of the account, and the metadata of clients.
-    ///   - clientIDs: whose sign-out it is, lower-cased; nil for every client's.
+    ///   - records: The account's stored records, and the metadata of clients.
+    ///   - clientIDs: The clients that sign out, lower-cased; nil for every client.
     init(_ records: StoredRecords, clientIDs: Set<String>?) {
         let tokens = records.all.filter { $0.clientID != nil && $0.homeAccountID != nil }
         let accounts = records.accounts.map(CredentialRecord.account)

@@ -9,7 +9,8 @@ public struct SilentAccount: Sendable {
     let selection: SilentSelection
     let records: StoredRecords
 
-    /// A token that can be handed out as it is; one that the authority wants renewed only if that may wait.
+    /// Returns a token that can be handed out as it is; one that is due for early renewal only if `renewsEarly` is
+    /// false.
     func usable(renewsEarly: Bool) -> AcquiredToken? {
         guard let token = selection.freshToken, !renewsEarly || !selection.shouldRenew(token) else { return nil }
         var acquired = AcquiredToken(token, account: account, source: .cache)
@@ -17,21 +18,21 @@ public struct SilentAccount: Sendable {
         return acquired
     }
 
-    /// The token that serves while the authority is down.
+    /// The token that is handed out while the authority is down.
     var lastResort: AcquiredToken? {
         selection.lastResort.map { AcquiredToken($0, account: account, source: .cache) }
     }
 
-    /// The token that is handed out though it was refused, if nobody can be asked.
+    /// The token that is handed out although it was refused, if nobody can be asked.
     ///
-    /// It is due, so that the answer isn't remembered: the next request may come with somebody to ask.
+    /// It counts as due, so that the answer isn't remembered: for the next request, somebody may be there to be asked.
     var refusedToken: AcquiredToken? {
         guard var token = selection.refusedToken else { return nil }
         token.refreshOn = token.cachedAt
         return AcquiredToken(token, account: account, source: .cache)
     }
 
-    /// The request with the claims that a server missed in what was stored for it.
+    /// Returns the request with the claims that a server asked for when it refused a stored token.
     func heeding(_ request: TokenRequest) -> TokenRequest {
         var request = request
         request.claims = request.claims ?? selection.missedClaims

@@ -1,11 +1,11 @@
 public import Rules
 public import TokenStore
 
-/// What is stored that can answer a request without the person (MSAL's AcquireTokenSilent).
+/// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).
 public struct SilentSelection: Sendable {
-    /// Seconds before its end from which a token is no longer handed out.
+    /// Seconds before its expiry from which a token is no longer handed out.
     public static let expiryBuffer = 300
-    /// The same where a renewal ends the token before: somebody else may be in the middle of using that.
+    /// The same if a renewal revokes the previous token, which another process may be using.
     public static let lateExpiryBuffer = 60
 
     private let records: StoredRecords
@@ -16,9 +16,9 @@ public struct SilentSelection: Sendable {
     private let timing: RenewalTiming
     private let now: Int
 
-    /// Looks among records on behalf of a request and an account, at a time in seconds since 1970.
+    /// Selects records for a request and an account, at a time in seconds since 1970.
     ///
-    /// With `renewsLate` no token is renewed before it must be, whatever the timing.
+    /// With `renewsLate`, no token is renewed before it has to be, whatever the timing.
     public init(
         _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest,
         renewsLate: Bool = false, timing: RenewalTiming = .whenDue, now: Int
@@ -32,8 +32,10 @@ public struct SilentSelection: Sendable {
         self.now = now
     }
 
-    /// The access token to hand out, or nil: it must live five more minutes, or one if it is renewed late, and neither claims
-    /// nor a prompt be asked for.
+    /// The access token to hand out; nil if there is none.
+    ///
+    /// It must be valid for five more minutes, or for one if it is renewed late, and the request must ask for neither
+    /// claims nor a prompt.
     public var freshToken: AccessTokenRecord? { fresh(among: candidates) }
 
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
@@ -45,7 +47,7 @@ public struct SilentSelection: Sendable {
         }
     }
 
-    /// Whether the authority wants the token renewed though it lives on (`refresh_in`).
+    /// Whether the authority wants the token renewed although it is still valid (`refresh_in`).
     public func shouldRenew(_ token: AccessTokenRecord) -> Bool {
         !renewsLate && timing == .whenDue && token.refreshOn.map { $0 <= now } ?? false
     }
@@ -53,7 +55,7 @@ public struct SilentSelection: Sendable {
     /// From when on a token, or what one was exchanged for, is renewed ahead of time, in seconds since 1970; nil for never.
     func dueOn(_ record: some GrantedRecord) -> Int? { timing == .whenDue ? nil : record.aheadOn }
 
-    /// The access token that still serves while the authority is down: unexpired, or of extended lifetime.
+    /// The access token that is usable while the authority is down: unexpired, or within its extended lifetime.
     public var lastResort: AccessTokenRecord? {
         guard request.claims == nil else { return nil }
         return candidates.first { $0.lives(after: now) || ($0.extendedExpiresOn ?? 0) > now }
@@ -61,8 +63,9 @@ public struct SilentSelection: Sendable {
 
     /// The refresh tokens to try, best first.
     ///
-    /// The client's own, then its family's; a client that the authority called a member takes its family's first, as
-    /// the one that is renewed by every member. One that the authority called no member takes only its own.
+    /// The client's own token comes before its family's. If the authority called the client a member of the family, the
+    /// family's token comes first, because every member renews it. If it called the client no member, only its own
+    /// token is used.
     public var refreshTokens: [RefreshTokenRecord] {
         let here = records.refreshTokens.filter { token in
             place.aliases.contains(token.environment.lowercased())
@@ -77,25 +80,26 @@ public struct SilentSelection: Sendable {
         }
     }
 
-    /// What a token was exchanged for, to be handed out; nil if it must be exchanged anew.
+    /// The result of an exchange to hand out; nil if the token must be exchanged again.
     var freshExchanged: ExchangedRecord? {
         guard request.claims == nil, request.needsNoPage else { return nil }
         return exchanged.flatMap { $0.isFresh(at: now, timing) ? $0 : nil }
     }
 
-    /// What a token of the client, account, realm and scopes was last exchanged for, on behalf of the request's host.
+    /// The last result of exchanging a token of the client, account, realm and scopes for the request's host.
     var exchanged: ExchangedRecord? {
         records.exchanged.filter { $0.serves(request) && place.owns($0, of: account) }
             .max { $0.cachedAt < $1.cachedAt }
     }
 
-    /// Whether the last token came from another program's sign-in, so that it is renewed there.
+    /// Whether the last token came from a broker's sign-in, and so is renewed there.
     var isBrokered: Bool { matching.first.map { $0.broker != nil } ?? (account.broker != nil) }
 
     /// Whether a renewal would do: not if a prompt is asked for.
     var mayRenew: Bool { request.needsNoPage }
 
-    /// Those that renewing by may help: all, but within a minute of a renewal that was refused where the token is presented.
+    /// The refresh tokens that are worth redeeming: none within a minute of a renewal whose token was refused at the
+    /// request's place, otherwise all.
     var redeemable: [RefreshTokenRecord] {
         refreshTokens.filter { token in
             RejectedTokens.standing(in: token, for: request, now: now).allSatisfy { $0.remaining(at: now) == nil }
@@ -116,10 +120,11 @@ public struct SilentSelection: Sendable {
     /// Seconds until a renewal may help again; nil if it may now.
     var secondsToRenewal: Int? { refusals.compactMap { $0.remaining(at: now) }.max() }
 
-    /// The token that was just renewed and refused at the host.
+    /// The token that was just renewed and refused at the host; nil if the path is known, or if the server said which
+    /// claims it needs.
     ///
-    /// Without paths nobody knows whether the refusal was for what is wanted now, so that somebody who lost one repository
-    /// keeps the others. nil if the path is known, or the server said what it missed.
+    /// Without paths, nobody knows whether the refusal was for the repository that is wanted now. Handing the token out
+    /// keeps the others usable for a user who lost access to one.
     var refusedToken: AccessTokenRecord? {
         guard request.host != nil, request.path?.isEmpty ?? true, missedClaims == nil, secondsToRenewal != nil else {
             return nil
@@ -127,21 +132,21 @@ public struct SilentSelection: Sendable {
         return fresh(among: matching)
     }
 
-    /// The client's family as the authority told it: empty for none, nil if it hasn't been told.
+    /// The client's family according to the authority: empty for none, nil if that isn't known.
     private var familyOfClient: String? {
         records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
     }
 
-    /// The claims that a server missed in the last token that was presented there.
+    /// The claims that a server asked for when it refused the last token that was presented there.
     var missedClaims: String? { refusals.lazy.compactMap(\.claims).first }
 
-    /// Those that weren't refused where the token is to be presented.
+    /// The tokens that weren't refused where the token is to be presented.
     private var candidates: [AccessTokenRecord] {
         let refusals = refusals
         return matching.filter { token in !refusals.contains { $0.excludes(token) } }
     }
 
-    /// The client's tokens for the account, realm and scopes, the longest-lived first.
+    /// The client's tokens for the account, realm and scopes, the one that expires last first.
     private var matching: [AccessTokenRecord] {
         records.accessTokens
             .filter { $0.serves(request) && place.owns($0, of: account) }
@@ -150,7 +155,7 @@ public struct SilentSelection: Sendable {
 }
 
 extension AccessTokenRecord {
-    /// Whether it is for the request's client, scopes and resources, whoever's it is.
+    /// Whether it is for the request's client, scopes and resources, of any account.
     func serves(_ request: TokenRequest) -> Bool {
         clientID.lowercased() == request.clientID.lowercased() && resourceIndicators == request.resourceKey
             && Set(request.scopes.map { $0.lowercased() }).isSubset(of: scopes.map { $0.lowercased() })
@@ -168,7 +173,7 @@ extension TokenRequest {
 }
 
 extension ExchangedRecord {
-    /// Whether it is what the request's exchange gives for its host, client and scopes, whoever's it is.
+    /// Whether it is the result of the request's exchange for its host, client and scopes, of any account.
     func serves(_ request: TokenRequest) -> Bool {
         guard let wanted = request.exchange else { return false }
         return exchange == wanted.name && audience.lowercased() == wanted.audience.lowercased() && path == wanted.path
@@ -176,7 +181,7 @@ extension ExchangedRecord {
             && Set(request.exchangeScopes.map { $0.lowercased() }) == Set(scopes.map { $0.lowercased() })
     }
 
-    /// Whether it is handed out without a thought of renewing it.
+    /// Whether it can be handed out without being renewed.
     func isFresh(at now: Int, _ timing: RenewalTiming) -> Bool {
         let buffer = SilentSelection.expiryBuffer
         guard lives(after: now + buffer), cachedAt <= now + buffer else { return false }

@@ -5,27 +5,27 @@ import Rules
 public import TokenStore
 
 extension TokenAcquirer {
-    /// Every record of the group.
+    /// Returns every record of the group.
     public func allRecords() throws(StoreError) -> StoredRecords { try store.records(matching: .all) }
 
-    /// Every account among records, who uses it, and which is used where.
+    /// Returns every account among the records, its clients, and where it is used.
     public func accounts(among records: StoredRecords) -> AccountOverview {
         AccountOverview(records, registry: registry, history: selection?.read() ?? [], isShared: isShared)
     }
 
-    /// What became of an account that was signed out.
+    /// The result of signing an account out.
     public struct SignedOut: Sendable, Equatable {
-        /// How many records were removed.
+        /// The number of records that were removed.
         public let removed: Int
-        /// The clients that still have a token of it, lower-cased.
+        /// The clients that still have a token of the account, lower-cased.
         public let remaining: [String]
-        /// An ID token of each client that had one: it names the browser's session.
+        /// The ID token of each client that had one; it identifies the browser's session.
         public let idTokens: [IDTokenRecord]
-        /// The refresh tokens among what was removed.
+        /// The refresh tokens among the removed records.
         public let refreshTokens: [RefreshTokenRecord]
     }
 
-    /// Signs an account out of clients: removes what they have of it, and no other client's.
+    /// Signs an account out of clients: removes their records of it, and no other client's.
     ///
     /// The clients' ids are lower-cased; nil means every client of the group. See `SignOutPlan` for what goes. An account of
     /// which nothing is left goes from the selection too.
@@ -43,12 +43,12 @@ extension TokenAcquirer {
         return SignedOut(removed: removed, remaining: plan.remaining, idTokens: own, refreshTokens: tokens)
     }
 
-    /// Takes an account out of the selection; if that fails, a name without an account is left, which means nothing.
+    /// Removes an account from the selection; if that fails, a choice without an account is left, which has no effect.
     private func forget(_ account: KnownAccount) {
         try? selection?.remove(account.isSelected)
     }
 
-    /// Ends the person's session at the authority in the browser; the ID token is one from before the sign-out.
+    /// Ends the user's session with the authority in the browser; the ID token is from before the sign-out.
     public func endSession(
         of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
         kind: String?, person: any PersonInterface
@@ -65,7 +65,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// Has an authority take back a refresh token that was removed here, if its plugin has tokens taken back.
+    /// Revokes a refresh token that was removed here, if the authority's plugin can.
     public func revoke(
         _ token: RefreshTokenRecord, authority url: String, kind: String?
     ) async throws(AcquisitionError) {
@@ -85,18 +85,18 @@ extension TokenAcquirer {
         return registry.match(authority: url, kind: kind, isConfigured: isConfigured)
     }
 
-    /// Where an authority's accounts are kept; nil if no plugin serves it.
+    /// Returns where an authority's accounts are stored; nil if no plugin serves it.
     ///
-    /// Nothing is sent anywhere for it, so that any host will do. The kind is for an authority whose URL doesn't tell it.
+    /// This sends nothing, so any host will do. `kind` is for an authority whose URL doesn't show its kind.
     public func place(of authority: String, kind: String? = nil) -> AuthorityPlace? {
         registry.match(authority: authority, kind: kind, isConfigured: true).map(AuthorityPlace.init)
     }
 }
 
 extension TokenAcquirer {
-    /// Gets a token once the person has said which of several accounts is meant.
+    /// Acquires a token once the user has chosen one of several accounts.
     ///
-    /// - Throws: `ambiguousAccount` if the person can't be asked.
+    /// - Throws: `ambiguousAccount` if the user can't be asked.
     func tokenOfChosen(
         among accounts: [AccountRecord], _ request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
@@ -104,7 +104,7 @@ extension TokenAcquirer {
         guard let person = await finder.person, let chooser = person.chooser else { throw .ambiguousAccount(accounts) }
         let choice = try await exclusively("choose\n\(authority.place.environment)") {
             () async throws(AcquisitionError) -> AccountChoice in
-            // Whoever held the lock before may have been told.
+            // The process that held the lock before may have asked already.
             if let account = self.decide(request).account { return .account(account) }
             await person.announce?()
             let choice = await chooser.choose(among: accounts)
@@ -132,13 +132,13 @@ extension TokenAcquirer {
         async
     {
         guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
-        // If the choice can't be kept it counts this once.
+        // If the choice can't be stored, it only counts for this request.
         guard (try? selection.select(selected)) != nil else { return }
         await chooser.confirm(account, at: authority.place)
     }
 
-    /// Chooses an account that signed in for its authority: if none was chosen there, or if the person was asked for
-    /// another account and took this one.
+    /// Chooses an account that signed in for its authority, if none was chosen there, or if the user was asked for
+    /// another account and signed in with this one.
     func settle(
         on account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest,
         _ authority: AuthorityMatch

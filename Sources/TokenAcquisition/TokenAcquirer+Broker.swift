@@ -5,24 +5,25 @@ import Rules
 import Secrets
 import TokenStore
 
-// Tokens of sign-ins that another program of the machine holds, a broker: its plugin is asked before the person is.
+// Tokens from a broker, another program of the machine that holds sign-ins. Its plugin is asked before the user is.
 
 extension TokenAcquirer {
-    /// Seconds that the broker may take if a person would be asked next.
+    /// Seconds that the broker may take if the user would be asked next.
     private static let patience = 2.0
-    /// The same if nobody can be.
+    /// The same if nobody can be asked.
     private static let unattendedPatience = 10.0
-    /// What is left of that time must be enough to start a plugin.
+    /// The shortest remaining time in which it is still worth starting a plugin.
     private static let leastPatience = Duration.milliseconds(300)
 
-    /// The plugin that a token can be asked of without the person; nil if none serves the authority and the client, its program
-    /// can't be there, the configuration forbids it, or the request has a prompt for the person.
+    /// Returns the plugin that can get a token from a broker without the user; nil if none serves the authority and the
+    /// client, if its program can't be present, if the configuration forbids it, or if the request has a prompt for the
+    /// user.
     func broker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
         guard request.needsNoPage else { return nil }
         return anyBroker(for: request, at: match)
     }
 
-    /// The same, if the person may be asked.
+    /// Returns the same plugin if the user may be asked.
     private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
         guard mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
             let plugin = registry.broker(for: match), plugin.hasNeeds(in: environment),
@@ -70,7 +71,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// What the broker has.
+    /// The broker's answer.
     private enum BrokerAnswer: Sendable {
         case token(AcquiredToken)
         case refusal(PluginError)
@@ -103,7 +104,7 @@ extension TokenAcquirer {
         return .token(token)
     }
 
-    /// Refuses what isn't for the account that is expected, or is less than was asked for.
+    /// Refuses a result for another account than expected, or with fewer scopes than requested.
     private func require(
         _ result: PluginResult, for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(PluginError) {
@@ -117,12 +118,12 @@ extension TokenAcquirer {
         }
     }
 
-    /// Takes note that a server refused a token of the broker's, which may give it again.
+    /// Records that a server refused the broker's token, because the broker may return it again.
     func note(refused token: Secret, for request: TokenRequest) {
         recentFailures.notes.leaveTime(about: Self.refusal(of: token, for: request))
     }
 
-    /// Whether a server refused that very token at the request's place within the last minute.
+    /// Whether a server refused this exact token at the request's place within the last minute.
     private func wasJustRefused(_ token: Secret, for request: TokenRequest) -> Bool {
         recentFailures.notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
     }
@@ -132,9 +133,10 @@ extension TokenAcquirer {
             separator: "\n")
     }
 
-    /// Has the broker ask the person, if it said that it would have to; nil if it isn't its turn, or came to nothing.
+    /// Has the broker ask the user, if it said that it would have to; nil if the broker isn't used here, or got no
+    /// token.
     ///
-    /// - Throws: that the person refused, and whatever it is if there is no other way to sign in.
+    /// - Throws: An error if the user refused; any error if there is no other way to sign in.
     func askPersonByBroker(
         _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
     ) async throws(AcquisitionError) -> PluginResult? {
@@ -168,10 +170,10 @@ extension TokenAcquirer {
 }
 
 extension PluginError {
-    /// The error for a broker that others keep busy, or that took the time that was left.
+    /// The error if the broker is busy with other requests, or used up the time limit.
     fileprivate static let slowBroker = PluginError(.unavailable, "the machine's broker did not answer in time")
 
-    /// The error if a server has just refused what the broker gives.
+    /// The error if a server has just refused the token that the broker returns.
     fileprivate static let refusedOfBroker = PluginError(
         .interactionRequired, "the server refused the token that the machine's broker gives")
 
@@ -182,7 +184,7 @@ extension PluginError {
 }
 
 extension RecentFailures.Key {
-    /// What a broker's failure is filed under: who is to be left alone is the broker.
+    /// Creates the key of a broker's failure; the broker is what is throttled.
     init(
         broker plugin: PluginManifest, _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?
     ) {

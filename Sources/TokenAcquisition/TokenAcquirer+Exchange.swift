@@ -5,10 +5,11 @@ import Secrets
 import TokenStore
 
 extension TokenAcquirer {
-    /// Gets what the request's host takes in a token's place: what is stored, or what a token is exchanged for now.
+    /// Acquires the credential that the request's host accepts in place of a token: a stored one, or the result of an
+    /// exchange.
     ///
-    /// The token is got as any other. Once there is one, a single process at a time exchanges it, and those that waited find
-    /// what came of it.
+    /// The token itself is acquired like any other. Then one process at a time exchanges it, and those that waited find
+    /// its result.
     func exchanged(
         _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
@@ -19,7 +20,7 @@ extension TokenAcquirer {
             let token = try await token(for: request.withoutExchange, by: decision, finder)
             return try await turn(token, for: request, exchange, since: asked, isLast: token.source != .cache) {
                 () async throws(AcquisitionError) in
-                // What the host refused may have been taken back: a new one shows whether it is the token's fault.
+                // The refused token may have been revoked: a new one shows whether the token was at fault.
                 try self.reject(token.accessToken, for: request.withoutExchange)
                 return try await self.token(for: request.withoutExchange.meaning(token.account), by: nil, finder)
             }
@@ -41,7 +42,7 @@ extension TokenAcquirer {
         let meant = request.meaning(token.account)
         let result = try await exclusively(lock(of: exchange, meant, token, authority.place)) {
             () async throws(AcquisitionError) -> AcquiredToken? in
-            // Whoever held the lock before may have done the work: what it stored counts.
+            // The process that held the lock before may have done the work; its stored result counts.
             if case .answer(let result) = self.decide(meant).step { return result }
             do throws(PluginError) {
                 return try await self.ask(token, for: meant, exchange, authority, plugin, since: asked)
@@ -52,12 +53,12 @@ extension TokenAcquirer {
         }
         if let result { return result }
         let newer = try await another()
-        // What failed with the other token says nothing of this one.
+        // The failure with the other token says nothing about this one.
         let now = recentFailures.now + 1
         return try await turn(newer, for: request, exchange, since: now, isLast: true, another: another)
     }
 
-    /// Has the plugin exchange the token, unless that failed while this process waited, and keeps what comes.
+    /// Has the plugin exchange the token, unless that failed while this process waited, and stores the result.
     private func ask(
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, _ authority: AuthorityMatch,
         _ plugin: PluginManifest, since asked: Int
@@ -91,9 +92,9 @@ extension TokenAcquirer {
         return ask
     }
 
-    /// Keeps what came, unless the client's account has signed out meanwhile, which an identity never does.
+    /// Stores the result, unless the client's account has signed out meanwhile; an identity never signs out.
     ///
-    /// If it can't be kept it is handed out this once, as a token of such an account is.
+    /// If it can't be stored, it is still handed out this once, like a token of an account that signed out.
     private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityPlace) {
         if request.identity != nil {
             return keep(.exchanged(record), of: RememberedTokens.Owner(request, place))
@@ -107,7 +108,7 @@ extension TokenAcquirer {
         try? store.save([.exchanged(record)])
     }
 
-    /// The lock of what a token is exchanged for: nobody waits for a host but those who need something of it.
+    /// Returns the lock of an exchange's result; a host delays only the processes that need the same result.
     private func lock(
         of exchange: TokenExchange, _ request: TokenRequest, _ token: AcquiredToken, _ place: AuthorityPlace
     ) -> String {
@@ -116,7 +117,7 @@ extension TokenAcquirer {
             .joined(separator: "\n")
     }
 
-    /// Forgets what a consumer says was refused; no credential means whichever is current.
+    /// Forgets a credential that a consumer reports as refused; nil stands for the current one.
     func rejectExchanged(
         _ refused: Secret?, for request: TokenRequest
     ) throws(AcquisitionError) {
@@ -139,10 +140,10 @@ extension TokenRequest {
         return request
     }
 
-    /// What tells the token from others that are exchanged for the same host: its scopes and resources.
+    /// The key that distinguishes tokens that are exchanged for the same host: their scopes and resources.
     var exchangeScopes: [String] { scopes + Set(resourceIndicators).sorted().map { "resource:\($0)" } }
 
-    /// The request on behalf of the account that a token turned out to be of.
+    /// Returns the request for the account that the token turned out to belong to.
     fileprivate func meaning(_ account: AccountRecord?) -> TokenRequest {
         var request = self
         request.account = account?.homeAccountID ?? request.account
@@ -151,7 +152,7 @@ extension TokenRequest {
 }
 
 extension ExchangedRecord {
-    /// What a plugin gave for a token.
+    /// Creates a record from a plugin's credential.
     fileprivate init(
         _ credential: PluginCredential, of token: AcquiredToken, _ request: TokenRequest, _ exchange: TokenExchange,
         _ place: AuthorityPlace, now: Int
@@ -169,8 +170,8 @@ extension ExchangedRecord {
         refreshOn = credential.refreshIn.map { now + $0 }
     }
 
-    /// Whether it does though getting another failed: as long as it lives, if nobody can be asked now; and at any failure, if it
-    /// was only to be renewed early.
+    /// Whether it can be handed out although acquiring another failed: while it is valid, if nobody can be asked now,
+    /// and after any failure, if it was only to be renewed early.
     fileprivate func serves(instead error: AcquisitionError, at now: Int) -> Bool {
         if case .plugin(let error, _) = error, error.code.isOutage, lives(after: now) { return true }
         return refreshOn.map { $0 <= now } ?? false && lives(after: now + SilentSelection.expiryBuffer)
@@ -178,7 +179,7 @@ extension ExchangedRecord {
 }
 
 extension RecentFailures.Key {
-    /// What a failed exchange is filed under: who is to be left alone is the host.
+    /// Creates the key of a failed exchange; the host is what is throttled.
     fileprivate init(
         _ exchange: TokenExchange, _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?
     ) {

@@ -8,7 +8,7 @@ public import TokenStore
 // Tokens of applications and machines: nobody signs in, and there is no account.
 
 extension TokenAcquirer {
-    /// Decides for an identity by what is stored: its token, what that was exchanged for, or the plugin.
+    /// Decides for an identity by what is stored: hand out its token or the result of an exchange, or ask the plugin.
     ///
     /// A keyring that can't be used, whose records are nil, is no error, as there is none where most machines work: what is
     /// remembered outside of it counts, too.
@@ -36,7 +36,7 @@ extension TokenAcquirer {
         return decision
     }
 
-    /// Gets a token as an identity: what is stored, or what the plugin gets now.
+    /// Acquires a token as an identity: a stored one, or a new one from the plugin.
     ///
     /// One process at a time asks, and those that waited find what came of it. If that fails, a token that lives on serves.
     func authenticated(_ run: AcquisitionRun) async throws(AcquisitionError) -> AcquiredToken {
@@ -56,7 +56,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// Gets a token as an identity anew, whatever is stored, and keeps it: whether that works is what somebody wants to know.
+    /// Acquires a new token as an identity, whatever is stored, and stores it, to find out whether that works.
     public func authenticatedAnew(_ request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
@@ -65,7 +65,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// Has the plugin get a token, unless that failed while this process waited, and keeps it.
+    /// Has the plugin acquire a token, unless that failed while this process waited, and stores it.
     private func authenticate(
         _ request: TokenRequest, _ authority: AuthorityMatch, since asked: Int
     ) async throws(AcquisitionError) -> AcquiredToken {
@@ -89,9 +89,9 @@ extension TokenAcquirer {
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
 
-    /// Keeps a token, or what one was exchanged for, in the keyring, or, if there is none to use, where answers are remembered.
+    /// Stores a token or the result of an exchange in the keyring or, if that can't be used, in the cache of answers.
     ///
-    /// An identity has no keyring to rely on, so that what can't be kept is none the worse.
+    /// An identity can't rely on a keyring, so it is no error if neither works.
     func keep(_ record: CredentialRecord, of owner: RememberedTokens.Owner) {
         do throws(StoreError) {
             try store.save([record])
@@ -100,13 +100,14 @@ extension TokenAcquirer {
         }
     }
 
-    /// What is stored at a request's authority; of an identity's nothing if the keyring can't be used.
+    /// Returns the records at a request's authority; nothing for an identity if the keyring can't be used.
     func stored(for request: TokenRequest, at place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
         guard request.identity != nil else { return try load(place) }
         return (try? load(place)) ?? StoredRecords()
     }
 
-    /// Forgets what is remembered of an identity outside of the keyring; a secret that isn't nil must be what was refused.
+    /// Forgets the tokens of an identity that are remembered outside the keyring; if `refused` isn't nil, only that
+    /// one.
     func forgetRemembered(_ refused: Secret?, for request: TokenRequest, _ place: AuthorityPlace) {
         guard request.identity != nil, let remembered else { return }
         let owner = RememberedTokens.Owner(request, place)
@@ -120,7 +121,7 @@ extension TokenAcquirer {
         if secret == refused { remembered.forget(owner) }
     }
 
-    /// What the plugin is asked: the identity, and what shows that it is itself.
+    /// Creates the plugin's request, with the identity and its proof.
     private func authentication(
         for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
@@ -146,7 +147,8 @@ extension TokenAcquirer {
         return ask
     }
 
-    /// The stored token that lacks the claims that are asked for: its platform may keep it, too, and must not give it again.
+    /// Returns the stored token that lacks the requested claims: the platform may cache it, too, and must not return it
+    /// again.
     private func refused(_ request: TokenRequest) -> Secret? {
         guard request.claims != nil else { return nil }
         var request = request
@@ -154,7 +156,7 @@ extension TokenAcquirer {
         return decide(request).accessToken?.secret
     }
 
-    /// The variables of these names that are set.
+    /// Returns the variables with these names that are set.
     func fields(_ names: [String]) -> [PluginField] {
         names.compactMap { name in
             environment[name].flatMap { $0.isEmpty ? nil : PluginField(name, Secret($0)) }
@@ -196,14 +198,14 @@ extension TokenAcquirer {
         }
     }
 
-    /// The lock of an identity's token: nobody waits for a plugin but those who need the same.
+    /// Returns the lock of an identity's token; the plugin delays only the processes that need the same token.
     private func lock(ofTokenFor request: TokenRequest, _ place: AuthorityPlace) -> String {
         (["identity"] + RememberedTokens.Owner(request, place).fields).joined(separator: "\n")
     }
 }
 
 extension PluginRequest {
-    /// Says whose the token is: a machine's identity, which has neither authority nor client.
+    /// Adds a machine's identity, which has neither an authority nor a client.
     mutating func identify(machine id: String, variables: [PluginField] = []) {
         (authority, clientID) = ("", "")
         identity = PluginIdentity(.managed)
@@ -213,14 +215,14 @@ extension PluginRequest {
 }
 
 extension ClientSecretStore.Owner {
-    /// The password of the client's certificate, which is kept beside its secret.
+    /// The password of the client's certificate, which is stored beside its secret.
     public var ofCertificate: Self {
         Self(environment: environment, realm: realm, clientID: "\(clientID) certificate")
     }
 }
 
 extension RememberedTokens.Owner {
-    /// Whose token a request needs, and for what, or what it is exchanged for, if it is.
+    /// Creates the owner and purpose of a request's token, or of the result of its exchange.
     init(_ request: TokenRequest, _ place: AuthorityPlace) {
         let token = [
             place.environment, place.realm, request.clientID.lowercased(),

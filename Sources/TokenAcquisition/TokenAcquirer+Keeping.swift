@@ -4,17 +4,17 @@ import Rules
 import TokenStore
 
 extension TokenAcquirer {
-    /// The lock of the item that keeps a refresh token: of its environment, its client or family, and its account.
+    /// Returns the lock of the item that stores a refresh token: by environment, client or family, and account.
     func lock(of token: RefreshTokenRecord, _ place: AuthorityPlace) -> String {
         let owner = token.familyID.map { ["family", $0] } ?? ["client", token.clientID]
         return (["refresh token", place.environment] + owner + [token.homeAccountID])
             .map { $0.lowercased() }.joined(separator: "\n")
     }
 
-    /// Stores what came, and hands out the token.
+    /// Stores a result, and returns its token.
     ///
-    /// `redeemed` is what was redeemed for it, under whose lock this runs, and `known` what was read under that lock; `broker` is the
-    /// plugin that got it from another program's sign-in.
+    /// `redeemed` is the redeemed refresh token, whose lock is held here, and `known` are the records read under that
+    /// lock. `broker` is the plugin that got the result from a broker's sign-in.
     func keep(
         _ result: PluginResult, _ request: TokenRequest, _ authority: AuthorityMatch, redeemed: RefreshTokenRecord?,
         among known: StoredRecords? = nil, broker: String? = nil
@@ -27,8 +27,8 @@ extension TokenAcquirer {
         let held = redeemed.map { lock(of: $0, authority.place) }
         let made: RecordsOfResult
         if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
-            // A client's lock comes before its family's, and nothing after that. What came must not be lost: it is kept
-            // even if whoever has the lock doesn't give it back.
+            // A client's lock comes before its family's, and nothing comes after that. The result must not be lost: it
+            // is stored even if the holder doesn't release the lock.
             made = try await exclusively(needed, insists: false) { () async throws(AcquisitionError) in
                 try self.save(wanted, among: self.load(authority.place))
             }
@@ -41,10 +41,12 @@ extension TokenAcquirer {
         return AcquiredToken(made.accessToken, account: made.account, source: source)
     }
 
-    /// What is stored now that the authority has answered, given what was read under the refresh token's lock.
+    /// Returns what is stored now that the authority has answered, given the records read under the refresh token's
+    /// lock.
     ///
-    /// Whoever adds what goes with a refresh token has its lock. Who needs none, as a sign-out or another program, changes
-    /// what was found or takes it away, and that shows where it was found, without a search.
+    /// A process that adds records to those of a refresh token holds its lock. Those that need no lock, such as a
+    /// sign-out or another program, only change or remove the records that were found, which rereading these shows
+    /// without a search.
     private func loadAgain(
         _ known: StoredRecords?, _ place: AuthorityPlace
     ) throws(AcquisitionError) -> StoredRecords {
@@ -54,9 +56,10 @@ extension TokenAcquirer {
         return try load(place)
     }
 
-    /// Stores what came as far as it follows from what is stored by now, and gives what that is.
+    /// Stores the parts of a result that are still valid given the current records, and returns them.
     ///
-    /// Who signed out during a renewal stays signed out. If a sign-in brought another refresh token meanwhile, that stays.
+    /// An account that signed out during a renewal stays signed out. If a sign-in brought another refresh token
+    /// meanwhile, that one stays.
     private func save(
         _ asked: RecordsOfResult, among stored: StoredRecords
     ) throws(AcquisitionError) -> RecordsOfResult {

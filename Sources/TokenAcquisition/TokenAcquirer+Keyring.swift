@@ -25,7 +25,7 @@ extension TokenAcquirer {
         return records
     }
 
-    /// The accounts of an authority among what is stored, and which of them a request's client uses.
+    /// Returns the accounts of an authority among the records, and which of them a request's client uses.
     func known(
         _ records: StoredRecords, _ authority: AuthorityMatch, _ request: TokenRequest,
         _ history: [SelectedAccount]? = nil
@@ -39,9 +39,9 @@ extension TokenAcquirer {
         do { return try body() } catch { throw .store(error) }
     }
 
-    /// Refuses a keyring that could not keep what is about to be asked for.
+    /// Checks that the keyring can store the result of a sign-in that is about to start.
     ///
-    /// - Throws: the reason; nothing if the provider can ask the person to put it right.
+    /// - Throws: The reason why it can't; nothing if the provider can ask the user to fix it.
     package func requireWritable() throws(StoreError) {
         guard let problem = store.problem() else { return }
         if store.mayPrompt, [.locked, .noDefaultCollection].contains(problem.reason) { return }

@@ -7,10 +7,10 @@ import Secrets
 public import TokenStore
 
 extension TokenAcquirer {
-    /// Sets what shapes the page that the person gets.
+    /// Sets the fields that shape the sign-in page.
     ///
-    /// If the tenant doesn't know the account that is signed in, the person is to choose another, unless it is the one that
-    /// was named.
+    /// If the tenant doesn't know the account that is signed in, the user has to choose another, unless the account was
+    /// named.
     func shape(
         _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
     ) {
@@ -21,7 +21,7 @@ extension TokenAcquirer {
             request.signIn.loginHint ?? (isStranger ? nil : account?.username) ?? request.expectedAccount
     }
 
-    /// Sets the ways to sign in and where the browser comes back to, as far as the client leaves that open.
+    /// Sets the flows and the redirect URI, as far as the client leaves them open.
     ///
     /// - Throws: as `AuthorityMatch.flows(of:among:hasSecret:)`.
     func route(
@@ -50,13 +50,13 @@ extension TokenAcquirer {
             ?? authority.issuer?.registration.redirectURI
     }
 
-    /// Sets what people are told of the sign-in.
+    /// Sets the names that the user sees during the sign-in.
     func name(_ ask: inout PluginRequest, purpose: String?) {
         ask.clientName = registry.client(withID: ask.clientID)?.name
         ask.purpose = purpose ?? registry.resource(forScopes: ask.scopes)?.name
     }
 
-    /// What renewal, sign-in and probe have in common.
+    /// Creates the request that renewal, sign-in and probe have in common.
     ///
     /// - Throws: `.noClientSecret` if nothing works there without one.
     func pluginRequest(
@@ -80,7 +80,7 @@ extension TokenAcquirer {
         return ask
     }
 
-    /// What the requests of a client have in common: its secret goes with them, if one is stored.
+    /// Creates the request that all operations of a client have in common, with its stored secret, if there is one.
     func pluginRequest(
         _ operation: PluginRequest.Operation, of clientID: String, at authority: String, _ match: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
@@ -90,7 +90,8 @@ extension TokenAcquirer {
         return ask
     }
 
-    /// What all requests have in common; what the manifest says of the issuer, the plugin need not find out.
+    /// Creates the request that all operations have in common; facts about the issuer in the manifest save the plugin
+    /// from discovering them.
     func pluginRequest(
         _ operation: PluginRequest.Operation, at authority: String, _ match: AuthorityMatch
     ) -> PluginRequest {
@@ -157,7 +158,8 @@ extension [PluginRequest.Flow] {
 }
 
 extension ClientSecretStore {
-    /// The stored secret of a client at an authority; nil if there is none, or the plugin's clients never have one.
+    /// Returns the stored secret of a client at an authority; nil if there is none, or if the plugin's clients never
+    /// have one.
     public func secret(of clientID: String, at match: AuthorityMatch) throws(StoreError) -> ClientSecret? {
         guard match.plugin.takesClientSecrets else { return nil }
         return try secret(of: Owner(clientID, at: AuthorityPlace(match)))
@@ -165,16 +167,16 @@ extension ClientSecretStore {
 }
 
 extension ClientSecretStore.Owner {
-    /// A client at an authority.
+    /// Creates the key of a client at an authority.
     public init(_ clientID: String, at place: AuthorityPlace) {
         self.init(environment: place.environment, realm: place.realm, clientID: clientID)
     }
 }
 
 extension PluginManifest {
-    /// Where the browser is to come back to for a client; nil for the plugin's own choice.
+    /// Returns the redirect URI for a client; nil for the plugin's own choice.
     ///
-    /// A port can be chosen only if the client's redirect leads to this machine and has none.
+    /// A port can be chosen only if the client's redirect URI leads to this machine and has no port.
     func redirect(of client: PluginClient?, port: Int?) -> String? {
         guard let registered = client?.redirectURI ?? port.map({ _ in redirectURI ?? "http://localhost" }) else {
             return nil

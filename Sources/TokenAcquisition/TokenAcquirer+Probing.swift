@@ -2,11 +2,11 @@ public import PluginHost
 public import PluginWire
 public import Rules
 
-// Whether what `get` would do works, tried without asking anybody.
+// Tests whether `get` would work, without asking the user.
 
 extension TokenAcquirer {
-    /// Has the plugin find out whether a request's authority can be asked from here, or, for a machine's identity, whether this is a
-    /// machine that has any.
+    /// Has the plugin check whether a request's authority can be reached from here or, for a machine's identity,
+    /// whether this machine has one.
     public func probe(_ request: TokenRequest) async throws(AcquisitionError) -> PluginProbe {
         let authority = try match(request)
         var ask: PluginRequest
@@ -57,14 +57,14 @@ extension TokenAcquirer {
 
     /// Renews the token of a request, though what is stored may serve still, and stores what comes.
     ///
-    /// It is the renewal that `get` does, by the same refresh tokens and under the same locks: a new refresh token is kept,
-    /// and a dead one is removed. What the machine's broker gave is asked for there.
+    /// This is the renewal that `get` does, with the same refresh tokens and under the same locks: a new refresh token
+    /// is stored, and an invalid one is removed. A token from the machine's broker is requested there again.
     ///
     /// - Parameters:
-    ///   - request: whose account is renewed, as `get` would choose it.
-    ///   - seconds: how long to wait for other processes that renew by the same refresh token.
-    /// - Returns: the new token.
-    /// - Throws: `interactionRequired` if there is nothing to renew by, or the authority wants the person.
+    ///   - request: The request, whose account is chosen as `get` would choose it.
+    ///   - seconds: How long to wait for other processes that use the same refresh token.
+    /// - Returns: The new token.
+    /// - Throws: `interactionRequired` if there is no refresh token, or if the authority requires the user.
     public func renewNow(
         _ request: TokenRequest, waitingAtMost seconds: Double
     ) async throws(AcquisitionError) -> AcquiredToken {

@@ -4,7 +4,7 @@ public import PluginWire
 public import Rules
 
 extension TokenAcquirer {
-    /// Has a new rule's authority register lanyard as an application of its own; each success makes another one.
+    /// Has a new rule's authority register lanyard as a separate application; each success creates another one.
     public func registerClient(
         for rule: Rule, at match: AuthorityMatch, named name: String
     ) async throws(PluginError) -> PluginRegistration {
@@ -17,7 +17,7 @@ extension TokenAcquirer {
         return try await host.register(ask, on: match)
     }
 
-    /// Has an authority take back an application that it has just registered for a rule.
+    /// Has an authority delete an application that it has just registered for a rule.
     ///
     /// - Throws: `unsupported` also if the authority didn't say how.
     public func unregister(

@@ -17,7 +17,7 @@ extension TokenAcquirer {
 
     /// Redeems an account's refresh tokens, best first, unless that lately failed; each under its own lock.
     ///
-    /// No lock but that of one refresh token is held at a time, so that two that need several never wait for each other.
+    /// Only one refresh token's lock is held at a time, so two processes that need several never wait for each other.
     ///
     /// - Returns: nil if only the person helps.
     /// - Throws: if neither a refresh token nor the person can help.
@@ -50,7 +50,7 @@ extension TokenAcquirer {
         return try end(account, &run)
     }
 
-    /// Redeems a refresh token under its lock, if it is still what is stored and needed then.
+    /// Redeems a refresh token under its lock, if it is still stored and needed then.
     private func attempt(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
@@ -128,8 +128,9 @@ extension TokenAcquirer {
         }
     }
 
-    /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule), if it
-    /// is still the one that is stored.
+    /// Whether the next refresh token may be tried after this one failed.
+    ///
+    /// An invalid one is removed (MSAL's retention rule), if it is still the stored one.
     private func keepGoing(
         after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
         _ authority: AuthorityMatch
@@ -142,7 +143,7 @@ extension TokenAcquirer {
         }
         guard error.code == .interactionRequired else { return false }
         if error.reasons.contains(.deadToken) {
-            // What was refused is noted beside it: that goes first, or it would be handed out again.
+            // Its record holds the refusals: remove the refused tokens first, or they would be handed out again.
             let refused = found.refused(of: refreshToken, now: clock()).map(CredentialRecord.accessToken)
             try storing { () throws(StoreError) in
                 _ = try store.deleteUnchanged(refused + [.refreshToken(refreshToken)])

@@ -2,7 +2,7 @@ import Rules
 import TokenStore
 
 extension TokenAcquirer {
-    /// Runs the body while no other process has the person sign in for the same authority, client and account.
+    /// Runs the body while no other process has the user sign in for the same authority, client and account.
     func alone<Result: Sendable>(
         _ request: TokenRequest, account: AccountRecord?, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
@@ -13,8 +13,8 @@ extension TokenAcquirer {
 
     /// Runs the body while no other process of the user does so under the same key.
     ///
-    /// If there is no place for locks it runs without one; if `insists` is false, also after a wait that was too long. What
-    /// is stored is compared before each change all the same.
+    /// If there is no place for locks, it runs without one; if `insists` is false, also after too long a wait. The
+    /// stored records are compared before each change in any case.
     func exclusively<Result: Sendable>(
         _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
@@ -26,7 +26,7 @@ extension TokenAcquirer {
         return try await body()
     }
 
-    /// The same, if the lock is free within some seconds; nil if it isn't.
+    /// Runs the body if the lock is free within some seconds; nil if it isn't.
     func exclusively<Result: Sendable>(
         _ key: String, within seconds: Double, waiting: (Int32?) -> Void = { _ in },
         _ body: () async throws(AcquisitionError) -> Result
@@ -42,7 +42,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// The same, blocking the thread, for what doesn't take long.
+    /// Does the same while blocking the thread, for quick work.
     func exclusively(
         _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void
     ) throws(AcquisitionError) {

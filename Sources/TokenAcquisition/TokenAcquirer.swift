@@ -3,22 +3,23 @@ public import PluginWire
 public import Rules
 public import TokenStore
 
-/// Gets tokens as MSAL does, host and plugins together: from the store, else by a refresh token, else from the person.
+/// Acquires tokens as MSAL does, but with the work split between host and plugins: from the store, else by a refresh
+/// token, else from the user.
 public struct TokenAcquirer: Sendable {
-    /// Who can be asked, and how.
+    /// A user who can be asked, and how.
     public struct Person: Sendable {
-        /// Shows pages and codes, and asks.
+        /// Shows pages and codes, and asks questions.
         public var interface: any PersonInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
-        /// Asks which of several accounts is meant; nil if that can't be asked.
+        /// Asks which of several accounts to use; nil if that can't be asked.
         public var chooser: (any AccountChooser)?
-        /// What they are asked to sign in for, in words for them; nil leaves the resource's name.
+        /// The purpose of the sign-in, in words for the user; nil for the resource's name.
         public var purpose: String?
         /// Told before the first page, window or question; nil for nothing.
         public var announce: (@Sendable () async -> Void)?
 
-        /// Makes a person.
+        /// Creates a user from the ways to reach them.
         public init(
             interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil,
             purpose: String? = nil, announce: (@Sendable () async -> Void)? = nil
@@ -41,25 +42,26 @@ public struct TokenAcquirer: Sendable {
     let knownHosts: [String]
     let selection: SelectionFile?
     let isShared: Bool
-    /// Whether the configuration lets tokens be asked of a program of the machine that holds sign-ins.
+    /// Whether the configuration allows asking a broker, another program of the machine that holds sign-ins.
     let mayUseBroker: Bool
-    /// Where identities' tokens are kept if there is no keyring; nil for nowhere.
+    /// The store of identities' tokens if there is no keyring; nil for none.
     let remembered: RememberedTokens?
-    /// The variables of the process, which identities may be found and proved by.
+    /// The variables of the process, which may select and prove an identity.
     let environment: [String: String]
-    /// When tokens are renewed that can still be handed out.
+    /// When to renew tokens that can still be handed out.
     let timing: RenewalTiming
-    /// Seconds to wait for another process: longer than a person has, who may be signing in there.
+    /// Seconds to wait for another process: longer than a user has, who may be signing in there.
     var longestWait: Double
     let clock: @Sendable () -> Int
     let tell: @Sendable (AcquisitionProgress) -> Void
 
-    /// Makes an acquirer.
+    /// Creates an acquirer.
     ///
-    /// `clientSecrets` is where clients' secrets are kept, `selection` where chosen accounts are and `remembered` where identities'
-    /// tokens are if there is no keyring, nil for nowhere; `environment` has the process's variables; `patience`
-    /// is how many seconds another process may take, nil for as long as a person; `timing` says whether others renew tokens; `clock` gives seconds since 1970; `tell` is told
-    /// what may take long, before it does.
+    /// `clientSecrets` stores clients' secrets, `selection` the chosen accounts, and `remembered` identities' tokens if
+    /// there is no keyring; nil for none. `environment` has the process's variables. `patience` is the number of
+    /// seconds that another process may take; nil for as long as a user may take. `timing` says when tokens are renewed
+    /// that can still be handed out. `clock` returns seconds since 1970. `tell` is called before each step that may
+    /// take long.
     public init(
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
@@ -88,7 +90,7 @@ public struct TokenAcquirer: Sendable {
 
     var registry: PluginRegistry { plugins.registry }
 
-    /// Gets a token, from the person only if there is one and nothing else helps.
+    /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
     /// `decision` is what was decided a moment ago; nil if nothing was. `mayAsk` says whether somebody may be there, as far as that
     /// shows at once. `person` is called once at most, when nothing but the person helps: finding out whether somebody is there takes time.
@@ -136,7 +138,7 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
-    /// Has the person sign in, whatever is stored.
+    /// Has the user sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await alone(request, account: nil) { () async throws(AcquisitionError) in
@@ -205,7 +207,7 @@ public struct TokenAcquirer: Sendable {
         await person.announce?()
         tell(.startingSignIn(request.authority))
         let key = RecentFailures.Key(request, authority.place, account: account)
-        // A page that opens unasked says why; without a cause, it is the first sign-in or one that was asked for.
+        // A page that opens unasked states its reason. Without one, it is the first sign-in, or one that was asked for.
         if let error {
             let name = account?.username ?? ""
             await person.interface.progress("\(name.isEmpty ? "you" : name) must sign in again: \(error.message)")
@@ -253,9 +255,10 @@ public struct TokenAcquirer: Sendable {
 }
 
 extension TokenRequest {
-    /// Whether an account may be the one that is expected.
+    /// Whether an account may be the expected one.
     ///
-    /// At a code host that tells no user names the one in the URL can't be compared, and would be asked for again and again.
+    /// At a code host that provides no user names, the one in the URL can't be compared. The account is
+    /// admitted, or the user would be asked again and again.
     func admits(_ signedIn: AccountRecord) -> Bool {
         guard let expectedAccount, !signedIn.isNamed(expectedAccount) else { return true }
         return account == nil && userHintIsAccount && !signedIn.hasUsername
