@@ -1,51 +1,54 @@
 import Addresses
 import Files
 
-/// Answers given before, so that the next one needs neither keyring nor configuration nor plugin.
+/// A cache of answers, which need neither the keyring nor the configuration nor a plugin when they are repeated.
 ///
-/// Each is a small file in the user's runtime directory, sealed with a key in the user's kernel keyring. Whatever changes
-/// what is stored replaces the key, which makes every answer unreadable at once. An answer is sealed with the key that
-/// was there *before* the store was read for it: one that was under way while something changed is unreadable from the
-/// start. If there is no kernel keyring or no runtime directory nothing is kept, and nothing goes wrong.
+/// Each answer is a small file in the user's runtime directory, encrypted with a key in the user's kernel keyring.
+/// Every change to the store replaces the key, which makes all answers unreadable at once. An answer is encrypted with
+/// the key from *before* the store was read for it, so an answer that was being made during a change is unreadable from
+/// the start. Without a kernel keyring or a runtime directory, nothing is cached, and that is no error.
 public struct AnswerCache: Sendable, Equatable {
     private let runtimeDirectory: String?
-    /// Stands for the session bus, and so for the keyring that answers are of.
+    /// The session bus, which identifies the keyring that the answers come from.
     private let place: String
-    /// One key for the user, whichever bus: each takes of the few that the kernel allows, and of few bytes.
+    /// The description of the key; all buses share one, because the kernel allows a user only few keys and few bytes.
     private let keyDescription: String
 
-    /// The answers of the keyring that these variables lead to: one key for each session bus.
+    /// Creates the cache of the user's answers; those of different session buses are kept apart.
     ///
-    /// - Parameter environment: `XDG_RUNTIME_DIR` and `DBUS_SESSION_BUS_ADDRESS` count.
+    /// - Parameter environment: The variables; `XDG_RUNTIME_DIR` and `DBUS_SESSION_BUS_ADDRESS` matter.
     public init(environment: [String: String]) {
         self.init(environment: environment, keyDescription: "lanyard:answers")
     }
 
-    /// The answers under another key than the user's own, which any lanyard of the user's may replace at any time.
+    /// Creates a cache with another key than the user's own, which any lanyard process of the user may replace at any
+    /// time.
     init(environment: [String: String], keyDescription: String) {
         self.keyDescription = keyDescription
         let runtimeDirectory = environment.absolutePath("XDG_RUNTIME_DIR")
         self.runtimeDirectory = runtimeDirectory
         var bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-        // Without a variable it is where systemd puts it; a guid says nothing about where.
+        // Without the variable, the bus is where systemd puts it. A GUID says nothing about the location.
         if bus.isEmpty { bus = runtimeDirectory.map { "unix:path=\($0)/bus" } ?? "" }
         place = bus.pieces(between: ",").filter { !$0.hasPrefix("guid=") }.map(String.init).joined(separator: ",")
     }
 
-    /// The name of the answer that these fields and files decide, as far as these answers go.
+    /// Returns the name of the answer that these fields and files decide, within this cache.
     public func name(fields: [String?], files: [String]) -> AnswerCacheKey {
         AnswerCacheKey(fields: [place] + fields, files: files)
     }
 
-    /// The key of this moment, made if there is none; nil if nothing can be kept.
+    /// Returns the current key, created if there is none; nil if nothing can be cached.
     ///
-    /// To be asked for before anything is read that decides an answer.
+    /// Call this before reading anything that decides an answer.
     public func key() -> AnswerEncryptionKey? {
         guard let runtimeDirectory, AnswerCacheFolder(in: runtimeDirectory, making: true) != nil else { return nil }
         return AnswerEncryptionKey.read(keyDescription) ?? AnswerEncryptionKey.replace(keyDescription)
     }
 
-    /// The answer of that name, or nil; what is there and can't count any more is removed.
+    /// Returns the answer with this name; nil if there is none.
+    ///
+    /// A file that is no longer valid is removed.
     public func answer(_ name: AnswerCacheKey, now: Int) -> [UInt8]? {
         guard let runtimeDirectory, let directory = AnswerCacheFolder(in: runtimeDirectory, making: false) else {
             return nil
@@ -63,7 +66,7 @@ public struct AnswerCache: Sendable, Equatable {
         return nil
     }
 
-    /// Keeps an answer until a time in seconds since 1970, sealed with the key of before it was found.
+    /// Caches an answer until a time in seconds since 1970, encrypted with the key from before it was found.
     public func keep(_ answer: [UInt8], as name: AnswerCacheKey, now: Int, until: Int, key: AnswerEncryptionKey) {
         guard until > now, let runtimeDirectory,
             let directory = AnswerCacheFolder(in: runtimeDirectory, making: true),
@@ -73,7 +76,7 @@ public struct AnswerCache: Sendable, Equatable {
         directory.write(bytes, to: name.file)
     }
 
-    /// Removes the answer of that name.
+    /// Removes the answer with this name.
     func remove(_ name: AnswerCacheKey) {
         guard let runtimeDirectory else { return }
         AnswerCacheFolder(in: runtimeDirectory, making: false)?.remove(name.file)
@@ -81,16 +84,16 @@ public struct AnswerCache: Sendable, Equatable {
 
     /// Makes every answer unreadable.
     ///
-    /// The files go too, which takes them from processes that have another kernel keyring, as in some containers.
+    /// The files are removed, too, for processes that have another kernel keyring, as in some containers.
     public func forget() {
         _ = AnswerEncryptionKey.replace(keyDescription)
         guard let runtimeDirectory else { return }
         AnswerCacheFolder(in: runtimeDirectory, making: false)?.clear()
     }
 
-    /// Makes a change to what answers are made of; no answer made before or during it is given after it.
+    /// Runs a change to the data that answers are based on; no answer made before or during it is used after it.
     ///
-    /// The key is replaced before as well: a process that is killed within the change leaves no older answer behind.
+    /// The key is also replaced before the change: if the process is killed during it, no older answer remains usable.
     func changing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         forget()
         defer { forget() }

@@ -1,12 +1,12 @@
 internal import Files
 
-/// The open directory of sealed answers; nobody but this user can have put anything into it.
+/// The open directory of encrypted answers; only this user can have written to it.
 struct AnswerCacheFolder: ~Copyable {
     private let folder: Folder
 
-    /// How many files it holds at most.
+    /// The highest number of files that it holds.
     static let mostFiles = 512
-    /// Seconds after which a file that somebody began to write is given up.
+    /// Seconds after which an unfinished file is removed.
     private static let patience = 60
 
     /// Opens `lanyard/answers` in the user's runtime directory; nil if it can't be used.
@@ -21,15 +21,15 @@ struct AnswerCacheFolder: ~Copyable {
         return try base.privateFolder("lanyard", making: making).privateFolder("answers", making: making)
     }
 
-    /// What became of the search for a file.
+    /// The result of looking for a file.
     enum Found {
         case bytes([UInt8])
         case nothing
-        /// Something is there that is no file of this user's, or is too long.
+        /// There is something other than a file of this user's, or the file is too long.
         case foreign
     }
 
-    /// Reads a file, at most so many bytes if a number is given.
+    /// Reads a file, or only its first bytes if a number is given.
     func read(_ name: String, first: Int? = nil) -> Found {
         do throws(FileProblem) {
             return .bytes(try folder.read(name, atMost: SealedAnswer.longest, first: first))
@@ -38,17 +38,17 @@ struct AnswerCacheFolder: ~Copyable {
         }
     }
 
-    /// Puts a file in place of whichever has the name, all of it or nothing.
+    /// Replaces or creates the file with this name atomically.
     func write(_ bytes: [UInt8], to name: String) { try? folder.write(bytes, to: name, isDurable: false) }
 
-    /// Removes what has the name; a link, not what it leads to.
+    /// Removes the entry with this name; of a symbolic link, only the link.
     func remove(_ name: String) { folder.remove(name) }
 
     func clear() {
         for name in names() { remove(name) }
     }
 
-    /// Removes what no longer counts at that time; tells how many files are left.
+    /// Removes files that have expired at that time, and returns the number of files that are left.
     func sweep(at now: Int) -> Int {
         var left = 0
         for name in names() {

@@ -2,21 +2,21 @@ internal import Addresses
 internal import Crypto
 internal import Glibc
 
-/// What an answer is filed under: a digest of all that decides what the answer is.
+/// The name of an answer: a digest of everything that decides the answer.
 public struct AnswerCacheKey: Sendable, Equatable {
     let digest: [UInt8]
 
-    /// The name of the answer's file; tells nothing of the request.
+    /// The name of the answer's file; it reveals nothing about the request.
     var file: String { digest.hexadecimal + Self.suffix }
 
     static let suffix = ".sealed"
-    /// How long the name of a file is.
+    /// The length of a file's name.
     static let fileLength = 64 + suffix.utf8.count
 
-    /// Makes the name of what these fields, in this order, and the present state of these files decide.
+    /// Creates the name of the answer that these fields, in this order, and the present state of these files decide.
     ///
-    /// A file's state is its device, inode, size and times to the nanosecond; its time of change counts as well as that of
-    /// its contents, which can be set back. A file that isn't there is a state too.
+    /// A file's state is its device, inode, size and times to the nanosecond. Besides the modification time, which can
+    /// be set back, the time of its last status change counts. A missing file is a state, too.
     public init(fields: [String?], files: [String]) {
         var hash = SHA256()
         for field in fields { hash.update(field) }
@@ -40,7 +40,7 @@ public struct AnswerCacheKey: Sendable, Equatable {
 }
 
 extension SHA256 {
-    /// Takes in a field with its length, so that no two lists of fields look alike.
+    /// Adds a field with its length, so that no two lists of fields look alike.
     fileprivate mutating func update(_ field: String?) {
         guard let field else { return update(data: [0]) }
         let bytes = [UInt8](field.utf8)

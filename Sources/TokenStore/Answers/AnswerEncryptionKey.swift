@@ -2,26 +2,27 @@ internal import CLinux
 internal import Crypto
 internal import Glibc
 
-/// The key that seals answers: 32 random bytes in the user's kernel keyring.
+/// The key that encrypts answers: 32 random bytes in the user's kernel keyring.
 ///
-/// It is in `@u` and not in a session's keyring, because every process of the user must come to the same one: a sign-out
-/// in one terminal takes away what another was told. The persistent keyring would do too, but not every kernel has it.
+/// It is in `@u` rather than in a session's keyring, because all of the user's processes need the same one: a sign-out
+/// in one terminal also invalidates the answers given in another. The persistent keyring would work, too, but not every
+/// kernel has it.
 public struct AnswerEncryptionKey: Sendable {
     let symmetric: SymmetricKey
 
-    /// The number of its bytes.
+    /// The key's length in bytes.
     private static let length = 32
-    /// Seconds after which the kernel drops a key that nobody replaced: longer than access tokens live.
+    /// Seconds after which the kernel drops a key that wasn't replaced; longer than access tokens are valid.
     private static let lifetime: UInt32 = 100_000
 
     private init(_ symmetric: SymmetricKey) {
         self.symmetric = symmetric
     }
 
-    /// A key that nobody has.
+    /// Returns a new key, which no other process has.
     static func random() -> AnswerEncryptionKey { AnswerEncryptionKey(SymmetricKey(size: .bits256)) }
 
-    /// Reads the key of that description; nil if there is none or no kernel keyring.
+    /// Reads the key with this description; nil if there is none, or no kernel keyring.
     static func read(_ description: String) -> AnswerEncryptionKey? {
         let serial = lanyard_key_find(description)
         guard serial >= 0 else { return nil }
@@ -31,7 +32,7 @@ public struct AnswerEncryptionKey: Sendable {
         return AnswerEncryptionKey(SymmetricKey(data: bytes))
     }
 
-    /// Puts a new key in place of whichever is there; nil if that can't be done, and then there is none.
+    /// Stores a new key in place of the current one; nil if that fails, and then there is no key.
     static func replace(_ description: String) -> AnswerEncryptionKey? {
         let fresh = random()
         let serial = fresh.symmetric.withUnsafeBytes { bytes in
@@ -42,7 +43,7 @@ public struct AnswerEncryptionKey: Sendable {
         return nil
     }
 
-    /// Takes the key of that description away from everybody.
+    /// Revokes the key with this description for all processes.
     static func revoke(_ description: String) {
         let old = lanyard_key_find(description)
         if old >= 0 { _ = lanyard_key_revoke(old) }

@@ -1,36 +1,38 @@
-/// Tokens of applications and machines that have no keyring, and what they were exchanged for, sealed as answers are.
+/// Tokens of applications and machines that have no keyring, and the results of their exchanges, encrypted like
+/// answers.
 ///
-/// They last as long as the kernel's key does: until the session ends, or something that is stored changes.
+/// They last as long as the kernel's key: until the session ends, or something in the store changes.
 public struct RememberedTokens: Sendable {
-    /// Whose token it is, and what it is for.
+    /// The owner and purpose of a token.
     public struct Owner: Sendable, Equatable {
-        /// All that tells it from others.
+        /// The fields that distinguish the token from all others.
         public let fields: [String]
 
-        /// Names what tells a token from others.
+        /// Creates an owner from the fields that distinguish its token.
         public init(fields: [String]) { self.fields = fields }
     }
 
     private let answers: AnswerCache
 
-    /// Tokens beside these answers.
+    /// Creates a store that shares the key and the folder of these answers.
     public init(_ answers: AnswerCache) { self.answers = answers }
 
-    /// What is kept for an owner, if there is anything, as it would have been read from a keyring.
+    /// Returns the record of an owner, as it would have been read from a keyring; nil if there is none.
     public func record(of owner: Owner, now: Int) -> CredentialRecord? {
         answers.answer(name(of: owner), now: now).flatMap(CredentialRecord.init(json:))
     }
 
-    /// Keeps a token, or what one was exchanged for, as long as it lives, without a known end for a day, if anything can be kept.
+    /// Stores a token or the result of an exchange until it expires, or for a day if its expiry isn't known.
     ///
-    /// What is cleared while it is on its way doesn't count: it would be in a keyring as well, if there were one.
+    /// If the cache is cleared while the token is being acquired, the token is still stored: a keyring would keep it as
+    /// well.
     public func keep(_ record: CredentialRecord, of owner: Owner, now: Int) {
         guard let key = answers.key() else { return }
         let end = record.expiresOn ?? now + Self.longestTrust
         answers.keep(record.json, as: name(of: owner), now: now, until: end, key: key)
     }
 
-    /// Forgets what is kept for an owner.
+    /// Forgets the record of an owner.
     public func forget(_ owner: Owner) { answers.remove(name(of: owner)) }
 
     private static let longestTrust = 86_400
@@ -41,7 +43,7 @@ public struct RememberedTokens: Sendable {
 }
 
 extension CredentialRecord {
-    /// When what the record holds ends, in seconds since 1970, as far as that is known.
+    /// The record's expiry, in seconds since 1970; nil if that isn't known.
     fileprivate var expiresOn: Int? {
         switch self {
         case .accessToken(let token): token.expiresOn

@@ -1,11 +1,12 @@
 internal import Crypto
 
-/// The contents of one file: when the answer was sealed, until when it counts, and the answer, sealed.
+/// The contents of one file: when the answer was encrypted, until when it is valid, and the encrypted answer.
 ///
-/// A tag, two times in seconds since 1970 as big-endian numbers of eight bytes, then nonce, ciphertext and tag of
-/// ChaCha20-Poly1305 (RFC 8439). The file's name and all that stands before the nonce is authenticated with the answer.
+/// The format is a tag, two times in seconds since 1970 as big-endian numbers of eight bytes, then nonce, ciphertext
+/// and tag of ChaCha20-Poly1305 (RFC 8439). The file's name and everything before the nonce is authenticated with the
+/// answer.
 struct SealedAnswer {
-    /// What a file may have at most: more than the longest line of the protocol.
+    /// The longest file, in bytes; more than the longest line of the protocol.
     static let longest = 1 << 17
 
     private static let tag = Array("lanyard1".utf8)
@@ -16,7 +17,7 @@ struct SealedAnswer {
     private let sealedAt: Int
     private let until: Int
 
-    /// Reads a file's contents, or their beginning; nil if they are something else.
+    /// Parses a file's contents, or their beginning; nil if they have another format.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.headLength, bytes.starts(with: Self.tag) else { return nil }
         head = Array(bytes[..<Self.headLength])
@@ -29,10 +30,10 @@ struct SealedAnswer {
         self.until = until
     }
 
-    /// Whether the answer may be given at that time: not before it was made, as a clock that was set back has it.
+    /// Whether the answer is valid at that time; false also if the clock was set back to before the answer was made.
     func counts(at now: Int) -> Bool { sealedAt <= now && now < until }
 
-    /// The answer; nil if it was sealed with another key, for another name, or changed since.
+    /// Decrypts the answer; nil if it was encrypted with another key or for another name, or was changed since.
     func opened(_ name: AnswerCacheKey, _ key: AnswerEncryptionKey) -> [UInt8]? {
         guard let sealed = try? ChaChaPoly.SealedBox(combined: box),
             let answer = try? ChaChaPoly.open(sealed, using: key.symmetric, authenticating: name.digest + head)
@@ -40,7 +41,7 @@ struct SealedAnswer {
         return Array(answer)
     }
 
-    /// Seals an answer; gives the file's contents, or nil if they would be too long.
+    /// Encrypts an answer; returns the file's contents, or nil if they would be too long.
     static func seal(_ answer: [UInt8], as name: AnswerCacheKey, at now: Int, until: Int, _ key: AnswerEncryptionKey)
         -> [UInt8]?
     {

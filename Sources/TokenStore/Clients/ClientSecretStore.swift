@@ -6,32 +6,32 @@ public import Secrets
 public struct ClientSecret: Sendable, Equatable {
     /// The secret itself.
     public var secret: Secret
-    /// When it ends, in seconds since 1970; nil if it doesn't, or nobody knows.
+    /// The expiry, in seconds since 1970; nil if it doesn't expire, or if that isn't known.
     public var expiresOn: Int?
 
-    /// Makes one.
+    /// Creates a client's secret.
     public init(_ secret: Secret, expiresOn: Int? = nil) {
         self.secret = secret
         self.expiresOn = expiresOn
     }
 }
 
-/// The secrets of applications in the Secret Service, an item each.
+/// The secrets of applications in the Secret Service, one item each.
 ///
-/// They are no records: what clears or exports those leaves them alone.
+/// They aren't records: clearing or exporting records leaves them alone.
 public struct ClientSecretStore: Sendable {
-    /// Whose secret it is: one client's at one issuer.
+    /// The owner of a secret: one client at one issuer.
     ///
-    /// An issuer never gets the secret that another gave a client of the same ID.
+    /// An issuer never gets the secret that another issuer gave to a client of the same ID.
     public struct Owner: Sendable, Equatable {
-        /// The host that the issuer's tokens are kept under, with `:port` if the port isn't 443.
+        /// The host that the issuer's tokens are stored under, with `:port` if the port isn't 443.
         public var environment: String
-        /// What tells the issuer from others of its host.
+        /// The realm that distinguishes the issuer from others on its host.
         public var realm: String
         /// The client ID.
         public var clientID: String
 
-        /// Names an owner.
+        /// Creates an owner from its parts.
         public init(environment: String, realm: String, clientID: String) {
             self.environment = environment
             self.realm = realm
@@ -39,15 +39,15 @@ public struct ClientSecretStore: Sendable {
         }
     }
 
-    /// Where and how secrets are kept.
+    /// The configuration of the keyring.
     public let configuration: KeyringConfiguration
 
-    /// Makes a store; nothing is contacted yet.
+    /// Creates a store without contacting the keyring.
     public init(configuration: KeyringConfiguration) { self.configuration = configuration }
 
-    /// The secret of a client, or nil if none is stored.
+    /// Returns the secret of a client; nil if none is stored.
     ///
-    /// - Throws: `locked` if nobody can know whether one is.
+    /// - Throws: `locked` if it can't be known whether one is stored.
     public func secret(of owner: Owner) throws(StoreError) -> ClientSecret? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
@@ -57,7 +57,7 @@ public struct ClientSecretStore: Sendable {
         }
     }
 
-    /// Stores a secret, in place of the one the client has there.
+    /// Stores a secret, replacing the client's current one at this issuer.
     public func store(_ secret: ClientSecret, of owner: Owner) throws(StoreError) {
         var members: [String: JSONValue] = [Self.member: .string(secret.secret.reveal())]
         members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
@@ -72,7 +72,7 @@ public struct ClientSecretStore: Sendable {
 
     /// Removes the secret of a client; false if none is stored.
     ///
-    /// - Throws: `locked` if it may be there and can't be unlocked.
+    /// - Throws: `locked` if it may exist but can't be unlocked.
     public func remove(of owner: Owner) throws(StoreError) -> Bool {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let items = try session.deletableItems(of: attributes(of: owner).dictionary) {

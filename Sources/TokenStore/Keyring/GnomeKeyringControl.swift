@@ -2,14 +2,15 @@ internal import Files
 internal import Glibc
 public import Secrets
 
-/// gnome-keyring-daemon's control socket, by which PAM unlocks the login keyring of the daemon that runs.
+/// gnome-keyring-daemon's control socket, through which PAM unlocks the login keyring of the running daemon.
 ///
-/// The daemon's own command, `gnome-keyring-daemon --unlock`, never talks to one that runs: it starts another beside it, or in
-/// its place, which then has none of the keyrings that were open. The socket also tells whether the password was right.
+/// The daemon's own command, `gnome-keyring-daemon --unlock`, never talks to a running daemon: it starts a second one
+/// beside it or in its place, without the keyrings that were open. The socket also reports whether the password was
+/// right.
 public struct GnomeKeyringControl: Sendable {
-    /// What the daemon said (gkd-control-codes.h).
+    /// The daemon's reply (gkd-control-codes.h).
     public enum Answer: UInt32, Sendable {
-        /// The login keyring is open.
+        /// The login keyring is unlocked.
         case done = 0
         /// The password was wrong.
         case denied = 1
@@ -17,15 +18,15 @@ public struct GnomeKeyringControl: Sendable {
         case failed = 2
     }
 
-    /// The folder of the socket, which the daemon's own command takes as `GNOME_KEYRING_CONTROL`.
+    /// The folder of the socket, which the daemon's own command accepts as `GNOME_KEYRING_CONTROL`.
     public let folder: String
     private let path: String
 
-    /// Looks for the socket at which this daemon listens; nil if there is none.
+    /// Finds the socket that this daemon listens at; nil if there is none.
     ///
     /// - Parameters:
-    ///   - provider: the process that provides the Secret Service, for others may listen at sockets of their own.
-    ///   - environment: the process's variables.
+    ///   - provider: The process that provides the Secret Service; others may listen at sockets of their own.
+    ///   - environment: The process's variables.
     public init?(of provider: KeyringProvider, environment: [String: String]) {
         let folder = Self.folders(environment).first { folder in
             guard let connection = Connection.open(folder + "/control") else { return false }
@@ -38,7 +39,7 @@ public struct GnomeKeyringControl: Sendable {
 
     /// Has the daemon unlock the login keyring; nil if it doesn't answer.
     public func unlock(_ password: Secret, for provider: KeyringProvider) -> Answer? {
-        // Looked at once more: the password is for this process and no other.
+        // Check again: the password is for this process and no other.
         guard let connection = Connection.open(path), connection.isOfProcess(provider.processID) else { return nil }
         let password = Array(password.reveal().utf8)
         let body = Self.unlocking.bigEndianBytes + UInt32(password.count).bigEndianBytes + password
@@ -50,7 +51,8 @@ public struct GnomeKeyringControl: Sendable {
     /// `GKD_CONTROL_OP_UNLOCK`.
     private static let unlocking: UInt32 = 1
 
-    /// Where the daemon puts its socket: below the runtime directory, else into a folder of its own in the cache.
+    /// Returns the folders where the daemon may put its socket: below the runtime directory, or in a folder of its own
+    /// in the cache.
     private static func folders(_ environment: [String: String]) -> [String] {
         let named = environment.absolutePath("GNOME_KEYRING_CONTROL")
         let ordinary = environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/keyring" }
@@ -70,14 +72,14 @@ public struct GnomeKeyringControl: Sendable {
 private struct Connection: ~Copyable {
     private let socket: CInt
 
-    /// How long the daemon has, in seconds.
+    /// Seconds that the daemon may take to answer.
     private static let patience = 10
 
     private init(_ socket: CInt) { self.socket = socket }
 
     deinit { close(socket) }
 
-    /// Connects; nil if nobody listens there.
+    /// Connects to a socket; nil if nobody listens there.
     static func open(_ path: String) -> Connection? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -100,9 +102,9 @@ private struct Connection: ~Copyable {
         return connection
     }
 
-    /// Whether this process of this user's is at the other end.
+    /// Whether the peer is this process and belongs to this user.
     func isOfProcess(_ number: Int32) -> Bool {
-        // struct ucred, which only _GNU_SOURCE declares.
+        // This is struct ucred, which only _GNU_SOURCE declares.
         var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: peer))
         guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return false }
@@ -121,7 +123,7 @@ private struct Connection: ~Copyable {
         return true
     }
 
-    /// Receives so many bytes; nil if fewer come.
+    /// Receives exactly this many bytes; nil if fewer arrive.
     func receive(_ count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < count {

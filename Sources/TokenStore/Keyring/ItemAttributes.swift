@@ -1,9 +1,10 @@
 import Addresses
 
-/// The attributes of an item: the same eight always, "" if one does not apply.
+/// The attributes of an item: always the same eight, "" if one doesn't apply.
 ///
-/// A provider that replaces an item replaces the first one that has *at least* the attributes given, so an item with
-/// fewer than the others would overwrite one of them. Attributes are not secret, hence neither user names nor times.
+/// A provider that replaces an item replaces the first one that has *at least* the given attributes, so an item with
+/// fewer attributes would overwrite another one. Attributes aren't secret, so they contain neither user names nor
+/// times.
 struct ItemAttributes {
     static let schemaName = "dev.lanyard.Credential"
 
@@ -23,22 +24,22 @@ struct ItemAttributes {
         ]
     }
 
-    /// The attributes an item is stored with: its schema too.
+    /// The attributes that an item is stored with, including its schema.
     var stored: [String: String] { dictionary.ofSchema(Self.schemaName) }
 }
 
 extension ItemAttributes {
-    /// The attributes a record is stored under: what MSAL's keychain keys are made of, lower-case as they are.
+    /// Creates the attributes of a record, based on MSAL's keychain keys and lower-case like those.
     init(_ record: CredentialRecord, group: String) {
         self.init(group: group, kind: record.kind.rawValue)
         switch record {
         case .accessToken(let token):
             setOwner(token.homeAccountID, token.environment, client: token.clientID, realm: token.realm)
             target = token.target.sortedScopes + (token.isBearer ? "" : "-" + token.tokenType.lowercased())
-            // Tokens of the same scopes for other resources are other items.
+            // Tokens with the same scopes for other resources are separate items.
             if let resources = token.resourceIndicators { target += " resource:" + resources }
         case .refreshToken(let token):
-            // A family's refresh token is the family's, whichever of its clients got it.
+            // A family's refresh token belongs to the family, whichever of its clients got it.
             setOwner(token.homeAccountID, token.environment, client: token.familyID == nil ? token.clientID : "")
             family = token.familyID?.lowercased() ?? ""
         case .idToken(let token):
@@ -66,19 +67,19 @@ extension ItemAttributes {
 }
 
 extension [String: String] {
-    /// The attributes with the name of a schema, as libsecret adds it.
+    /// Returns the attributes with the name of a schema, as libsecret adds it.
     func ofSchema(_ name: String) -> Self { merging(["xdg:schema": name]) { $1 } }
 }
 
 extension String {
-    /// Scopes in one order and one case, so that the same scopes asked for in another order are the same item.
+    /// The scopes in a fixed order and in lower case, so that the same scopes in another order make the same item.
     fileprivate var sortedScopes: String {
         Set(lowercased().pieces(between: " ")).sorted().joined(separator: " ")
     }
 }
 
 extension RecordQuery {
-    /// What to ask the provider for; it may find more than the query matches, never less.
+    /// Returns the attributes to search for; the provider may find more than the query matches, but never less.
     func searchAttributes(group: String) -> [String: String] {
         var attributes = ["group": group]
         if kinds.count == 1, let kind = kinds.first { attributes["kind"] = kind.rawValue }
@@ -91,7 +92,8 @@ extension RecordQuery {
         return attributes
     }
 
-    /// What to ask the provider for, one search each, if many items are stored; together as much as the other.
+    /// Returns the attributes of several narrow searches for when many items are stored; together they find the same
+    /// items.
     func narrowSearches(group: String) -> [[String: String]] {
         kinds.flatMap { kind in
             var attributes = searchAttributes(group: group)
@@ -103,7 +105,7 @@ extension RecordQuery {
         }
     }
 
-    /// Whether it leaves kinds or clients out, so that narrow searches find less.
+    /// Whether the query leaves out kinds or clients, so that narrow searches find less.
     var isSelective: Bool { clientID != nil || kinds.count < CredentialKind.allCases.count }
 
     /// Whether a record matches the query.
@@ -111,11 +113,11 @@ extension RecordQuery {
         kind(of: record.itemKey) != nil
     }
 
-    /// The kind of an item that matches the query, or nil if it does not match.
+    /// Returns the kind of an item that matches the query; nil if it doesn't match.
     func kind(of attributes: [String: String]) -> CredentialKind? {
         guard let kind = attributes["kind"].flatMap(CredentialKind.init), kinds.contains(kind),
             environments.isEmpty || environments.contains(where: { $0.lowercased() == attributes["environment"] }),
-            // An application's token has no account, and is nobody's for that.
+            // An application's token has no account, so it matches no query for one.
             Self.agree(homeAccountID, attributes["home-account"], orEmpty: kind == .appMetadata),
             Self.agree(clientID, attributes["client"], orEmpty: includesShared),
             Self.agree(realm, attributes["realm"], orEmpty: true)

@@ -1,33 +1,33 @@
 internal import SecretService
 
-/// Where and how records are kept.
+/// Where and how records are stored.
 public struct KeyringConfiguration: Sendable, Equatable {
-    /// How many seconds the provider may take for one call if nobody says otherwise.
+    /// The default number of seconds that the provider may take for one call.
     public static let defaultDeadline = 2.0
 
     /// A collection of the Secret Service, by its alias.
     public enum Collection: String, Sendable {
-        /// The person's own keyring, on disk.
+        /// The user's default keyring, on disk.
         case `default`
-        /// The provider's memory: needs no unlocking, gone at log-out.
+        /// The provider's memory, which needs no unlocking and is lost at log-out.
         case session
     }
 
-    /// The analogue of a keychain access group: items of the same group are shared.
+    /// The group of the items, like a keychain access group: items in the same group are shared.
     public var group: String
-    /// Where new items go.
+    /// The collection of new items.
     public var collection: Collection
-    /// How many seconds the provider may take for one call, but for a prompt that a person answers; ten times as many for all calls of an
-    /// operation.
+    /// The number of seconds that the provider may take for one call, except for a prompt that the user answers; all
+    /// calls of an operation together may take ten times as long.
     public var deadline: Double
-    /// Whether the provider may ask the person to unlock the keyring.
+    /// Whether the provider may ask the user to unlock the keyring.
     ///
-    /// It never does over SSH (`SSH_CONNECTION` set), where the prompt would open on somebody else's screen.
+    /// It never does over SSH (`SSH_CONNECTION` is set), where the prompt would open on somebody else's screen.
     public var mayPrompt: Bool
-    /// What was answered before out of this keyring: every change takes it away.
+    /// The cache of answers based on this keyring, which every change clears; nil if there is none.
     public var answers: AnswerCache?
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     public init(
         group: String, collection: Collection = .default, deadline: Double = Self.defaultDeadline,
         mayPrompt: Bool = false, answers: AnswerCache? = nil
@@ -39,16 +39,17 @@ public struct KeyringConfiguration: Sendable, Equatable {
         self.answers = answers
     }
 
-    /// Makes a change to what is stored, after which nothing answered before counts.
+    /// Makes a change to the store, after which no cached answer is valid.
     func changing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard let answers else { return try body() }
         return try answers.changing(body)
     }
 
-    /// Opens the way to the keyring and to its secrets, which takes longer than all that is read before they are needed.
+    /// Starts opening the connection and the session with the keyring early, because that takes longer than everything
+    /// that is read before they are needed.
     public static func open() { KeyringSession.open(deadline: defaultDeadline) }
 
-    /// Runs an operation on the keyring, which has to bear being done twice.
+    /// Runs an operation on the keyring; the operation must be safe to run twice.
     func withKeyring<Result>(
         _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
     ) throws(StoreError) -> Result {

@@ -3,15 +3,15 @@ internal import SecretService
 
 /// The process that provides the Secret Service.
 public struct KeyringProvider: Sendable, Equatable {
-    /// Its process identifier.
+    /// The process ID.
     public let processID: Int32
 
-    /// Asks the bus for it, without starting one; nil if none runs.
+    /// Asks the bus for the provider, without starting one; nil if none is running.
     ///
-    /// A provider that hangs is found too: the bus answers, and not the provider.
+    /// This also finds a provider that hangs, because the bus answers rather than the provider.
     ///
-    /// - Parameter deadline: how many seconds the bus has.
-    /// - Returns: the provider.
+    /// - Parameter deadline: The number of seconds that the bus may take.
+    /// - Returns: The provider.
     /// - Throws: `StoreError` if the bus can't be asked.
     public static func running(deadline: Double = 2) throws(StoreError) -> KeyringProvider? {
         do throws(ServiceFailure) {
@@ -21,10 +21,10 @@ public struct KeyringProvider: Sendable, Equatable {
         }
     }
 
-    /// The path of its program; nil if it can't be known.
+    /// The path of its program; nil if that can't be found out.
     public var program: String? { SymbolicLink.target(of: "/proc/\(processID)/exe") }
 
-    /// Its program's name.
+    /// The name of its program.
     public var programName: String? {
         program?.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: Array($0), as: UTF8.self) }
     }

@@ -1,28 +1,28 @@
 internal import SecretService
 public import Secrets
 
-/// What other programs keep in the Secret Service; it is read and never changed.
+/// Other programs' items in the Secret Service; they are only read.
 public struct OtherItems: Sendable {
     /// One item.
     public struct Item: Sendable, Equatable {
-        /// Its attributes, `xdg:schema` among them.
+        /// The item's attributes, including `xdg:schema`.
         public var attributes: [String: String]
-        /// Its secret; nil if it is no UTF-8.
+        /// The item's secret; nil if it isn't UTF-8.
         public var secret: Secret?
     }
 
     private let configuration: KeyringConfiguration
 
-    /// Makes a reader of the person's own keyring, whatever collection lanyard itself keeps to.
+    /// Creates a reader of the user's default keyring, whichever collection lanyard itself uses.
     public init(configuration: KeyringConfiguration) {
         var configuration = configuration
         configuration.collection = .default
         self.configuration = configuration
     }
 
-    /// The items of a schema, or of any, that have at least these attributes.
+    /// Returns the items of a schema, or of any schema, that have at least these attributes.
     ///
-    /// - Throws: `locked` if nobody can know whether there are any.
+    /// - Throws: `locked` if it can't be known whether there are any.
     public func items(schema: String?, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         var wanted = attributes
         if let schema { wanted["xdg:schema"] = schema }

@@ -1,15 +1,16 @@
 internal import SecretService
 
 extension KeyringSession {
-    /// Above so many items in a group the provider is asked for those of each kind and client instead of for all.
+    /// The number of items in a group above which one search for each kind and client replaces a search for all.
     ///
-    /// Each search makes the provider look at every item there is, so that one search is best as long as it doesn't
-    /// find many secrets that nobody asked for.
+    /// Each search makes the provider check every item there is, so a single search is best as long as it doesn't load
+    /// many secrets that aren't needed.
     private static let most = 16
 
-    /// Reads the records that match and can be read without unlocking; asks for as little as can be.
+    /// Reads the records that match and can be read without unlocking, asking for as little as possible.
     ///
-    /// What a record is, and whose, is told by the record itself: an item's attributes would take a call each.
+    /// A record's kind and owner come from the record itself, because reading an item's attributes would take another
+    /// call.
     func unlockedRecords(matching query: RecordQuery, group: String) throws(ServiceFailure) -> StoredRecords {
         var found = StoredRecords()
         let paths = try paths(matching: query, group: group)
@@ -25,7 +26,7 @@ extension KeyringSession {
         return found
     }
 
-    /// Reads the items of records once more; nil if one is gone, is locked or holds no record any more.
+    /// Reads the items of records again; nil if one is missing or locked, or no longer holds a record.
     func records(at paths: [String]) throws(ServiceFailure) -> StoredRecords? {
         let secrets = try secrets(of: paths)
         var found = StoredRecords()
@@ -79,16 +80,16 @@ extension StoredRecords {
 }
 
 extension KeyringItem {
-    /// What an item's secret turned out to be.
+    /// The contents of an item.
     enum Content {
         case record(CredentialRecord)
-        /// It could not be had.
+        /// The secret couldn't be loaded.
         case absent
-        /// No record that could be used, and why.
+        /// Not a usable record, and the reason.
         case damaged(String)
     }
 
-    /// The item's secret as a record of a kind.
+    /// Parses the item's secret as a record of this kind.
     func content(as kind: CredentialKind) -> Content {
         guard let secret else { return .absent }
         guard let record = CredentialRecord(kind: kind, json: secret) else {

@@ -3,16 +3,17 @@ internal import Secrets
 
 /// Records in the Secret Service, one item each.
 ///
-/// Every call blocks its thread for some milliseconds, at most for the configuration's deadline and the time a person
-/// takes to answer the provider's prompt. Values of this type hold no connection; libsecret keeps one for the process.
+/// Every call blocks its thread for some milliseconds, at most for the configuration's deadline and the time that the
+/// user takes to answer the provider's prompt. Values of this type hold no connection; libsecret keeps one for the
+/// process.
 public struct SecretServiceStore: RecordStore {
-    /// Where and how records are kept.
+    /// The configuration of the keyring.
     public let configuration: KeyringConfiguration
 
-    /// Makes a store; nothing is contacted yet.
+    /// Creates a store without contacting the keyring.
     public init(configuration: KeyringConfiguration) { self.configuration = configuration }
 
-    /// Whether the provider may ask the person to unlock the keyring.
+    /// Whether the provider may ask the user to unlock the keyring.
     public var mayPrompt: Bool { configuration.mayPrompt }
 
     /// Tells why items can't be read and stored, without a prompt and within the deadline; nil if they can.
@@ -27,13 +28,13 @@ public struct SecretServiceStore: RecordStore {
 
     /// Reads the records that match.
     ///
-    /// Items that match and cannot be read are told of in `unreadable`. Finding nothing is not an error, not even
-    /// without any keyring; it is one if the keyring is locked, because nobody can know then.
+    /// Matching items that can't be read are listed in `unreadable`. It isn't an error if nothing is found, not even
+    /// without a keyring. A locked keyring is an error, because it can't be known whether it has matching items.
     public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let found = try session.unlockedRecords(matching: query, group: configuration.group)
             if !found.isEmpty { return found }
-            // Nothing that can be read is ours: whether that is because something is locked takes a closer look.
+            // No readable item is lanyard's; find out whether that is because something is locked.
             let items = try session.readableItems(
                 of: query.searchAttributes(group: configuration.group), needsSecrets: true
             ) { item in
@@ -44,7 +45,7 @@ public struct SecretServiceStore: RecordStore {
         }
     }
 
-    /// Reads again what was found, in one call and without a search; nil if some of it can't be read where it was.
+    /// Reads the same items again, in one call and without a search; nil if one of them can't be read there.
     public func current(_ found: StoredRecords) -> StoredRecords? {
         guard !found.paths.isEmpty else { return nil }
         return try? configuration.withKeyring { session throws(ServiceFailure) in
@@ -52,14 +53,14 @@ public struct SecretServiceStore: RecordStore {
         }
     }
 
-    /// Stores records, each in place of the one with the same key.
+    /// Stores records, each replacing the one with the same key.
     ///
-    /// Records are stored one after the other; if one fails, those before it are stored.
+    /// Records are stored one by one; if one fails, those before it are stored.
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
         try configuration.withKeyring { session throws(ServiceFailure) in
             let collection = try session.openForStoring()
-            // Where there is no keyring to change, what is remembered in its place stays.
+            // If there is no keyring to change, the tokens that are remembered instead must stay valid.
             try configuration.changing { () throws(ServiceFailure) in
                 for record in records {
                     let attributes = ItemAttributes(record, group: configuration.group)
@@ -71,19 +72,19 @@ public struct SecretServiceStore: RecordStore {
         }
     }
 
-    /// Deletes the records that match, and tells how many.
+    /// Deletes the records that match, and returns their number.
     ///
     /// If one of them is locked and may not be unlocked, nothing is deleted.
     public func delete(matching query: RecordQuery) throws(StoreError) -> Int {
         try delete(query.searchAttributes(group: configuration.group)) { query.kind(of: $0) != nil }
     }
 
-    /// Deletes the items that have exactly these records' keys, whatever they hold now, and tells how many.
+    /// Deletes the items that have exactly these records' keys, whatever they hold now, and returns their number.
     public func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int {
         try delete(records, ifUnchanged: false)
     }
 
-    /// Deletes the items that still hold these records' tokens, and tells how many: what replaced one stays.
+    /// Deletes the items that still hold these records' tokens, and returns their number; replacements stay.
     public func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int {
         try delete(records, ifUnchanged: true)
     }
@@ -99,9 +100,9 @@ public struct SecretServiceStore: RecordStore {
         return count
     }
 
-    /// Deletes the items that hold no record that could be used, and tells how many.
+    /// Deletes the items that hold no usable record, and returns their number.
     ///
-    /// One whose secret can't be had is left: nobody knows what it holds.
+    /// An item whose secret can't be loaded stays, because it isn't known what it holds.
     public func deleteDamaged() throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
             try configuration.withKeyring { session throws(ServiceFailure) in
@@ -134,7 +135,7 @@ public struct SecretServiceStore: RecordStore {
         }
     }
 
-    /// Whether an item is one of ours; of another schema, nothing is read and nothing deleted.
+    /// Whether an item is lanyard's; items of another schema are neither read nor deleted.
     private func isOurs(_ item: KeyringItem) -> Bool {
         item.schema == ItemAttributes.schemaName && item.attributes["group"] == configuration.group
     }
@@ -148,7 +149,7 @@ extension KeyringItem {
 }
 
 extension CredentialRecord {
-    /// What a keyring's own interface shows for the item; nothing that tells whose it is.
+    /// The item's label, which keyring managers show; it doesn't reveal the owner.
     fileprivate var label: String {
         let host = environment.displayable(limit: 100)
         return switch self {

@@ -1,15 +1,16 @@
 internal import SecretService
 
-/// The item of a cache that other programs share, in the person's own keyring.
+/// The item of a cache that other programs share, in the user's default keyring.
 public struct SharedCacheItem: Sendable {
     private let configuration: KeyringConfiguration
     private let schema: String
     private let attributes: [String: String]
     private let label: String
 
-    /// Names an item by its schema and exactly these attributes; one more would make it another.
+    /// Creates a reference to the item with this schema and exactly these attributes; one more would make it another
+    /// item.
     ///
-    /// Nobody is asked to unlock the keyring: whoever changes a shared item holds its lock.
+    /// The user is never asked to unlock the keyring, because a shared item is changed while holding its lock.
     public init(_ configuration: KeyringConfiguration, schema: String, attributes: [String: String], label: String) {
         var configuration = configuration
         configuration.collection = .default
@@ -20,16 +21,16 @@ public struct SharedCacheItem: Sendable {
         self.label = label
     }
 
-    /// What is in it; nil if there is no such item.
+    /// Reads the item's contents; nil if there is no such item.
     ///
-    /// - Throws: `locked` if nobody can know.
+    /// - Throws: `locked` if that can't be known.
     public func contents() throws(StoreError) -> [UInt8]? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             try item(session)?.secret
         }
     }
 
-    /// Replaces what is in it, or makes it.
+    /// Replaces the item's contents, or creates the item.
     public func replace(_ contents: [UInt8]) throws(StoreError) {
         try configuration.withKeyring { session throws(ServiceFailure) in
             if let item = try item(session) {

@@ -1,35 +1,35 @@
 internal import SecretService
 
-/// Why the store could not do what it was asked to; nothing was deleted.
+/// The reason why an operation of the store failed; nothing was deleted.
 public struct StoreError: Error, Sendable, Equatable {
-    /// What is wrong, as far as a remedy depends on it.
+    /// The reasons that need different remedies.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The keyring is locked and the provider may not ask.
+        /// The keyring is locked, and the provider may not ask the user.
         case locked
         /// There is no session bus, or its address is stale.
         case noSessionBus
-        /// Nothing on the bus provides the Secret Service.
+        /// No program on the bus provides the Secret Service.
         case noProvider
-        /// There is no default keyring and none was made.
+        /// There is no default keyring, and none was created.
         case noDefaultCollection
-        /// The provider did not answer in time.
+        /// The provider didn't answer in time.
         case timedOut
-        /// The person dismissed the prompt, or the provider refused.
+        /// The user dismissed the prompt, or the provider refused.
         case denied
-        /// libsecret is not installed, or lacks a function.
+        /// libsecret isn't installed, or lacks a function.
         case noLibrary
-        /// `SECRET_BACKEND` has a value that libsecret hangs on.
+        /// `SECRET_BACKEND` has a value that makes libsecret hang.
         case badBackend
-        /// Something else; see the detail.
+        /// Another failure; see the detail.
         case broken
     }
 
-    /// What is wrong.
+    /// The reason.
     public var reason: Reason
-    /// The provider's own words, for verbose output only; not yet made fit to show.
+    /// The provider's own words, for verbose output only; they must be made displayable first.
     public var detail: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason, detail: String = "") {
         self.reason = reason
         self.detail = detail

@@ -2,7 +2,7 @@ internal import Addresses
 internal import Files
 internal import Glibc
 
-/// An open lock file that names who has the lock; closing it gives the lock back, however the process ends.
+/// An open lock file that names the lock's holder; closing it releases the lock, however the process ends.
 struct LockFile: ~Copyable {
     private let file: OpenFile
 
@@ -14,14 +14,14 @@ struct LockFile: ~Copyable {
         file = try folder.openFile(name)
     }
 
-    /// Waits for the lock, blocking the thread; false if somebody else had it all the time.
+    /// Waits for the lock, blocking the thread; false if another process held it all the time.
     func lock(within seconds: Double) throws(FileProblem) -> Bool {
         guard try file.lock(within: .seconds(seconds)) else { return false }
         sign()
         return true
     }
 
-    /// Waits for the lock; after a wait of `quiet`, `waiting` is told once who has it, if that is known.
+    /// Waits for the lock; after a wait of `quiet`, calls `waiting` once with the holder, if it is known.
     func lock(
         within seconds: Double, quietFor quiet: Duration, isolation: isolated (any Actor)? = #isolation,
         waiting: (Int32?) -> Void
@@ -34,7 +34,7 @@ struct LockFile: ~Copyable {
         return true
     }
 
-    /// The process that says it holds the lock; nil if none does.
+    /// The process that is recorded as the holder; nil if there is none.
     private var holder: Int32? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = pread(file.descriptor, &bytes, bytes.count, 0)
@@ -45,7 +45,7 @@ struct LockFile: ~Copyable {
 
     private func sign() {
         let name = Array("\(getpid())\n".utf8)
-        // The longer number of a holder before must not show behind it.
+        // Remove the previous holder's number first, which may be longer.
         guard ftruncate(file.descriptor, 0) == 0 else { return }
         _ = pwrite(file.descriptor, name, name.count, 0)
     }

@@ -1,21 +1,23 @@
 internal import Glibc
 
-/// The lock on a cache that programs of several languages share: a file that is there while somebody writes.
+/// The lock of a cache that programs of several languages share: a file that exists while a program writes.
 ///
-/// Python and .NET look at `flock`, Java at `fcntl`, and JavaScript only at whether the file is there. So whoever has it has made
-/// the file, has both locks on it, and is named in it; and removes it before giving up the locks. It is held for milliseconds.
+/// Python and .NET check `flock`, Java checks `fcntl`, and JavaScript only checks whether the file exists. So the
+/// holder creates the file, takes both locks on it and writes its process ID into it; it removes the file before it
+/// releases the locks. The lock is held for milliseconds.
 public final class SharedCacheLock: Sendable {
     private let path: String
     private let descriptor: CInt
 
-    /// Seconds for which others have it at most: as long as the libraries wait themselves.
+    /// Seconds to wait for other holders, the same as in the libraries.
     public static let patience = 5.0
 
-    /// Waits for the lock, blocking the thread; nil if somebody else had it all the time.
+    /// Waits for the lock, blocking the thread; nil if others held it all the time.
     ///
-    /// A file whose maker is gone, and that nobody has locked, is removed: it would stop JavaScript's programs for good.
+    /// A file that nobody has locked and whose creator is gone is removed, because it would block JavaScript programs
+    /// forever.
     ///
-    /// - Throws: `SharedCacheLockError` if there can be no such file.
+    /// - Throws: `SharedCacheLockError` if the file can't be created.
     public static func take(
         at path: String, within seconds: Double = SharedCacheLock.patience
     ) throws(SharedCacheLockError) -> SharedCacheLock? {
@@ -26,7 +28,7 @@ public final class SharedCacheLock: Sendable {
                 if lock(descriptor) {
                     return SharedCacheLock(path, descriptor)
                 }
-                // Somebody was quicker to lock what was just made; it is theirs, and theirs to remove.
+                // Another process locked the new file first; it owns the file and will remove it.
                 close(descriptor)
             } else if errno != EEXIST {
                 throw SharedCacheLockError(reason: String(cString: strerror(errno)))
@@ -80,7 +82,7 @@ public final class SharedCacheLock: Sendable {
         return kill(process, 0) != 0 && errno == ESRCH
     }
 
-    /// Whether the file has not been removed, and made anew, meanwhile.
+    /// Whether the path still leads to the open file, which might have been removed and created again.
     private static func isStill(_ descriptor: CInt, at path: String) -> Bool {
         var (mine, named) = (stat(), stat())
         guard fstat(descriptor, &mine) == 0, lstat(path, &named) == 0 else { return false }
@@ -90,8 +92,8 @@ public final class SharedCacheLock: Sendable {
     private static var now: Double { Double(SharedNotes.milliseconds) / 1000 }
 }
 
-/// Why there can be no lock.
+/// The reason why there can be no lock.
 public struct SharedCacheLockError: Error, Sendable, Equatable {
-    /// In the system's words.
+    /// The reason, in the system's words.
     public let reason: String
 }

@@ -2,20 +2,20 @@ internal import Addresses
 internal import Crypto
 internal import Files
 
-/// A lock that the processes of one user share, so that only one of them renews a token or asks the person.
+/// A lock that the processes of one user share, so that only one of them renews a token or asks the user.
 ///
-/// The lock is the kernel's (`flock`) and dies with its holder; the file it is on stays and means nothing. It names its
-/// last holder, for people.
+/// It is a kernel lock (`flock`) and ends with its holder. The file stays and has no meaning; it names the last holder
+/// for people.
 public struct SingleFlight: Sendable {
-    /// The folders that may hold the lock files, best first; the first that is safely this user's does.
+    /// The folders that may hold the lock files, best first; the first one that safely belongs to this user is used.
     public let directories: [String]
 
-    /// How long a wait is nobody's concern.
+    /// How long a wait may be before `waiting` is called.
     private static let quietWait = Duration.seconds(1)
 
-    /// Puts the lock files into the user's runtime directory, else into the user's cache.
+    /// Puts the lock files into the user's runtime directory, or else into the user's cache.
     ///
-    /// Never into `/tmp`, where another user could take the folder's name first.
+    /// They are never in `/tmp`, where another user could claim the folder's name first.
     ///
     /// - Parameter environment: `XDG_RUNTIME_DIR`, which counts only if it is this user's; `XDG_CACHE_HOME` or `HOME`.
     public init(environment: [String: String]) {
@@ -25,13 +25,14 @@ public struct SingleFlight: Sendable {
     /// Runs the body while no other process or task of this user does so under the same key.
     ///
     /// - Parameters:
-    ///   - key: what the lock is for; only its digest shows.
-    ///   - deadline: seconds to wait for the lock. The body may take as long as it likes.
-    ///   - waiting: called once, when the wait is long enough to be told, with the process that holds the lock, if known.
-    ///   - isolation: where the body runs.
-    ///   - body: what to do under the lock.
-    /// - Returns: what the body returns.
-    /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and whatever the body throws.
+    ///   - key: The purpose of the lock; only its digest is visible.
+    ///   - deadline: Seconds to wait for the lock; the body isn't limited.
+    ///   - waiting: Called once if the wait takes long enough to be reported, with the process that holds the lock, if
+    ///     it is known.
+    ///   - isolation: Where the body runs.
+    ///   - body: The work to do under the lock.
+    /// - Returns: The result of the body.
+    /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and any error of the body.
     public func withLock<Result>(
         key: String, deadline: Double, waiting: (Int32?) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
@@ -49,7 +50,7 @@ public struct SingleFlight: Sendable {
 
     /// Runs the body under the lock of a key, blocking the thread while another process holds it.
     ///
-    /// - Throws: `SingleFlightError`, and whatever the body throws.
+    /// - Throws: `SingleFlightError`, and any error of the body.
     public func withLock<Result>(key: String, blockingFor seconds: Double, _ body: () throws -> Result) throws -> Result
     {
         let file = try open(key)
@@ -64,7 +65,7 @@ public struct SingleFlight: Sendable {
         return try body()
     }
 
-    /// Opens the lock file of a key, without taking the lock.
+    /// Opens the lock file of a key without taking the lock.
     func open(_ key: String) throws(SingleFlightError) -> LockFile {
         let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
         var last = SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")
@@ -79,10 +80,10 @@ public struct SingleFlight: Sendable {
     }
 }
 
-/// Why a lock could not be taken.
+/// The reason why a lock couldn't be taken.
 public enum SingleFlightError: Error, Sendable, Equatable {
     /// Another process held it until the deadline.
     case timedOut
-    /// No folder or file for the lock is safely this user's; says which and why.
+    /// No folder or file for the lock safely belongs to this user; with the path and the reason.
     case unusable(String)
 }

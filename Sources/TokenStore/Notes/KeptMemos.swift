@@ -4,30 +4,31 @@ internal import Files
 internal import Glibc
 internal import JSON
 
-/// What plugins have lanyard remember for them, in the user's cache.
+/// Memos that lanyard stores on behalf of plugins, in the user's cache.
 ///
-/// It is nothing secret, and nothing depends on it: what can't be read or written is passed over in silence. Only a digest of what a
-/// memo is about shows in its file's name. Whoever gets one back has to check it as if it came from the network.
+/// They aren't secret, and nothing depends on them, so errors are ignored. A file's name only has a digest of the
+/// memo's subject. A plugin must validate a memo as if it came from the network.
 public struct KeptMemos: Sendable {
-    /// The longest file, in bytes: the longest memo, each byte of it escaped.
+    /// The longest file, in bytes: the longest memo with every byte escaped.
     private static let longest = 1 << 17
-    /// How many are kept.
+    /// The highest number of memos that are stored.
     private static let most = 256
 
-    /// The folder that lanyard's own is in; nil if nothing is kept.
+    /// The parent of lanyard's folder; nil if nothing is stored.
     private let parent: String?
 
-    /// Keeps memos below a folder; nil keeps none.
+    /// Stores memos below a folder; nil stores none.
     public init(in folder: String?) {
         parent = folder
     }
 
-    /// Keeps memos in the user's cache, which these variables name; on a shared device in the runtime directory, which is gone at logout.
+    /// Stores memos in the user's cache, which these variables name; on a shared device in the runtime directory, which
+    /// is removed at log-out.
     public init(environment: [String: String], isShared: Bool) {
         self.init(in: isShared ? environment.ownRuntimeFolder : environment.cacheHome)
     }
 
-    /// The memo about something, if it still counts at a time in seconds since 1970.
+    /// Returns the memo about a subject if it hasn't expired at a time in seconds since 1970.
     public func memo(about subject: String, now: Int) -> String? {
         guard let bytes = try? folder(making: false)?.read(Self.name(of: subject), atMost: Self.longest),
             let note = JSONValue(bytes: bytes[...]), let from = note["from"]?.wholeNumber,
@@ -36,7 +37,7 @@ public struct KeptMemos: Sendable {
         return note["memo"]?.text
     }
 
-    /// Keeps a memo, in place of the one before, for so many seconds from now.
+    /// Stores a memo for a number of seconds from now, replacing the previous one.
     public func keep(_ memo: String, about subject: String, now: Int, for seconds: Int) {
         let bytes = JSONValue.object([
             "memo": .string(memo), "from": .integer(Int64(now)), "until": .integer(Int64(now + seconds)),
@@ -46,7 +47,7 @@ public struct KeptMemos: Sendable {
         try? folder.write(bytes, to: Self.name(of: subject), isDurable: false)
     }
 
-    /// Forgets the memo about something.
+    /// Forgets the memo about a subject.
     public func forget(_ subject: String) { folder(making: false)?.remove(Self.name(of: subject)) }
 
     private func folder(making: Bool) -> Folder? {
@@ -59,7 +60,7 @@ public struct KeptMemos: Sendable {
         SHA256.hash(data: [UInt8](subject.utf8)).hexadecimal + ".json"
     }
 
-    /// Makes room: all go at once, since each can be found out anew.
+    /// Makes room by removing all memos, since plugins can obtain each again.
     private func sweep(_ folder: borrowing Folder) {
         let names = folder.names(atMost: Self.most * 2)
         guard names.count >= Self.most else { return }

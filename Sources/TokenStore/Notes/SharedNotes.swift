@@ -4,20 +4,20 @@ internal import Files
 internal import Glibc
 public import JSON
 
-/// Small notes that the processes of one user leave for each other, in the runtime directory if there is one.
+/// Small notes that one user's processes leave for each other, in the runtime directory if there is one.
 ///
-/// They say what went wrong lately and until when it counts; nothing depends on them, so that whatever can't be read or
-/// written is passed over in silence. Only a digest of what a note is about shows in its file's name.
+/// They record recent failures and how long these count. Nothing depends on them, so errors are ignored. A file's name
+/// only has a digest of the note's subject.
 public struct SharedNotes: Sendable {
     /// The longest note, in bytes.
     static let longest = 8192
-    /// Seconds after which a note is removed, whatever it says.
+    /// Seconds after which a note is removed, whatever it contains.
     static let lifetime = 3600
 
-    /// The folder that lanyard's own is in; nil if nothing is kept.
+    /// The parent of lanyard's folder; nil if nothing is stored.
     private let parent: String?
 
-    /// Makes notes in the user's runtime directory; if there is none, nothing is kept.
+    /// Stores notes in the user's runtime directory; if there is none, nothing is stored.
     ///
     /// - Parameter environment: `XDG_RUNTIME_DIR` counts; a directory that is not absolute or not this user's is none.
     public init(runtimeFolderOf environment: [String: String]) {
@@ -27,27 +27,27 @@ public struct SharedNotes: Sendable {
     /// Whether there is a place for notes.
     public var areKept: Bool { parent != nil }
 
-    /// Makes notes that must be kept somewhere: in the user's cache if there is no runtime directory.
+    /// Stores notes that must not be lost: in the user's cache if there is no runtime directory.
     ///
-    /// They outlive a restart there, after which their times mean nothing.
+    /// There they survive a restart, after which their times are meaningless.
     public init(environment: [String: String]) {
         parent = environment.ownRuntimeFolder ?? environment.cacheHome
     }
 
-    /// Milliseconds since this computer was started, which no setting of its clock changes.
+    /// Milliseconds since this computer was started; setting the clock doesn't change it.
     public static var milliseconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 
-    /// The note about something, or nil if there is none.
+    /// Returns the note about a subject; nil if there is none.
     public func note(about key: String) -> JSONValue? {
         guard let bytes = try? folder(making: false)?.read(Self.name(of: key), atMost: Self.longest) else { return nil }
         return JSONValue(bytes: bytes[...])
     }
 
-    /// Puts a note in place of any about the same; others see all of it or nothing.
+    /// Writes a note atomically, replacing any about the same subject.
     public func leave(_ note: JSONValue, about key: String) {
         let bytes = note.encoded()
         guard bytes.count <= Self.longest, let folder = folder(making: true) else { return }
@@ -78,7 +78,7 @@ public struct SharedNotes: Sendable {
         SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".json"
     }
 
-    /// Removes what nobody will read any more.
+    /// Removes notes that have expired.
     private func sweep(_ folder: borrowing Folder) {
         for name in folder.names(atMost: 4096) {
             guard let status = folder.status(of: name), time(nil) - status.modified > Self.lifetime else { continue }

@@ -3,17 +3,17 @@ internal import Crypto
 import JSON
 internal import Secrets
 
-/// An HTTP authorization that git asked to keep (`authtype` and `credential`), as an item of our own schema.
+/// An HTTP authorization that git asked to store (`authtype` and `credential`), as an item of lanyard's own schema.
 ///
-/// It is no item of git's schema, where git-credential-libsecret would hand it out as an empty password. The user name
-/// is part of the key as a digest only: attributes are not secret.
+/// In git's schema, git-credential-libsecret would return it as an empty password. The key contains only a digest of
+/// the user name, because attributes aren't secret.
 struct AuthorizationRecord {
     static let kind = "authorization"
 
     var address: PasswordAddress
     var password: StoredPassword
 
-    /// The eight attributes; the address takes the place of the environment and the target.
+    /// Returns the eight attributes; the address takes the place of the environment and the target.
     static func attributes(of address: PasswordAddress, username: String?, group: String) -> ItemAttributes {
         let port = address.port.map { ":\($0)" } ?? ""
         return ItemAttributes(
@@ -21,12 +21,12 @@ struct AuthorizationRecord {
             environment: "\(address.scheme)://\(address.server)\(port)", target: address.path)
     }
 
-    /// The full key of the item.
+    /// Returns the full key of the item.
     func attributes(group: String) -> ItemAttributes {
         Self.attributes(of: address, username: password.username, group: group)
     }
 
-    /// The secret; nil if the password is no authorization.
+    /// The secret; nil if the password isn't an authorization.
     var json: [UInt8]? {
         guard case .authorization(let type, let credential) = password.proof else { return nil }
         var members: [String: JSONValue] = [:]
@@ -38,7 +38,7 @@ struct AuthorizationRecord {
         return JSONValue.object(members).encoded()
     }
 
-    /// Reads a secret; nil if it is not one of these.
+    /// Parses a secret; nil if it isn't an authorization.
     static func password(json: [UInt8]) -> StoredPassword? {
         guard let object = JSONValue(bytes: json)?.members else { return nil }
         var members = Members(object)

@@ -1,6 +1,6 @@
 internal import Addresses
 
-/// Where git uses a password, as git-credential-libsecret splits it into attributes.
+/// The place where git uses a password, split into attributes as by git-credential-libsecret.
 struct PasswordAddress: Equatable {
     var scheme: String
     var server: String
@@ -13,45 +13,45 @@ struct PasswordAddress: Equatable {
             && one.path.isSame(as: other.path)
     }
 
-    /// The address of a query: absent and empty path are the same.
+    /// Creates the address of a query; a missing path and an empty one are the same.
     init(_ query: PasswordQuery) {
         scheme = query.scheme
         path = query.path ?? ""
         (server, port) = Self.split(query.host)
     }
 
-    /// The address of an item, of either schema; nil if it has none.
+    /// Creates the address of an item of either schema; nil if it has none.
     init?(_ attributes: [String: String]) {
         guard let scheme = attributes["protocol"], let server = attributes["server"] else { return nil }
         self.scheme = scheme
         self.server = server
         path = attributes["object"] ?? ""
-        // libsecret keeps integers as decimal text; 0 is what the helper calls no port.
+        // libsecret stores integers as decimal text; the helper writes 0 for no port.
         port = attributes["port"].flatMap(UInt16.init).flatMap { $0 == 0 ? nil : $0 }
     }
 
-    /// Whether a password of an address may answer a query of this one.
+    /// Whether a password at another address may answer a query for this one.
     func isAnswered(by stored: PasswordAddress, within reach: PathReach) -> Bool {
         guard stored.at(path) == self else { return false }
         return switch reach {
         case .place: stored.path.isSame(as: path)
         case .above: segments.starts(with: stored.segments)
-        // What is at a well-known place (RFC 8615) is of the protocol that asks there, as terraform's tokens are.
+        // A well-known path (RFC 8615) belongs to the protocol that uses it, such as terraform's tokens.
         case .below: !stored.path.utf8.starts(with: ".well-known/".utf8)
         }
     }
 
-    /// The same with another path.
+    /// Returns the same address with another path.
     func at(_ path: String?) -> PasswordAddress {
         var other = self
         other.path = path ?? ""
         return other
     }
 
-    /// The path's segments; a slash at its end adds none.
+    /// The path's segments; a trailing slash adds none.
     var segments: [String] { path.pieces(between: "/").map(String.init) }
 
-    /// The attributes of the address, without those that do not apply, as git-credential-libsecret leaves them out.
+    /// The attributes of the address; like git-credential-libsecret, without those that don't apply.
     var attributes: [String: String] {
         var attributes = ["protocol": scheme, "server": server]
         if let port { attributes["port"] = String(port) }
@@ -59,12 +59,12 @@ struct PasswordAddress: Equatable {
         return attributes
     }
 
-    /// The label that git-credential-libsecret gives an item.
+    /// The label that git-credential-libsecret gives to an item.
     var label: String {
         "Git: \(scheme)://\(server)\(port.map { ":\($0)" } ?? "")/\(path)"
     }
 
-    /// Splits `host:port`; a colon inside the brackets of an IPv6 address is not one before a port.
+    /// Splits `host:port`; colons inside the brackets of an IPv6 address don't count.
     private static func split(_ host: String) -> (server: String, port: UInt16?) {
         guard let (server, digits) = host.cut(atLast: ":"), !digits.hasBytes("]"), let port = UInt16(digits), port > 0
         else { return (host, nil) }

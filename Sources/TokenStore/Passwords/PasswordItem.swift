@@ -2,23 +2,23 @@ internal import Addresses
 internal import SecretService
 internal import Secrets
 
-/// An item that a password query found.
+/// An item that matches a password query.
 struct PasswordItem {
-    /// git's schema, as git-credential-libsecret has it since git 2.40 or so.
+    /// git's schema, which git-credential-libsecret has used since about git 2.40.
     static let schemaName = "org.git.Password"
-    /// GNOME's schema, which older builds of that helper use; its names for the attributes are the same.
+    /// GNOME's schema, which older builds of that helper use, with the same attribute names.
     static let olderSchemaName = "org.gnome.keyring.NetworkPassword"
 
     let item: KeyringItem
     /// The path of its address; empty for the host itself.
     let path: String
-    /// When it was last changed, in seconds since 1970; 0 if nobody asked.
+    /// The time of its last change, in seconds since 1970; 0 if it wasn't read.
     var modified: UInt64 = 0
     let username: String?
-    /// What it holds; nil if its secret was not loaded, or is nothing of ours.
+    /// The parsed secret; nil if it wasn't loaded, or couldn't be parsed.
     let password: StoredPassword?
 
-    /// Whether the item holds what the query proves it knows; true if it proves nothing.
+    /// Whether the item holds the password or credential in the query; true if the query has neither.
     func isProvenBy(_ query: PasswordQuery) -> Bool {
         guard let known = query.credential ?? query.password else { return true }
         switch password?.proof {
@@ -28,7 +28,7 @@ struct PasswordItem {
         }
     }
 
-    /// Orders items by when they were stored, the newest first; of the same second the one created last.
+    /// Orders items from newest to oldest; if they changed in the same second, the one created last comes first.
     static func isNewer(_ one: PasswordItem, _ other: PasswordItem) -> Bool {
         (one.modified, one.item.number, one.item.path) > (other.modified, other.item.number, other.item.path)
     }
@@ -49,19 +49,19 @@ extension PasswordItem {
 }
 
 extension KeyringItem {
-    /// The number that providers end an item's path with, counting up; 0 if they do not.
+    /// The number at the end of the item's path, which providers count up; 0 if there is none.
     fileprivate var number: Int {
         path.pieces(between: "/").last.flatMap { Int($0) } ?? 0
     }
 
-    /// Whether the item is of git's schema, or of the one that older builds of git's helper use.
+    /// Whether the item has git's schema, or the one that older builds of git's helper use.
     fileprivate var isGitPassword: Bool {
         schema == PasswordItem.schemaName || schema == PasswordItem.olderSchemaName
     }
 }
 
 extension PasswordQuery {
-    /// What the provider is asked for; more than what is meant may have these attributes.
+    /// The attributes to search for; items that aren't meant may have them, too.
     var searchAttributes: [String: String] {
         var attributes = PasswordAddress(self).attributes
         if reach != .place { attributes["object"] = nil }
@@ -71,7 +71,7 @@ extension PasswordQuery {
 }
 
 extension KeyringSession {
-    /// Finds the passwords of exactly this address, of the query's user if it names one.
+    /// Finds the passwords at exactly this address, of the query's user if it names one.
     func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [PasswordItem] {
         try passwordItems(for: query, needsSecrets: needsSecrets).filter { !$0.isLocked }.map(PasswordItem.init)
     }
@@ -86,7 +86,7 @@ extension KeyringSession {
         }
     }
 
-    /// Finds the authorizations of exactly this address, of the query's user if it names one.
+    /// Finds the authorizations at exactly this address, of the query's user if it names one.
     func authorizations(
         for query: PasswordQuery, group: String, needsSecrets: Bool
     ) throws(ServiceFailure) -> [PasswordItem] {

@@ -2,17 +2,17 @@ internal import SecretService
 internal import Secrets
 
 extension PasswordStore {
-    /// A password of git's and where it is used.
+    /// One of git's passwords and where it is used.
     public struct Listed: Sendable, Equatable {
-        /// Where, and whose.
+        /// The place and the user.
         public var query: PasswordQuery
-        /// What is stored there.
+        /// The stored password.
         public var password: StoredPassword
     }
 
-    /// Every password that git stored in the person's own keyring, whatever collection this store keeps to.
+    /// Returns every password that git stored in the user's default keyring, whichever collection this store uses.
     ///
-    /// - Throws: `locked` if nobody can know whether there are any.
+    /// - Throws: `locked` if it can't be known whether there are any.
     public func listed() throws(StoreError) -> [Listed] {
         let items = OtherItems(configuration: configuration)
         var listed: [Listed] = []
@@ -24,9 +24,9 @@ extension PasswordStore {
 }
 
 extension PasswordStore {
-    /// What follows in the labels of passwords that begin with this, and whose each is; reads no secret.
+    /// Returns the rest of each password's label after this prefix, with the user name; reads no secret.
     ///
-    /// - Throws: `locked` if nobody can know whether there are any.
+    /// - Throws: `locked` if it can't be known whether there are any.
     public func labelled(_ prefix: String) throws(StoreError) -> [String: String] {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let attributes = ["xdg:schema": PasswordItem.schemaName]
@@ -44,7 +44,7 @@ extension PasswordStore {
 }
 
 extension PasswordStore.Listed {
-    /// Reads an item; nil if it is of no URL or no text.
+    /// Converts an item; nil if it isn't for a URL or isn't text.
     fileprivate init?(_ item: OtherItems.Item) {
         guard let address = PasswordAddress(item.attributes), let secret = item.secret,
             let text = PasswordText(bytes: Array(secret.reveal().utf8))

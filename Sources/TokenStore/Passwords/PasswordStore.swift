@@ -2,25 +2,26 @@ internal import Addresses
 internal import SecretService
 internal import Secrets
 
-/// git's passwords in the Secret Service, in the schema that git-credential-libsecret uses.
+/// git's passwords in the Secret Service, in the schema of git-credential-libsecret.
 ///
-/// What that helper stored is found, replaced and erased here, and the other way round; also what Debian 12's build of
-/// it stored under GNOME's old network schema. Matching is exact where that helper's is not: a path is part of the key,
-/// and absent only equals absent. No answer that is remembered is a password, so changes leave those alone.
+/// Passwords stored by that helper are found, replaced and erased here, and the other way round; so are those that
+/// Debian 12's build stores under GNOME's old network schema. Unlike the helper's, the matching is exact: a path is
+/// part of the key, and a missing part matches only a missing one. Cached answers contain no passwords, so changes
+/// don't clear them.
 public struct PasswordStore: Sendable {
-    /// Where and how passwords are kept; the group counts for authorizations only.
+    /// The configuration of the keyring; the group matters only for authorizations.
     public let configuration: KeyringConfiguration
 
-    /// Makes a store; nothing is contacted yet.
+    /// Creates a store without contacting the keyring.
     public init(configuration: KeyringConfiguration) { self.configuration = configuration }
 
-    /// Finds what was stored for the query; of several the one stored last.
+    /// Finds the stored password or authorization for a query; if there are several, the one stored last.
     ///
     /// - Parameters:
-    ///   - query: whose; its `password` and `credential` do not count.
-    ///   - now: seconds since 1970; what expired before is not found.
-    /// - Returns: what to answer, or nil if nothing valid is stored; that is no error.
-    /// - Throws: `locked` if nobody can know whether something is stored, and what else keeps the store from looking.
+    ///   - query: The place and the user; `password` and `credential` are ignored.
+    ///   - now: Seconds since 1970; passwords that expired before then aren't found.
+    /// - Returns: The password; nil if nothing valid is stored, which is no error.
+    /// - Throws: `locked` if it can't be known whether one is stored, or another error that prevents the search.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             try session.stored(
@@ -29,9 +30,10 @@ public struct PasswordStore: Sendable {
         }
     }
 
-    /// Stores a password or an authorization, in place of the one the same user has for the same URL.
+    /// Stores a password or an authorization, replacing the same user's for the same URL.
     ///
-    /// What is stored just so, and would be found first whoever's is asked for, is left as it is: git stores after each use.
+    /// If it is already stored like this, and would be found first without a user name, nothing is written: git stores
+    /// after each use.
     public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) {
         var query = query
         query.username = password.username
@@ -52,9 +54,10 @@ public struct PasswordStore: Sendable {
         }
     }
 
-    /// Takes turns with other processes of lanyard that store, because storing is a look and then a change.
+    /// Locks out other lanyard processes that store, because storing is a search followed by a change.
     ///
-    /// nil if that can't be done: then two at once can leave a password twice, of which the newer one counts.
+    /// Returns nil if that isn't possible. Then two processes at the same time may store a password twice; the newer
+    /// one counts.
     private static func lock(within seconds: Double) -> LockFile? {
         guard
             let file = try? SingleFlight(environment: SessionEnvironment.process.folders).open("passwords"),
@@ -63,10 +66,10 @@ public struct PasswordStore: Sendable {
         return file
     }
 
-    /// Erases everything that matches, and tells how many items that were.
+    /// Erases everything that matches, and returns the number of items.
     ///
-    /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations, and one with a
-    /// label only passwords.
+    /// A query with a password erases only equal passwords, one with a credential only equal authorizations, and one
+    /// with a label only passwords.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let needsSecrets = query.password ?? query.credential != nil
@@ -88,7 +91,7 @@ public struct PasswordStore: Sendable {
 }
 
 extension KeyringSession {
-    /// Whether the item's label begins with this; true if it is nil.
+    /// Whether the item's label has this prefix; true if the prefix is nil.
     fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(ServiceFailure) -> Bool {
         guard let prefix else { return true }
         return try label(of: item.item)?.utf8.starts(with: prefix.utf8) ?? false
@@ -152,7 +155,7 @@ extension KeyringSession {
 }
 
 extension PasswordQuery {
-    /// Those of the items that are at the place that counts.
+    /// Returns the items at the place that takes precedence.
     fileprivate func nearest(_ items: [PasswordItem]) -> [PasswordItem] {
         switch reach {
         case .place: return items

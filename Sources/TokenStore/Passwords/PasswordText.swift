@@ -3,7 +3,7 @@ internal import Secrets
 
 /// The secret of a password item: the password, then `key=value` lines, as git-credential-libsecret writes it.
 ///
-/// The lines are no attributes because attributes are neither secret nor meant to change.
+/// The lines aren't attributes because attributes are neither secret nor meant to change.
 struct PasswordText {
     var password: String
     var expiresOn: Int?
@@ -15,9 +15,9 @@ struct PasswordText {
         self.oauthRefreshToken = oauthRefreshToken?.reveal()
     }
 
-    /// Reads a secret; nil if it is not UTF-8.
+    /// Parses a secret; nil if it isn't UTF-8.
     ///
-    /// Lines that nobody here knows do not count.
+    /// Unknown lines are ignored.
     init?(bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.pieces(between: "\n", omittingEmpty: false)
@@ -26,11 +26,11 @@ struct PasswordText {
             if let value = line.value(of: "password_expiry_utc=") { expiresOn = Int(value) }
             if let value = line.value(of: "oauth_refresh_token=") { oauthRefreshToken = value }
         }
-        // 0 is git's word for never.
+        // git writes 0 for never.
         if expiresOn == 0 { expiresOn = nil }
     }
 
-    /// The secret as text; nil if a line feed in a part would read as the start of another.
+    /// The secret as text; nil if a line feed in a part would make it read as several lines.
     var text: String? {
         var lines = [password]
         if let expiresOn { lines.append("password_expiry_utc=\(expiresOn)") }

@@ -2,41 +2,42 @@ import Addresses
 public import JSON
 public import Secrets
 
-/// An access token as MSAL's unified cache keeps it.
+/// An access token as in MSAL's unified cache.
 public struct AccessTokenRecord: Sendable, Equatable {
-    /// `uid.utid` of the account.
+    /// The account's `uid.utid`.
     public var homeAccountID: String
     /// The authority's host.
     public var environment: String
-    /// The client the token was issued to.
+    /// The client that the token was issued to.
     public var clientID: String
-    /// The tenant the token is for.
+    /// The tenant that the token is for.
     public var realm: String
     /// The granted scopes, separated by spaces.
     public var target: String
     /// The token.
     public var secret: Secret
-    /// RFC 6749, 7.1.
+    /// The token's type (RFC 6749, 7.1).
     public var tokenType = "Bearer"
     /// When it was stored, in seconds since 1970.
     public var cachedAt: Int
-    /// When it expires, in seconds since 1970; nil if it lives until it is revoked.
+    /// When it expires, in seconds since 1970; nil if it is valid until it is revoked.
     public var expiresOn: Int?
     /// Until when it may be used while the authority is down, in seconds since 1970.
     public var extendedExpiresOn: Int?
-    /// When it should be renewed though it still lives, in seconds since 1970.
+    /// When it should be renewed although it is still valid, in seconds since 1970.
     public var refreshOn: Int?
-    /// The realms named in the authorities that were asked, such as a domain or `common`, the last one first, separated by
-    /// spaces; lanyard's own member.
+    /// The realms in the URLs of the authorities that it was requested from, such as a domain or `common`, the latest
+    /// first, separated by spaces; lanyard's own member.
     public var requestedRealm: String?
-    /// The user name that it goes with if a server takes it as a password; lanyard's own member.
+    /// The user name that servers require if it is sent as a password; lanyard's own member.
     public var basicUsername: String?
-    /// What it was asked for besides its scopes (RFC 8707), sorted, separated by spaces; lanyard's own member.
+    /// The resource indicators that it was requested with (RFC 8707), sorted, separated by spaces; lanyard's own
+    /// member.
     public var resourceIndicators: String?
-    /// Members nobody here knows; they survive.
+    /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
-    /// Makes a record of what every access token has.
+    /// Creates a record with the fields that every access token has.
     public init(
         homeAccountID: String, environment: String, clientID: String, realm: String, target: String, secret: Secret,
         cachedAt: Int, expiresOn: Int?
@@ -63,7 +64,7 @@ public struct AccessTokenRecord: Sendable, Equatable {
 }
 
 extension AccessTokenRecord: MSALRecord {
-    /// lanyard's own member, which says that the token's end is nowhere written.
+    /// lanyard's own member, which marks a token without a known expiry.
     private static let endlessMember = "lanyard_endless"
 
     init?(members: [String: JSONValue]) {
@@ -98,7 +99,7 @@ extension AccessTokenRecord: MSALRecord {
         members.put("secret", secret.reveal())
         members.put("token_type", tokenType)
         members.put("cached_at", seconds: cachedAt)
-        // Whoever else reads the record must not take the token for one whose end is known.
+        // Other programs that read the record must not use the token beyond an expiry that isn't known.
         members.put("expires_on", seconds: expiresOn ?? 0)
         if expiresOn == nil { members.put(Self.endlessMember, "1") }
         members.put("extended_expires_on", seconds: extendedExpiresOn)
@@ -109,6 +110,6 @@ extension AccessTokenRecord: MSALRecord {
         return members
     }
 
-    /// Whether whoever holds the token may use it.
+    /// Whether it is a bearer token, which any holder can use.
     package var isBearer: Bool { tokenType.isEmpty || tokenType.lowercased() == "bearer" }
 }

@@ -1,41 +1,42 @@
 import Addresses
 public import JSON
 
-/// Who signed in, as MSAL's unified cache keeps it: one record for each realm the account was used in.
+/// An account as in MSAL's unified cache: one record for each realm that the account was used in.
 public struct AccountRecord: Sendable, Equatable {
-    /// What identifies the account in every realm.
+    /// The identifier of the account, the same in every realm.
     public var homeAccountID: String
     /// The authority's host.
     public var environment: String
-    /// The realm: a tenant, an organisation.
+    /// The realm, such as a tenant or an organisation.
     public var realm: String
-    /// Its id in this realm.
+    /// The account's ID in this realm.
     public var localAccountID: String?
-    /// What the person calls the account; may be empty.
+    /// The account's user name; may be empty.
     public var username: String
     /// `MSSTS`, `MSA`, `ADFS` or `Other`.
     public var authorityType = "MSSTS"
-    /// The person's name for display.
+    /// The user's display name.
     public var name: String?
-    /// The authority's `client_info` as it came, base64url.
+    /// The authority's `client_info` as received, in base64url.
     public var clientInfo: String?
-    /// The realm named in the authority that was asked last, such as a domain; lanyard's own member, as those that follow.
+    /// The realm in the URL of the authority that was asked last, such as a domain; lanyard's own member, like those
+    /// below.
     public var requestedRealm: String?
-    /// What the realm is called that it is at home in, its id first, lower-cased; empty if it has none or nobody told.
+    /// The names of its home realm, lower-cased, the ID first; empty if it has none, or none is known.
     public var homeRealms: [String] = []
-    /// What kind of account it is, for people; nil if nobody told.
+    /// The kind of account, in words for the user; nil if that isn't known.
     public var kind: String?
-    /// The policy that it belongs to, lower-cased, and is used with alone.
+    /// The only policy that the account is used with, lower-cased; nil for none.
     public var policy: String?
     /// The URL of the authority that was asked last.
     public var authority: String?
-    /// Members nobody here knows; they survive.
+    /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
-    /// The id of the realm that it is at home in; nil if it has none or nobody told.
+    /// The ID of its home realm; nil if it has none, or if it isn't known.
     public var homeRealm: String? { homeRealms.first }
 
-    /// Makes a record of what every account has.
+    /// Creates a record with the fields that every account has.
     public init(homeAccountID: String, environment: String, realm: String, username: String) {
         self.homeAccountID = homeAccountID
         self.environment = environment

@@ -1,17 +1,17 @@
 public import JSON
 
-/// What is known of a client at an authority, as MSAL's unified cache keeps it.
+/// The metadata of a client at an authority, as in MSAL's unified cache.
 public struct AppMetadataRecord: Sendable, Equatable {
-    /// The client that this is about.
+    /// The client.
     public var clientID: String
     /// The authority's host.
     public var environment: String
-    /// The client's family: nil if nobody knows yet, "" if the client is known to be in none.
+    /// The client's family: nil if that isn't known yet, "" if the client is known to be in none.
     public var familyID: String?
-    /// Members nobody here knows; they survive.
+    /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
-    /// Makes a record.
+    /// Creates a record.
     public init(clientID: String, environment: String, familyID: String?) {
         self.clientID = clientID
         self.environment = environment

@@ -1,12 +1,13 @@
 internal import JSON
 
-// What came from a sign-in that another program of the machine holds is marked so: it is renewed by asking there again.
+// Records from a broker's sign-in, which another program of the machine holds, are marked: they are renewed through the
+// broker.
 
 /// lanyard's own member of such records: the plugin's name.
 private let brokerMember = "lanyard_broker"
 
 extension AccessTokenRecord {
-    /// The plugin that got it from another program's sign-in; nil if nobody's but lanyard's own.
+    /// The plugin that got it from a broker's sign-in; nil if the user signed in to lanyard.
     public var broker: String? {
         get { other[brokerMember]?.string }
         set { other[brokerMember] = newValue.map { .string($0) } }
@@ -14,7 +15,7 @@ extension AccessTokenRecord {
 }
 
 extension AccountRecord {
-    /// The plugin that got it from another program's sign-in; nil if the person signed in to lanyard.
+    /// The plugin that got it from a broker's sign-in; nil if the user signed in to lanyard.
     public var broker: String? {
         get { other[brokerMember]?.string }
         set { other[brokerMember] = newValue.map { .string($0) } }

@@ -1,4 +1,4 @@
-/// What a stored item is; the raw value is the item's `kind` attribute and MSAL's word in its keys.
+/// The kind of a stored item; the raw value is the item's `kind` attribute, and MSAL's word in its keys.
 public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
     /// A bearer access token.
     case accessToken = "accesstoken"
@@ -8,10 +8,10 @@ public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
     case refreshToken = "refreshtoken"
     /// An OpenID Connect ID token.
     case idToken = "idtoken"
-    /// Who signed in.
+    /// An account that signed in.
     case account = "account"
-    /// What is known of a client at an authority: its family.
+    /// The metadata of a client at an authority: its family.
     case appMetadata = "appmetadata"
-    /// What a token was exchanged for; MSAL has no such thing.
+    /// The result of exchanging a token, which MSAL doesn't have.
     case exchanged = "exchanged"
 }

@@ -1,10 +1,10 @@
 internal import Secrets
 
 extension CredentialRecord {
-    /// Whether its texts have no characters but their own: what is stored goes on to consumers and plugins as lines.
+    /// Whether its texts contain only the allowed characters, because consumers and plugins receive them as lines.
     ///
-    /// Tokens and names are visible ASCII (RFC 6749, appendix A), scopes that and spaces; the name of a user or person has no
-    /// control characters.
+    /// Tokens and names are visible ASCII (RFC 6749, appendix A), scopes may also contain spaces, and display names and
+    /// user names must not contain control characters.
     package var isPlain: Bool {
         switch self {
         case .accessToken(let token):
@@ -23,7 +23,7 @@ extension CredentialRecord {
                 + account.homeRealms).allSatisfy(Self.isVisible)
                 && [account.username, account.name ?? "", account.kind ?? ""].allSatisfy(Self.isDisplayName)
         case .exchanged(let result):
-            // What is presented may be any text on one line; a record that names no place is none.
+            // The secret may be any text on one line, but the record must name a place.
             Self.isSpaced(result.target) && Self.isSpaced(result.path)
                 && [result.homeAccountID, result.environment, result.clientID, result.realm, result.exchange]
                     .allSatisfy(Self.isVisible)

@@ -1,7 +1,7 @@
 package import JSON
 internal import Secrets
 
-/// What every record does: it reads the members of the unified cache's JSON and writes them.
+/// A record that can be read from and written to the JSON of the unified cache.
 protocol MSALRecord: Sendable, Equatable {
     /// Whose record it is; "" for an application's.
     var homeAccountID: String { get }
@@ -16,10 +16,10 @@ protocol MSALRecord: Sendable, Equatable {
 
     /// Reads the members; nil if one that the record can't do without is missing.
     ///
-    /// Lenient: a number may be a string and a string a number. Members it does not know are kept.
+    /// Reading is lenient: a number may be a string and a string a number. Unknown members are kept.
     init?(members: [String: JSONValue])
 
-    /// The members, as MSAL names them; times are decimal strings.
+    /// The members with MSAL's names; times are decimal strings.
     var members: [String: JSONValue] { get }
 }
 
@@ -37,28 +37,28 @@ public enum CredentialRecord: Sendable, Equatable {
     case account(AccountRecord)
     /// A client's metadata.
     case appMetadata(AppMetadataRecord)
-    /// What a token was exchanged for.
+    /// The result of exchanging a token.
     case exchanged(ExchangedRecord)
 }
 
 extension CredentialRecord {
-    /// Reads a record of the unified cache's JSON; nil if it is not one of that kind.
+    /// Parses a record of the unified cache's JSON; nil if it isn't one of this kind.
     ///
     /// - Parameters:
-    ///   - kind: what it is meant to be.
-    ///   - json: one JSON object.
+    ///   - kind: The expected kind.
+    ///   - json: One JSON object.
     public init?(kind: CredentialKind, json: some Sequence<UInt8>) {
         guard let members = JSONValue(bytes: json)?.members else { return nil }
         self.init(kind: kind, members: members)
     }
 
-    /// Reads a record of the unified cache's JSON that tells itself what it is; nil if it does not.
+    /// Parses a record of the unified cache's JSON that states its own kind; nil if it doesn't.
     init?(json: some Sequence<UInt8>) {
         guard let members = JSONValue(bytes: json)?.members, let kind = CredentialKind(of: members) else { return nil }
         self.init(kind: kind, members: members)
     }
 
-    /// Reads a record of a decoded JSON object; nil if it is not one of that kind.
+    /// Reads a record from a decoded JSON object; nil if it isn't one of this kind.
     package init?(kind: CredentialKind, members: [String: JSONValue]) {
         let type: any MSALRecord.Type =
             switch kind {
@@ -73,7 +73,7 @@ extension CredentialRecord {
         self = record
     }
 
-    /// What the record is.
+    /// The kind of the record.
     public var kind: CredentialKind {
         switch self {
         case .accessToken(let token): token.isBearer ? .accessToken : .accessTokenWithScheme
@@ -85,7 +85,7 @@ extension CredentialRecord {
         }
     }
 
-    /// The record as the unified cache's JSON, secrets included.
+    /// The record as the unified cache's JSON, including secrets.
     public var json: [UInt8] { JSONValue.object(members).encoded() }
 
     /// The record's members as the unified cache names them, secrets included.
@@ -129,7 +129,7 @@ extension CredentialRecord {
     /// Whether one would be stored in the other's place.
     package func isSameItem(as other: CredentialRecord) -> Bool { itemKey == other.itemKey }
 
-    /// The token that the record keeps; nil for an account and an application's metadata.
+    /// The token in the record; nil for an account and for a client's metadata.
     var token: Secret? {
         switch self {
         case .accessToken(let record): record.secret
@@ -142,9 +142,9 @@ extension CredentialRecord {
 }
 
 extension CredentialKind {
-    /// What an object of the unified cache is; nil if it does not tell.
+    /// Determines the kind of an object in the unified cache; nil if the object doesn't show it.
     ///
-    /// Credentials name their type; accounts and clients' metadata have members that only they have.
+    /// Credentials state their type; accounts and clients' metadata have members that no other kind has.
     fileprivate init?(of members: [String: JSONValue]) {
         if let type = members["credential_type"]?.text {
             self.init(rawValue: type.lowercased())

@@ -1,9 +1,10 @@
 public import JSON
 public import Secrets
 
-/// What a token was exchanged for, such as a registry's own token; lanyard's own kind of record, which MSAL doesn't have.
+/// The result of exchanging a token, such as a registry's own token; lanyard's own kind of record, which MSAL doesn't
+/// have.
 public struct ExchangedRecord: Sendable, Equatable {
-    /// The account whose token it was.
+    /// The account that the token belonged to.
     public var homeAccountID: String
     /// The host of the authority that issued the token.
     public var environment: String
@@ -15,25 +16,25 @@ public struct ExchangedRecord: Sendable, Equatable {
     public var target: String
     /// The plugin's name for the exchange.
     public var exchange: String
-    /// The host that takes it, with `:port` if that isn't 443.
+    /// The host that accepts it, with `:port` if that isn't 443.
     public var audience: String
-    /// The path there, if the exchange depends on it; empty otherwise.
+    /// The path on the host, if the exchange depends on it; otherwise empty.
     public var path = ""
-    /// The user name that it goes with; nil if it has none.
+    /// The user name that goes with it; nil if there is none.
     public var username: Secret?
-    /// The password or token; nil if it consists of fields alone.
+    /// The password or token; nil if the result has only fields.
     public var secret: Secret?
-    /// The parts of what has several, by name.
+    /// The named parts of a credential that has several.
     public var fields: [String: Secret] = [:]
     /// When it was stored, in seconds since 1970.
     public var cachedAt: Int
-    /// When it ends, in seconds since 1970; nil if it lives until it is revoked.
+    /// The expiry, in seconds since 1970; nil if it is valid until it is revoked.
     public var expiresOn: Int?
-    /// When it should be renewed though it still lives, in seconds since 1970.
+    /// When it should be renewed although it is still valid, in seconds since 1970.
     public var refreshOn: Int?
-    /// The realms named in the authorities that were asked, as access tokens have them.
+    /// The realms in the URLs of the authorities that the token was requested from, as in access tokens.
     public var requestedRealm: String?
-    /// Members nobody here knows; they survive.
+    /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
     /// Makes a record of what a token was exchanged for, without the result itself.

@@ -1,22 +1,22 @@
 public import JSON
 public import Secrets
 
-/// An ID token as MSAL's unified cache keeps it.
+/// An ID token as in MSAL's unified cache.
 public struct IDTokenRecord: Sendable, Equatable {
-    /// `uid.utid` of the account.
+    /// The account's `uid.utid`.
     public var homeAccountID: String
     /// The authority's host.
     public var environment: String
-    /// The client the token was issued to.
+    /// The client that the token was issued to.
     public var clientID: String
-    /// The tenant the token is for.
+    /// The tenant that the token is for.
     public var realm: String
     /// The token.
     public var secret: Secret
-    /// Members nobody here knows; they survive.
+    /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
-    /// Makes a record.
+    /// Creates a record.
     public init(homeAccountID: String, environment: String, clientID: String, realm: String, secret: Secret) {
         self.homeAccountID = homeAccountID
         self.environment = environment

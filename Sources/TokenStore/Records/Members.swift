@@ -1,7 +1,7 @@
 import JSON
 import Secrets
 
-/// The members of a JSON object, taken out one by one; what nobody took is left over.
+/// The members of a JSON object, taken out one by one; the rest are the unknown ones.
 struct Members {
     private(set) var rest: [String: JSONValue]
 
@@ -9,12 +9,12 @@ struct Members {
         rest = members
     }
 
-    /// Takes a text; "" if it is absent or not a text.
+    /// Takes a string; "" if it is missing or not a string.
     mutating func text(_ name: String) -> String {
         optionalText(name) ?? ""
     }
 
-    /// Takes a text; a member of another type is left where it is, so that it survives.
+    /// Takes a string; a member of another type is left in place, so that it is kept.
     mutating func optionalText(_ name: String) -> String? {
         guard let text = rest[name]?.text else { return nil }
         rest[name] = nil
@@ -28,13 +28,13 @@ struct Members {
         return number
     }
 
-    /// Takes a secret; nil if it is absent or empty.
+    /// Takes a secret; nil if it is missing or empty.
     mutating func secret(_ name: String) -> Secret? {
         guard let text = optionalText(name), !text.isEmpty else { return nil }
         return Secret(text)
     }
 
-    /// Takes an object of secrets; empty if it is absent or holds anything else.
+    /// Takes an object of secrets; empty if it is missing or has other values.
     mutating func secrets(_ name: String) -> [String: Secret] {
         guard let members = rest[name]?.members, members.values.allSatisfy({ $0.string != nil }) else { return [:] }
         rest[name] = nil
@@ -43,12 +43,12 @@ struct Members {
 }
 
 extension [String: JSONValue] {
-    /// Puts a text in; an absent one leaves whatever is there.
+    /// Sets a string member; nil leaves any existing member in place.
     mutating func put(_ name: String, _ text: String?) {
         if let text { self[name] = .string(text) }
     }
 
-    /// Puts a time in the way MSAL writes it: as a decimal string.
+    /// Sets a time as MSAL writes it: a decimal string.
     mutating func put(_ name: String, seconds: Int?) {
         if let seconds { self[name] = .string(String(seconds)) }
     }

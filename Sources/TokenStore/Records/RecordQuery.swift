@@ -1,23 +1,24 @@
-/// Which records to read or to delete.
+/// A query for records to read or to delete.
 ///
-/// What a query does not name matches anything. Texts are compared as MSAL's keys are: without regard to case.
+/// A field that isn't set matches anything. Strings are compared like MSAL's keys: ignoring case.
 public struct RecordQuery: Sendable, Equatable {
-    /// The kinds wanted.
+    /// The kinds to match.
     public var kinds: Set<CredentialKind>
-    /// The account wanted; metadata of clients, which have no account, match too.
+    /// The account to match; clients' metadata, which has no account, matches, too.
     public var homeAccountID: String?
-    /// The environments wanted, the aliases of one authority; empty for any.
+    /// The environments to match, the aliases of one authority; empty for any.
     public var environments: [String]
-    /// The client wanted.
+    /// The client to match.
     public var clientID: String?
-    /// Whether a query that names a client also matches what no one client owns: accounts and family refresh tokens.
+    /// Whether a query with a client also matches records that no single client owns: accounts and family refresh
+    /// tokens.
     public var includesShared: Bool
-    /// The realm wanted; records without a realm (refresh tokens, metadata) match too.
+    /// The realm to match; records without a realm (refresh tokens, metadata) match, too.
     public var realm: String?
     /// Whose client secret the same search is to find; nil if none is needed.
     public var secretOwner: ClientSecretStore.Owner?
 
-    /// Makes a query.
+    /// Creates a query that matches everything, unless it is restricted.
     public init(
         kinds: Set<CredentialKind> = Set(CredentialKind.allCases), homeAccountID: String? = nil,
         environments: [String] = [], clientID: String? = nil, includesShared: Bool = true, realm: String? = nil
@@ -30,13 +31,13 @@ public struct RecordQuery: Sendable, Equatable {
         self.realm = realm
     }
 
-    /// Matches every record of the group.
+    /// The query that matches every record of the group.
     public static var all: RecordQuery { RecordQuery() }
 }
 
-/// What a search found, by kind.
+/// The records that a search found, by kind.
 public struct StoredRecords: Sendable, Equatable {
-    /// The access tokens, those of other schemes than `Bearer` included.
+    /// The access tokens, including those of other schemes than `Bearer`.
     public var accessTokens: [AccessTokenRecord] = []
     /// The refresh tokens.
     public var refreshTokens: [RefreshTokenRecord] = []
@@ -46,18 +47,18 @@ public struct StoredRecords: Sendable, Equatable {
     public var accounts: [AccountRecord] = []
     /// The metadata of clients.
     public var appMetadata: [AppMetadataRecord] = []
-    /// What tokens were exchanged for.
+    /// The results of exchanges.
     public var exchanged: [ExchangedRecord] = []
     /// The secret of the query's client; nil if it has none, or none was asked for.
     public var clientSecret: ClientSecret?
     /// Why items that match were skipped: one short text each, without secrets.
     public var unreadable: [String] = []
-    /// Whether some of those hold no record that could be used; `deleteDamaged` removes them.
+    /// Whether some of the skipped items hold no usable record; `deleteDamaged` removes these.
     public var hasDamaged = false
     /// The D-Bus paths of the items that the records were read from.
     var paths: [String] = []
 
-    /// Makes an empty result.
+    /// Creates an empty result.
     public init() {}
 
     /// Whether nothing was found, readable or not.
@@ -76,7 +77,7 @@ public struct StoredRecords: Sendable, Equatable {
         paths.append(path)
     }
 
-    /// Adds a record to the others of its kind.
+    /// Adds a record to those of its kind.
     public mutating func append(_ record: CredentialRecord) {
         switch record {
         case .accessToken(let record): accessTokens.append(record)

@@ -1,26 +1,26 @@
-/// Where records are kept.
+/// A store of records.
 public protocol RecordStore: Sendable {
-    /// Whether a person may be asked to open what is locked.
+    /// Whether the user may be asked to unlock the store.
     var mayPrompt: Bool { get }
 
     /// Why records can't be read and stored there, found out without a prompt; nil if they can.
     func problem() -> StoreError?
 
-    /// The records that match; finding nothing is no error.
+    /// Returns the records that match; it isn't an error if there are none.
     func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords
 
-    /// What was found as it is now, read where it was found; nil if some of it can't be read there, so that only a search
-    /// tells.
+    /// Reads the same records again where they were found; nil if one of them can't be read there, so that a search is
+    /// needed.
     ///
-    /// What was added since is not seen.
+    /// Records that were added since aren't included.
     func current(_ found: StoredRecords) -> StoredRecords?
 
-    /// Stores records, each in place of the one with the same key.
+    /// Stores records, each replacing the one with the same key.
     func save(_ records: [CredentialRecord]) throws(StoreError)
 
-    /// Deletes what is kept under exactly these records' keys, whatever it is by now, and tells how many.
+    /// Deletes the items with exactly these records' keys, whatever they hold now, and returns their number.
     func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int
 
-    /// Deletes what still holds these records' tokens, and tells how many: what replaced one stays.
+    /// Deletes the items that still hold these records' tokens, and returns their number; replacements stay.
     func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int
 }

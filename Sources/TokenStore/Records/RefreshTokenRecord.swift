@@ -1,26 +1,26 @@
 public import JSON
 public import Secrets
 
-/// A refresh token as MSAL's unified cache keeps it; one of a family serves every client of the family.
+/// A refresh token as in MSAL's unified cache; a family's token serves every client of the family.
 public struct RefreshTokenRecord: Sendable, Equatable {
-    /// `uid.utid` of the account.
+    /// The account's `uid.utid`.
     public var homeAccountID: String
     /// The authority's host.
     public var environment: String
-    /// The client the token was issued to.
+    /// The client that the token was issued to.
     public var clientID: String
     /// The token.
     public var secret: Secret
-    /// The family of clients that may share it (`foci`); nil if it is this client's alone.
+    /// The family of clients that may share it (`foci`); nil if it is for this client only.
     public var familyID: String?
-    /// The scopes it was issued with, separated by spaces; MSAL for Python keeps them, nobody needs them.
+    /// The scopes that it was issued with, separated by spaces; kept as in MSAL for Python, but not used.
     public var target = ""
     /// When it was stored or rotated, in seconds since 1970.
     public var lastModificationTime: Int?
-    /// Members nobody here knows; they survive.
+    /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
-    /// Makes a record of what every refresh token has.
+    /// Creates a record with the fields that every refresh token has.
     public init(
         homeAccountID: String, environment: String, clientID: String, secret: Secret, familyID: String? = nil
     ) {
@@ -33,7 +33,7 @@ public struct RefreshTokenRecord: Sendable, Equatable {
 }
 
 extension RefreshTokenRecord {
-    /// Whether both are kept in one item: of one account, and of one client or one family.
+    /// Whether both are stored in the same item: they have the same account, and the same client or family.
     package func isSameItem(as other: RefreshTokenRecord) -> Bool {
         CredentialRecord.refreshToken(self).isSameItem(as: .refreshToken(other))
     }

@@ -1,13 +1,13 @@
 import JSON
 
-/// MSAL's unified cache: the JSON document its libraries share, for import and export.
+/// MSAL's unified cache: the JSON document that its libraries share, for import and export.
 ///
-/// Sections, entries and members that nobody here knows survive a round trip. Entries are read by their fields; only
-/// writing composes keys, so an entry that another version filed under another key moves to the right one.
+/// Unknown sections, entries and members survive a round trip. Entries are read by their fields, and keys are composed
+/// only when writing, so an entry that another version filed under another key moves to the right one.
 public struct UnifiedCache: Sendable, Equatable {
     /// The records of the five known sections.
     public var records: [CredentialRecord] = []
-    /// Sections nobody here knows, and entries of known ones that are no records.
+    /// Unknown sections, and entries of known ones that aren't records.
     private var other: [String: JSONValue] = [:]
 
     private static let sections: [(name: String, kind: CredentialKind)] = [
@@ -15,12 +15,12 @@ public struct UnifiedCache: Sendable, Equatable {
         ("AppMetadata", .appMetadata),
     ]
 
-    /// Makes a cache of records.
+    /// Creates a cache from records.
     public init(_ records: [CredentialRecord] = []) {
         self.records = records
     }
 
-    /// Reads a cache; nil if the bytes are not one JSON object.
+    /// Parses a cache; nil if the bytes aren't one JSON object.
     public init?(json: some Sequence<UInt8>) {
         guard var document = JSONValue(bytes: json)?.members else { return nil }
         for (name, kind) in Self.sections {
@@ -38,7 +38,8 @@ public struct UnifiedCache: Sendable, Equatable {
         other = document
     }
 
-    /// What the records leave out, for people: sections nobody here knows, and entries of known ones that are no records.
+    /// Descriptions, for people, of what isn't in the records: unknown sections, and entries of known ones that aren't
+    /// records.
     public var leftOver: [String] {
         other.sorted { $0.key < $1.key }.map { name, value in
             guard Self.sections.contains(where: { $0.name == name }) else { return "section \(name)" }
@@ -46,12 +47,12 @@ public struct UnifiedCache: Sendable, Equatable {
         }
     }
 
-    /// The cache as JSON, secrets included; equal caches are equal bytes.
+    /// Encodes the cache as JSON, including secrets; equal caches give equal bytes.
     ///
-    /// What tokens were exchanged for has no place in it: it is exchanged anew.
+    /// The results of exchanges are left out, since the format has no place for them; tokens are exchanged again.
     ///
-    /// - Parameter pretty: whether to indent it for people.
-    /// - Returns: the document in UTF-8.
+    /// - Parameter pretty: Whether to indent it for people.
+    /// - Returns: The document in UTF-8.
     public func json(pretty: Bool = false) -> [UInt8] {
         var document = other
         for record in records where record.kind != .exchanged {

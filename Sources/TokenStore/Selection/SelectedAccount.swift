@@ -1,15 +1,15 @@
 import Addresses
 
-/// A choice of an account, as the selection keeps it: by identifiers, lower-cased, and never by a user name.
+/// An account that the user chose, as stored in the selection: lower-cased identifiers, never a user name.
 public struct SelectedAccount: Sendable, Hashable {
-    /// `uid.utid`.
+    /// The account's `uid.utid`.
     public let homeAccountID: String
     /// The authority's host.
     public let environment: String
     /// The path of the authority that the account was chosen for, such as `/contoso.com`; nil if it is for all.
     public let authority: String?
 
-    /// Names an account; nil if an identifier is none that a line can hold.
+    /// Creates a choice from identifiers; nil if one of them can't be stored in a line.
     public init?(homeAccountID: String, environment: String, authority: String? = nil) {
         guard Self.isIdentifier(homeAccountID, atMost: 512), Self.isIdentifier(environment, atMost: 256) else {
             return nil
@@ -24,19 +24,19 @@ public struct SelectedAccount: Sendable, Hashable {
         self.authority = authority?.lowercased()
     }
 
-    /// Names the account of a record.
+    /// Creates a choice of a record's account.
     public init?(_ account: AccountRecord, authority: String? = nil) {
         self.init(homeAccountID: account.homeAccountID, environment: account.environment, authority: authority)
     }
 
-    /// Reads a line of the file.
+    /// Parses a line of the file.
     init?(line: Substring) {
         let words = line.pieces(between: " ", omittingEmpty: false).map(String.init)
         guard (2...3).contains(words.count) else { return nil }
         self.init(homeAccountID: words[0], environment: words[1], authority: words.count == 3 ? words[2] : nil)
     }
 
-    /// The line of the file.
+    /// The line for the file.
     var line: String { [homeAccountID, environment, authority].compactMap(\.self).joined(separator: " ") + "\n" }
 
     private static func isIdentifier(_ text: String, atMost limit: Int) -> Bool {

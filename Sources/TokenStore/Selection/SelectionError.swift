@@ -1,7 +1,7 @@
-/// Why the selection can't be kept.
+/// The reason why the selection can't be stored.
 public struct SelectionError: Error, Sendable, Equatable {
     /// The folder, as the environment names it.
     public var path: String
-    /// What is wrong with it, in few words.
+    /// The reason, in few words.
     public var reason: String
 }

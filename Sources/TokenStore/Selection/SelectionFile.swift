@@ -1,33 +1,34 @@
 import Addresses
 internal import Files
 
-/// The accounts that the person chose, the last choice first: which of several is meant if nothing names one.
+/// The accounts that the user chose, the most recent first; they decide among several if nothing names one.
 ///
-/// A file of lines `HOME-ACCOUNT-ID ENVIRONMENT [AUTHORITY]`; without an authority the choice is for all. It holds no name
-/// and no secret, and what is wrong in it only means that nothing was chosen: a line that is none is passed over, a file
-/// that others may write is not read.
+/// The file has lines `HOME-ACCOUNT-ID ENVIRONMENT [AUTHORITY]`; without an authority, the choice is for all. It
+/// contains no names and no secrets. Errors only mean that nothing was chosen: an invalid line is skipped, and a file
+/// that others may write isn't read.
 public struct SelectionFile: Sendable, Equatable {
     /// The file's path.
     public let path: String
     private let folder: String
     private let answers: AnswerCache?
 
-    /// How many choices are kept: an account has one for each authority that it was chosen for.
+    /// The highest number of choices that are stored; an account has one for each authority that it was chosen for.
     public static let most = 128
     private static let name = "selection"
-    /// The longest file that is read: more than as many lines as there may be, each as long as it may be.
+    /// The longest file that is read, in bytes: more than the highest number of lines of the greatest length.
     private static let longest = 1 << 18
     /// How long to wait for another process that changes the file.
     ///
-    /// A process that holds it for longer has been stopped: what it would write is then overwritten.
+    /// A process that holds it for longer has been stopped; its change is then overwritten.
     private static let patience = Duration.seconds(2)
 
-    /// The selection of a device in its mode; nil if the environment has no place for it.
+    /// Finds the selection of a device in its mode; nil if the environment has no place for it.
     ///
     /// - Parameters:
-    ///   - environment: `XDG_STATE_HOME` or `HOME` counts; on a shared device `XDG_RUNTIME_DIR`, gone at log-out.
-    ///   - isShared: whether the device is shared.
-    ///   - answers: what was answered before: every change takes it away.
+    ///   - environment: `XDG_STATE_HOME` or `HOME` matters; on a shared device `XDG_RUNTIME_DIR`, which is removed at
+    ///     log-out.
+    ///   - isShared: Whether the device is shared.
+    ///   - answers: The cache of answers, which every change clears.
     public init?(environment: [String: String], isShared: Bool, answers: AnswerCache? = nil) {
         guard let folder = Self.folder(environment, isShared: isShared) else { return nil }
         self.folder = folder
@@ -39,7 +40,7 @@ public struct SelectionFile: Sendable, Equatable {
         isShared ? environment.absolutePath("XDG_RUNTIME_DIR").map { "\($0)/lanyard" } : environment.stateFolder
     }
 
-    /// The choices, the last one first.
+    /// Reads the choices, the most recent first.
     public func read() -> [SelectedAccount] {
         guard let folder = try? opened() else { return [] }
         return Self.accounts(in: folder)
@@ -50,24 +51,24 @@ public struct SelectionFile: Sendable, Equatable {
         try change { $0 = [account] + $0.filter { $0 != account } }
     }
 
-    /// Puts a choice last, if it isn't there yet.
+    /// Puts a choice last, if it isn't in the file yet.
     public func append(_ account: SelectedAccount) throws(SelectionError) {
         try change { if !$0.contains(account) { $0 = $0.prefix(Self.most - 1) + [account] } }
     }
 
-    /// Takes choices out.
+    /// Removes choices.
     public func remove(_ isGone: (SelectedAccount) -> Bool) throws(SelectionError) {
         do throws(FileProblem) {
             _ = try opened()
         } catch {
-            // What was never kept need not be taken out.
+            // A missing file has nothing to remove.
             guard !error.isMissing else { return }
             throw SelectionError(path: folder, reason: error.reason)
         }
         try change { $0.removeAll(where: isGone) }
     }
 
-    /// Changes the choices as they are while no other process does.
+    /// Changes the current choices while no other process does.
     private func change(_ body: (inout [SelectedAccount]) -> Void) throws(SelectionError) {
         Folder.make(folder)
         do throws(FileProblem) {
@@ -78,7 +79,8 @@ public struct SelectionFile: Sendable, Equatable {
             body(&accounts)
             guard accounts != before else { return }
             let lines = accounts.prefix(Self.most).map(\.line).joined()
-            // The answers go before, so that a process killed here leaves none that the change would have taken away.
+            // Clear the answers first, too: if the process is killed here, none must remain that the change
+            // invalidates.
             answers?.forget()
             defer { answers?.forget() }
             Draft.removeStale(in: folder)
@@ -88,7 +90,7 @@ public struct SelectionFile: Sendable, Equatable {
         }
     }
 
-    /// The folder; nobody but this user can put anything into it.
+    /// Opens the folder; only this user can write to it.
     private func opened() throws(FileProblem) -> Folder {
         let folder = try Folder(folder)
         try folder.requireOwn(closedTo: 0o022)
