@@ -2,7 +2,7 @@ import PluginWire
 import Secrets
 
 extension PluginEvent {
-    /// Whether a page or a window opens for it.
+    /// Whether the event opens a page or a window.
     fileprivate var isPage: Bool {
         switch self {
         case .openURL, .openWindow: true
@@ -11,30 +11,31 @@ extension PluginEvent {
     }
 }
 
-/// The host's state in one conversation: what each block from the plugin means, without any input or output.
+/// The host's state in one conversation; it interprets the plugin's messages without any input or output.
 struct ConversationState {
-    /// What is to be done about a block.
+    /// The host's reaction to a message.
     enum Step: Equatable {
         /// Write this reply.
         case reply(Attributes)
-        /// Show this to the person and reply with their answer.
+        /// Show this event to the user, and reply with the answer.
         case ask(PluginEvent)
-        /// Show this to the person.
+        /// Show this message to the user.
         case progress(String)
-        /// The conversation is over.
+        /// End the conversation.
         case end(Ending)
     }
 
     enum Ending: Equatable {
-        /// The plugin's result, not yet read.
+        /// The plugin's result, not yet parsed.
         case result(Attributes)
-        /// The plugin's error, or ours about the plugin.
+        /// The plugin's error, or the host's error about the plugin.
         case failed(PluginError)
     }
 
-    /// More events than any sign-in needs; a plugin that sends more is broken.
+    /// The highest number of events; a plugin that sends more is broken.
     static let mostEvents = 1000
-    /// More pages than any sign-in needs, a forgotten password and slips at pasting included: each may start a browser.
+    /// The highest number of pages, each of which may start a browser; it allows for forgotten passwords and pasting
+    /// mistakes.
     static let mostPages = 10
 
     private let plugin: String
@@ -47,10 +48,10 @@ struct ConversationState {
         self.plugin = plugin
     }
 
-    /// How the conversation ended, or nil while it goes on.
+    /// How the conversation ended; nil while it continues.
     var end: Ending? { ending }
 
-    /// Takes bytes from the plugin; gives the complete blocks for a trace, and what to do.
+    /// Receives bytes from the plugin; returns the complete messages for a trace, and the steps to take.
     mutating func receive(_ bytes: [UInt8]) -> (blocks: [Attributes], steps: [Step]) {
         var blocks: [Attributes] = []
         var fault: ProtocolError?
@@ -61,21 +62,22 @@ struct ConversationState {
         return (blocks, steps)
     }
 
-    /// What bytes that are no message mean; nothing after an error, like whatever else a plugin says then.
+    /// Returns the steps after bytes that aren't a message; none after an error, like for anything else a plugin sends
+    /// then.
     private mutating func broken(by fault: ProtocolError) -> [Step] {
         if case .failed? = ending { return [] }
         return [fail("sent \(Self.text(of: fault))")]
     }
 
-    /// Takes the end of the plugin's output.
+    /// Handles the end of the plugin's output.
     ///
-    /// A last block without its blank line does not count: the plugin may have died in the middle of it.
+    /// A last message without its blank line doesn't count, because the plugin may have died in the middle of it.
     mutating func finish() -> Step? {
         if case .failed? = ending { return nil }
         do throws(ProtocolError) {
             guard try parser.finish() != nil else { return nil }
         } catch {
-            // The same: bytes that are no whole message.
+            // The bytes aren't a complete message.
         }
         return fail("ended in the middle of a message")
     }

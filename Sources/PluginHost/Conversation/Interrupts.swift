@@ -2,18 +2,18 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The signal that ended a conversation with a plugin.
+/// The signal that interrupted a conversation with a plugin.
 public enum Interruption {
-    /// Its number; nil if none came.
+    /// The signal's number; nil if there was none.
     public static var signal: Int32? { Interrupts.signal }
 }
 
-/// Turns the signals that would end the host into an event, for as long as a plugin runs or the person is asked.
+/// Turns signals that would end the host into events while a plugin runs or the user is asked.
 ///
-/// A plugin has a session of its own, so a Ctrl-C in the terminal doesn't reach it; the host has to live on for the
-/// moment it takes to stop the plugin. A signal that was ignored before (nohup) stays ignored.
+/// A plugin has its own session, so Ctrl-C in the terminal doesn't reach it: the host has to live long enough to stop
+/// the plugin. A signal that was ignored before (nohup) stays ignored.
 package enum Interrupts {
-    /// What is to be told of a signal that comes after so many.
+    /// A watcher to notify of signals that come after the first `before`.
     private struct Watcher {
         let before: Int
         let feed: AsyncStream<Void>.Continuation
@@ -29,7 +29,8 @@ package enum Interrupts {
     private static let last = Atomic<Int32>(0)
     private static let state = Mutex(State())
 
-    /// What the handler posts to, for a handler may call little else that wakes a thread; one waits for it.
+    /// The semaphore that the signal handler posts, as it may call little else that wakes a thread; one thread waits
+    /// for it.
     private nonisolated(unsafe) static let alarm: UnsafeMutablePointer<sem_t> = {
         let alarm = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         sem_init(alarm, 0, 0)
@@ -41,7 +42,7 @@ package enum Interrupts {
         return alarm
     }()
 
-    /// The last signal that came; nil if none did.
+    /// The last signal that was received; nil if there was none.
     static var signal: Int32? {
         let number = last.load(ordering: .relaxed)
         return number == 0 ? nil : number
@@ -65,7 +66,7 @@ package enum Interrupts {
     }
 
     private static func install(_ feed: AsyncStream<Void>.Continuation) -> Int {
-        // Made here: the handler must find it.
+        // Create it now, because the handler can't.
         _ = alarm
         return state.withLock { state in
             state.next += 1
@@ -75,7 +76,7 @@ package enum Interrupts {
         }
     }
 
-    /// Handles the signals that nothing handles yet; gives what was there.
+    /// Installs handlers for the signals that have none; returns the previous actions.
     private static func handled() -> [(Int32, sigaction)] {
         var previous: [(Int32, sigaction)] = []
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

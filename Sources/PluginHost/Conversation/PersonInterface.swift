@@ -1,18 +1,18 @@
 public import PluginWire
 
-/// Whoever shows a plugin's events to the person and brings back the answer.
+/// An interface that shows a plugin's events to the user and returns the answers.
 public protocol PersonInterface: Sendable {
     /// Shows an `openURL`, `showCode` or `prompt` event and waits for its reply.
     ///
-    /// Every text in the event is bounded and fit to show; the URLs are https, or http on this machine. The reply to
-    /// `openURL` may be held back for as long as a pasted redirect may come; the task is cancelled when the plugin got
-    /// what it needs in another way, and then the reply doesn't matter. A second event is shown only after this returns.
+    /// All texts in the event are bounded and safe to display; the URLs are https, or http on this machine. The reply
+    /// to `openURL` may wait for as long as the user may paste a redirect URL. If the plugin gets the answer in another
+    /// way, the task is canceled and the reply is ignored. The next event is shown only after this returns.
     func answer(_ event: PluginEvent) async -> PluginReply
 
-    /// Tells the person what is happening; may do nothing.
+    /// Shows the user a progress message; may do nothing.
     func progress(_ message: String) async
 
-    /// Takes what the plugin is asked, before its first event: what the person will be signing in to.
+    /// Receives the plugin's request before its first event; it says what the user will sign in to.
     func begin(_ request: PluginRequest) async
 }
 
@@ -21,30 +21,30 @@ extension PersonInterface {
     public func begin(_ request: PluginRequest) async {}
 }
 
-/// Nobody: every event is answered `unsupported`.
+/// An interface for when no user is there: it answers every event with `unsupported`.
 public struct NobodyThere: PersonInterface {
-    /// Makes an interface to nobody.
+    /// Creates the interface.
     public init() {}
-    /// Always `unsupported`.
+    /// Returns `unsupported`.
     public func answer(_ event: PluginEvent) async -> PluginReply { .unsupported }
     /// Shows nothing.
     public func progress(_ message: String) async {}
 }
 
-/// How long the host waits for what.
+/// How long the host waits in each situation.
 public struct PluginTimeouts: Sendable {
     /// For a plugin that says nothing and has no reason to wait for the person; in all for `renew`, `register` and `exchange`,
     /// and twice as long for `authenticate`.
     public var silence = Duration.seconds(60)
     /// For `probe`, `revoke` and `unregister` in all: somebody waits who doesn't depend on them.
     public var probe = Duration.seconds(20)
-    /// For the person, from the last page, code or question shown.
+    /// For the user, since the last page, code or question was shown.
     public var person = Duration.seconds(15 * 60)
-    /// For a whole conversation with a person.
+    /// For a whole conversation with the user.
     public var conversation = Duration.seconds(45 * 60)
-    /// For a plugin to exit once it has answered or was told to stop, before it is killed.
+    /// For a plugin to exit after its answer or after being told to stop; then it is killed.
     public var exit = Duration.seconds(2)
 
-    /// Makes the default timeouts.
+    /// Creates the default timeouts.
     public init() {}
 }

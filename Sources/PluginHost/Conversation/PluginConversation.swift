@@ -1,7 +1,7 @@
 import PluginWire
 import Secrets
 
-/// Leads one conversation: everything that happens comes in over one stream, so that nothing waits for anything else.
+/// Runs one conversation; all events arrive in one stream, so that nothing blocks anything else.
 struct PluginConversation {
     enum Occurrence: Sendable {
         case output([UInt8])
@@ -13,7 +13,7 @@ struct PluginConversation {
         case interrupted
     }
 
-    /// What a conversation needs to know about its operation.
+    /// The time limits that depend on the operation.
     struct Bounds {
         let operation: PluginRequest.Operation
         let timeouts: PluginTimeouts
@@ -22,9 +22,9 @@ struct PluginConversation {
         var total: Duration {
             switch operation {
             case .authorize, .signOut: timeouts.conversation
-            // A machine's platform may take more than a minute to come up.
+            // A machine's platform may take more than a minute to start.
             case .authenticate: timeouts.silence * 2
-            // Somebody is waiting who doesn't depend on it.
+            // The user is waiting, but doesn't depend on the result.
             case .probe, .revoke, .unregister: timeouts.probe
             case .renew, .silent, .register, .exchange, .describe: timeouts.silence
             }
@@ -42,7 +42,7 @@ struct PluginConversation {
     private var state: ConversationState
     private var waiting: [(id: Int, event: PluginEvent)] = []
     private var lastID = 0
-    /// Whether the plugin has reason to be silent: the person is looking at a page that it opened, or typing.
+    /// Whether the plugin has reason to be silent: the user is looking at a page that it opened, or typing.
     private var personIsBusy = false
     private var asking: Task<Void, Never>?
     private var timer: Task<Void, Never>?
@@ -63,9 +63,9 @@ struct PluginConversation {
         state = ConversationState(plugin: plugin)
     }
 
-    /// Serves events until the conversation is over; nil if the plugin's output ended without an answer.
+    /// Handles events until the conversation is over; nil if the plugin's output ended without an answer.
     ///
-    /// Whoever was asked has been told that it is over when this returns: nothing of theirs is left on the screen.
+    /// When this returns, the user interface has been told to stop, and nothing of it is left on the screen.
     mutating func run() async -> ConversationState.Ending? {
         let ending = await serve()
         await asking?.value
@@ -124,7 +124,7 @@ struct PluginConversation {
         return state.end
     }
 
-    /// After the answer the plugin has only to exit; what it still says is held against it.
+    /// Waits for the plugin to exit after its answer; any further output turns the answer into an error.
     private mutating func settle(_ ending: ConversationState.Ending) async -> ConversationState.Ending {
         asking?.cancel()
         timer?.cancel()
@@ -148,7 +148,7 @@ struct PluginConversation {
 
     // MARK: The person
 
-    /// Queues an event for the person; one still shown gives way to it, for the plugin has gone on.
+    /// Queues an event for the user; it replaces one that is still shown, because the plugin has moved on.
     private mutating func ask(_ event: PluginEvent) {
         guard bounds.hasPerson else { return reply(to: event, .unsupported) }
         lastID += 1
@@ -174,7 +174,7 @@ struct PluginConversation {
     }
 
     private func reply(to event: PluginEvent, _ reply: PluginReply) {
-        // What a person pasted may not fit on a line; then it is as good as nothing.
+        // A pasted text may not fit on a line; then it is treated as no answer.
         let block = (try? reply.wire(to: event.name)) ?? (try? PluginReply.unsupported.wire(to: event.name))
         if let block { send(block) }
     }
@@ -232,7 +232,7 @@ extension PluginEvent {
 }
 
 extension Duration {
-    /// The duration for a person: whole minutes if it is some, else seconds.
+    /// The duration in words: in minutes if it is a whole number of them, else in seconds.
     fileprivate var words: String {
         let seconds = components.seconds
         if seconds >= 60, seconds % 60 == 0 { return seconds == 60 ? "a minute" : "\(seconds / 60) minutes" }

@@ -4,9 +4,9 @@ import Glibc
 package import Subprocess
 package import SystemPackage
 
-/// What of the host's surroundings a plugin gets.
+/// The parts of the host's environment that a plugin gets.
 package enum PluginEnvironment {
-    /// Where plugins run: a folder that is always there, that nobody else owns and that needs no clearing.
+    /// The working folder of plugins: it always exists, belongs to root and needs no cleaning up.
     package static let folder: FilePath = "/"
 
     private static let kept: Set<String> = [
@@ -14,12 +14,12 @@ package enum PluginEnvironment {
         "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
     ]
 
-    /// The variables kept: enough to find programs, speak the person's language and reach the network.
+    /// Returns the variables that are kept: enough to find programs, use the user's language and reach the network.
     static func scrubbed(_ environment: [String: String]) -> [String: String] {
         environment.filter { kept.contains($0.key) || $0.key.hasPrefix("LC_") }
     }
 
-    /// What a plugin gets: the variables kept, and those that its manifest needs.
+    /// Creates a plugin's environment: the variables that are kept, and those that its manifest needs.
     package static func make(_ environment: [String: String], for plugin: PluginManifest) -> Environment {
         var variables = scrubbed(environment)
         if plugin.needs.contains(.sessionBus) { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
@@ -30,7 +30,7 @@ package enum PluginEnvironment {
                 }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Whether the session bus can be asked: a socket is there, where one is named.
+    /// Whether there is a session bus: a socket exists at its address.
     static func hasSessionBus(_ environment: [String: String]) -> Bool {
         guard let address = sessionBus(environment) else { return false }
         return address.pieces(between: ";").contains { server in
@@ -41,7 +41,7 @@ package enum PluginEnvironment {
         }
     }
 
-    /// The session bus's address: as it is named, else where systemd has it; nil if there is neither.
+    /// Returns the session bus's address: from the variable, or else where systemd puts it; nil if there is neither.
     private static func sessionBus(_ environment: [String: String]) -> String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
         return environment.absolutePath("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }

@@ -1,13 +1,13 @@
 public import PluginWire
 
-/// What keeps plugins' memos for the host.
+/// The host's storage for plugins' memos.
 public struct PluginMemos: Sendable {
-    /// The memo about a subject, if it still counts.
+    /// Returns the memo about a subject if it hasn't expired.
     private let read: @Sendable (_ subject: String) -> String?
-    /// Keeps a memo about a subject; nil forgets the one before.
+    /// Stores a memo about a subject; nil removes it.
     private let keep: @Sendable (_ memo: PluginMemo?, _ subject: String) -> Void
 
-    /// Makes one of the functions that read and keep.
+    /// Creates a storage from its functions.
     public init(
         read: @escaping @Sendable (_ subject: String) -> String?,
         keep: @escaping @Sendable (_ memo: PluginMemo?, _ subject: String) -> Void
@@ -16,7 +16,8 @@ public struct PluginMemos: Sendable {
         self.keep = keep
     }
 
-    /// What a memo is about: the authority as this very plugin asks it; nil if there is none, or nothing is kept for the operation.
+    /// Returns the subject of a memo: the plugin and the authority; nil if there is no authority, or if the operation
+    /// has no memos.
     static func subject(of request: PluginRequest, _ plugin: PluginManifest) -> String? {
         switch request.operation {
         case .authorize, .renew, .authenticate, .exchange: break
@@ -29,12 +30,12 @@ public struct PluginMemos: Sendable {
 
     func memo(about subject: String) -> String? { read(subject) }
 
-    /// Keeps what came with a result, if anything did.
+    /// Stores the memo of a result, if there is one.
     func take(_ memo: PluginMemo?, about subject: String) {
         if let memo { keep(memo, subject) }
     }
 
-    /// Forgets the memo that an operation failed with, unless the failure can't be its fault.
+    /// Forgets the memo that a failed operation used, unless the memo can't be the cause.
     func judge(_ error: PluginError, about subject: String) {
         switch error.code {
         case .interactionRequired, .declinedScopes, .cancelled, .throttled: return

@@ -4,17 +4,17 @@ import Secrets
 import Subprocess
 import SystemPackage
 
-/// One run of a plugin's program: its pipes, its time and its end.
+/// One run of a plugin's program: its pipes, its time limits and its end.
 struct PluginProcess {
     let plugin: PluginManifest
     let environment: [String: String]
     let bounds: PluginConversation.Bounds
     let trace: PluginTrace?
 
-    /// The most standard error that is shown; the rest is read and dropped.
+    /// How much standard error is shown, in bytes; the rest is read and dropped.
     private static let longestStandardError = 64 * 1024
 
-    /// Sends the request and serves the conversation to its end; the process and its group are gone afterwards.
+    /// Sends the request and runs the conversation to its end; afterwards the process and its group are gone.
     func converse(
         _ request: Attributes, person: any PersonInterface
     ) async throws(PluginError) -> ConversationState.Ending {
@@ -27,7 +27,7 @@ struct PluginProcess {
                     request, execution.standardInputWriter, execution.standardOutput, execution.standardError)
                 let ending = await runConversation(wires, person)
                 await stop(execution, patiently: ending?.isResult ?? true)
-                // Reading ends with the process, even if a child of it kept the pipes.
+                // Reading stops when the process exits, even if a child of it holds the pipes open.
                 for pipe in wires.pipes { await pipe.value }
                 return ending
             }
@@ -42,7 +42,7 @@ struct PluginProcess {
 
     private var configuration: Configuration {
         var options = PlatformOptions()
-        // Its own session: a signal reaches its children too, and it has no terminal to read passwords from.
+        // In a session of its own, its children get signals, too, and it has no terminal to read passwords from.
         options.createSession = true
         options.teardownSequence = teardown(patience: .zero)
         return Configuration(
@@ -61,10 +61,10 @@ struct PluginProcess {
         return patience > .zero ? [wait, terminate] : [terminate]
     }
 
-    /// Ends the process and whatever it started.
+    /// Ends the process and the processes that it started.
     private func stop<I, O, E>(_ execution: Execution<I, O, E>, patiently: Bool) async {
         await execution.teardown(using: teardown(patience: patiently ? bounds.timeouts.exit : .zero))
-        // The process is not reaped yet, so its group's number can't be anybody else's.
+        // The process hasn't been reaped yet, so no other group can have its number.
         try? execution.send(signal: .kill, toProcessGroup: true)
     }
 
@@ -116,12 +116,12 @@ struct PluginProcess {
             outgoing: wires.outgoing.continuation, trace: trace)
         let ending = await conversation.run()
         interrupts.cancel()
-        // Nothing that is still to be written matters; the plugin sees the end of its input.
+        // Unsent messages no longer matter; the plugin's input ends.
         wires.pipes.first?.cancel()
         return ending
     }
 
-    /// Writes the messages one after the other, however slowly the plugin reads; a plugin that ended reads nothing.
+    /// Writes the messages one by one, however slowly the plugin reads; stops once the plugin has exited.
     private func write(_ messages: AsyncStream<Attributes>, to input: StandardInputWriter) async {
         for await message in messages {
             guard (try? await input.write(message.terminated)) != nil else { return }
@@ -141,7 +141,7 @@ struct PluginProcess {
         occur.yield(.outputEnded)
     }
 
-    /// Reads standard error to its end, so that a plugin is never held up by it, and shows the first of it.
+    /// Reads standard error to its end, so that it never blocks the plugin, and shows the beginning.
     private func drain(_ errors: SubprocessOutputSequence) async {
         var iterator = errors.makeAsyncIterator()
         var text: [UInt8] = []

@@ -1,25 +1,25 @@
 public import PluginWire
 import Secrets
 
-/// Runs plugins: starts one for each operation, serves the conversation and judges the answer.
+/// Runs plugins: starts one for each operation, runs the conversation and validates the answer.
 ///
-/// The plugin gets a scrubbed environment, `/` as its working folder and a session of its own. Its process group is gone
-/// when a function here returns; a process that left the group, by setsid(2), goes on. `SIGPIPE` is ignored from the first
-/// run on. While a plugin runs, SIGINT, SIGTERM, SIGHUP and SIGQUIT stop it and end the run as `cancelled`, unless the host
-/// handles or ignores them itself.
+/// The plugin gets a scrubbed environment, `/` as its working folder and a session of its own. When a function here
+/// returns, its process group is gone; a process that left the group with setsid(2) continues. From the first run on,
+/// `SIGPIPE` is ignored. While a plugin runs, SIGINT, SIGTERM, SIGHUP and SIGQUIT stop it and end the run as
+/// `cancelled`, unless the host handles or ignores them itself.
 public struct PluginRunner: Sendable {
     private let environment: [String: String]
     private var timeouts: PluginTimeouts
     private let memos: PluginMemos?
     private let trace: PluginTrace?
 
-    /// Makes a host.
+    /// Creates a runner.
     ///
     /// - Parameters:
-    ///   - environment: The process's environment, of which plugins get a part.
-    ///   - timeouts: How long to wait for what.
-    ///   - memos: What keeps plugins' memos; nil if nothing does.
-    ///   - trace: A listener to every line, secrets masked.
+    ///   - environment: The process's environment, part of which is passed to plugins.
+    ///   - timeouts: How long to wait in each situation.
+    ///   - memos: The storage for plugins' memos; nil for none.
+    ///   - trace: A listener to every line, with secrets masked.
     public init(
         environment: [String: String], timeouts: PluginTimeouts = PluginTimeouts(), memos: PluginMemos? = nil,
         trace: PluginTrace? = nil
@@ -32,16 +32,16 @@ public struct PluginRunner: Sendable {
 
     /// Runs `authorize` or `renew`.
     ///
-    /// The result's scopes are what the plugin says was granted, which may be more than asked for, as Entra does it; its
-    /// environment is one of the match's hosts.
+    /// The result's scopes are those that the plugin reports as granted, which may be more than requested, as with
+    /// Entra. Its environment is one of the match's hosts.
     ///
     /// - Parameters:
     ///   - request: The request; its operation is `authorize` or `renew`.
-    ///   - match: The plugin, and the authority it is asked about.
-    ///   - person: Whoever answers; not asked in `renew`.
+    ///   - match: The plugin and the authority.
+    ///   - person: The interface to the user; not used by `renew`.
     /// - Returns: The tokens and the account.
-    /// - Throws: The plugin's error, or the host's: `internal` for a plugin that broke the protocol, `unavailable` for
-    ///   one that is silent too long, `cancelled` if nobody answered, the task was cancelled or a signal came.
+    /// - Throws: The plugin's error, or the host's: `internal` if the plugin broke the protocol, `unavailable` if it
+    ///   was silent for too long, `cancelled` if nobody answered, the task was canceled or a signal arrived.
     public func run(
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
@@ -56,16 +56,16 @@ public struct PluginRunner: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; its operation is `silent`.
-    ///   - plugin: The plugin that gets the authority's tokens from another program.
+    ///   - plugin: The plugin that gets the authority's tokens from a broker.
     ///   - match: The authority.
-    ///   - limit: How long to wait: whoever asks has other ways to go.
+    ///   - limit: How long to wait; the caller has other ways to get a token.
     /// - Returns: The token and the account; never a refresh token.
-    /// - Throws: As `run` does; nobody is asked.
+    /// - Throws: The errors of `run`; the user isn't asked.
     public func silent(
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, within limit: Duration
     ) async throws(PluginError) -> PluginResult {
         try request.require(.silent, to: "get a token from another program")
-        // One that doesn't want to end has to be killed within that time.
+        // A plugin that doesn't exit has to be killed within that time.
         let limit = max(limit - Self.hastyExit, limit / 2)
         var hasty = self
         hasty.timeouts.silence = limit
@@ -79,21 +79,21 @@ public struct PluginRunner: Sendable {
             return result
         } catch {
             var error = error
-            // Nobody else should wait for it for nothing.
+            // Other processes shouldn't wait for it in vain.
             if error.code == .unavailable, ContinuousClock.now - start >= limit { error.retryAfter = Self.rest }
             throw error
         }
     }
 
-    /// Seconds for which a plugin is left alone whose time was up.
+    /// Seconds for which a plugin that ran out of time isn't asked again.
     private static let rest = 60
-    /// How long a plugin may take to exit if somebody waits for the next way.
+    /// How long a plugin may take to exit while the caller waits to try the next way.
     private static let hastyExit = Duration.milliseconds(200)
 
-    /// Runs `authorize` of a plugin that gets the authority's tokens from another program, which asks the person.
+    /// Runs `authorize` of a plugin that gets the authority's tokens from a broker, which asks the user.
     ///
     /// - Returns: The token and the account; never a refresh token.
-    /// - Throws: As `run` does.
+    /// - Throws: The errors of `run`.
     public func authorize(
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
@@ -106,14 +106,14 @@ public struct PluginRunner: Sendable {
 
     /// Runs `authenticate`.
     ///
-    /// Without an authority, as a machine's own identity has none, the result is for `localhost`, as MSAL keeps it.
+    /// If there is no authority, as for a machine's own identity, the result is for `localhost`, as in MSAL.
     ///
     /// - Parameters:
     ///   - request: The request; its operation is `authenticate`.
-    ///   - plugin: The plugin that serves identities of that kind.
+    ///   - plugin: The plugin that serves this kind of identity.
     ///   - match: The authority, if the identity has one.
     /// - Returns: The token, which has neither an account nor a refresh token.
-    /// - Throws: As `run` does; nobody is asked.
+    /// - Throws: The errors of `run`; the user isn't asked.
     public func authenticate(
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch?
     ) async throws(PluginError) -> PluginResult {
@@ -126,8 +126,8 @@ public struct PluginRunner: Sendable {
     /// - Parameters:
     ///   - request: The request; its operation is `exchange`.
     ///   - plugin: The plugin whose manifest names the exchange.
-    /// - Returns: What the resource takes.
-    /// - Throws: As `run` does; nobody is asked.
+    /// - Returns: The credential that the resource accepts.
+    /// - Throws: The errors of `run`; the user isn't asked.
     public func exchange(
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginCredential {
@@ -143,9 +143,10 @@ public struct PluginRunner: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; its operation is `register`.
-    ///   - match: The plugin, and the authority it is asked about.
-    /// - Returns: The application as the authority knows it now.
-    /// - Throws: As `run` does; nobody is asked. `unsupported` if the authority registers none by itself.
+    ///   - match: The plugin and the authority.
+    /// - Returns: The application as registered at the authority.
+    /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the authority doesn't support
+    ///   registration.
     public func register(
         _ request: PluginRequest, on match: AuthorityMatch
     ) async throws(PluginError) -> PluginRegistration {
@@ -156,7 +157,7 @@ public struct PluginRunner: Sendable {
 
     /// Runs `unregister`.
     ///
-    /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
+    /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func unregister(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.unregister, to: "take an application back")
         _ = try await converse(request, match.plugin, NobodyThere())
@@ -166,9 +167,9 @@ public struct PluginRunner: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; its operation is `probe`.
-    ///   - plugin: The plugin that serves the authority, or the identities that have none.
-    /// - Returns: What the plugin found out.
-    /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
+    ///   - plugin: The plugin that serves the authority, or the identities without one.
+    /// - Returns: The plugin's findings.
+    /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func probe(
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginProbe {
@@ -197,7 +198,7 @@ public struct PluginRunner: Sendable {
         }
     }
 
-    /// Runs an operation with the memo of the last result for its authority, and keeps the one of its own.
+    /// Runs an operation with the memo of the last result for its authority, and stores the new memo.
     private func remembering<Value: Sendable>(
         _ request: PluginRequest, _ plugin: PluginManifest,
         _ body: (PluginRequest) async throws(PluginError) -> (Value, PluginMemo?)
@@ -219,7 +220,7 @@ public struct PluginRunner: Sendable {
 
     /// Runs `sign-out`.
     ///
-    /// - Throws: As `run` does.
+    /// - Throws: The errors of `run`.
     public func signOut(
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) {
@@ -229,7 +230,7 @@ public struct PluginRunner: Sendable {
 
     /// Runs `revoke`.
     ///
-    /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
+    /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.revoke, to: "revoke")
         _ = try await converse(request, match.plugin, NobodyThere())
@@ -275,14 +276,14 @@ extension PluginError {
 }
 
 extension PluginRequest {
-    /// Refuses a request whose operation doesn't do what is asked for.
+    /// Refuses a request with another operation than these.
     fileprivate func require(_ operations: Operation..., to act: String) throws(PluginError) {
         guard operations.contains(operation) else {
             throw PluginError(.invalidRequest, "\(operation.rawValue) does not \(act)")
         }
     }
 
-    /// Refuses a result for another account than the one that is named.
+    /// Refuses a result for another account than the requested one.
     fileprivate func require(_ result: PluginResult, from plugin: PluginManifest) throws(PluginError) {
         guard account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true else {
             throw .broken(plugin.name, "answered for a different account than requested")
@@ -290,7 +291,7 @@ extension PluginRequest {
     }
 }
 
-/// Keys nobody knows, so that no plugin comes to rely on knowing them all (RFC 8701).
+/// Unknown keys, so that plugins learn to ignore keys that they don't know (RFC 8701).
 private enum Grease {
     static func key() -> String { "grease_" + word() }
     static func value() -> String { word() }

@@ -3,35 +3,35 @@ import Secrets
 
 /// A listener to conversations with plugins, for `LANYARD_TRACE=plugin`.
 ///
-/// Secrets are masked before it is called, and lines are fit to show.
+/// Secrets are masked before it is called, and lines are safe to display.
 public typealias PluginTrace = @Sendable (_ direction: PluginTraceDirection, _ line: String) -> Void
 
-/// Whose line a trace shows.
+/// The source of a line in a trace.
 public enum PluginTraceDirection: String, Sendable {
-    /// The host's, on the plugin's standard input.
+    /// The host, on the plugin's standard input.
     case toPlugin = ">"
-    /// The plugin's, on its standard output.
+    /// The plugin, on its standard output.
     case fromPlugin = "<"
-    /// The plugin's, on its standard error; free text.
+    /// The plugin, on its standard error; free text.
     case standardError = "!"
 }
 
-/// Masks what a trace must not show.
+/// Masks secrets in traces.
 enum TraceMask {
-    /// Keys whose values are secret, or may be: `value` is what a person typed or pasted.
+    /// Keys whose values are secret or may be: `value` is a text that the user typed or pasted.
     private static let secretKeys: Set<String> = [
         "access_token", "refresh_token", "id_token", "id_token_hint", "value", "client_info", "device_code",
         "client_secret", "assertion", "password", "code_verifier", "secret", "field[]", "variable[]",
         "certificate_password", "registration_token", "memo",
     ]
-    /// Parameters in URLs that are secret; `state` and `nonce` tie an answer to its request.
+    /// Secret parameters in URLs; `state` and `nonce` tie an answer to its request.
     private static let secretParameters: Set<String> = [
         "code", "access_token", "refresh_token", "id_token", "id_token_hint", "state", "nonce", "client_info",
         "device_code", "session_state", "code_verifier", "client_secret", "assertion",
     ]
 
     static func lines(of block: Attributes) -> [String] {
-        // In what an exchange gave, the user name may be half of the secret.
+        // In an exchange's result, the user name may be half of the secret.
         let isCredential = block["secret"] != nil || !block.list("field[]").isEmpty
         return block.lines.map { line in
             let key = line.key.lowercased()
@@ -40,7 +40,7 @@ enum TraceMask {
         }
     }
 
-    /// The text with the values of secret parameters and whatever looks like a token masked.
+    /// Returns the text with the values of secret parameters, and anything that looks like a token, masked.
     static func masked(_ text: String) -> String {
         var shown = ""
         var word = ""
@@ -63,28 +63,28 @@ enum TraceMask {
     private static func masked(word: String) -> String {
         guard let (name, value) = word.cut(at: "=") else { return masked(value: word[...]) }
         if secretParameters.contains(name.lowercased()) { return name + "=<redacted>" }
-        // The end of base64 is no end of a parameter's name.
+        // The padding at the end of base64 isn't the end of a parameter's name.
         if value.utf8.allSatisfy({ $0 == UInt8(ascii: "=") }) { return masked(value: word[...]) }
         return masked(value: name) + "=" + masked(value: value)
     }
 
     private static func masked(value: Substring) -> String {
         if isToken(value) { return "<redacted>" }
-        // What stands in a path.
+        // A token may be in a path.
         let segments = value.pieces(between: "/", omittingEmpty: false)
         return segments.map { isToken($0) ? "<redacted>" : String($0) }.joined(separator: "/")
     }
 
-    /// Whether a word looks like a JWT, or like an opaque token: very long without any of the punctuation of text and
-    /// URLs, or long and as mixed as only random text is.
+    /// Whether a word looks like a JWT or an opaque token: very long without any punctuation of text or URLs, or long
+    /// and as mixed as only random text is.
     private static func isToken(_ word: Substring) -> Bool {
         let length = word.utf8.count
         if word.hasPrefix("eyJ") && length > 40 { return true }
         return length > 200 && !word.hasBytes("/") || length > 60 && isRandom(word)
     }
 
-    /// Whether a word is of base64's letters, or what else Microsoft's tokens have, and goes from and to capitals too often
-    /// for names, paths and numbers in hexadecimal.
+    /// Whether a word consists of base64's characters or others in Microsoft's tokens, and changes case too often for
+    /// names, paths and hexadecimal numbers.
     private static func isRandom(_ word: Substring) -> Bool {
         var hasDigit = false
         var changes = 0

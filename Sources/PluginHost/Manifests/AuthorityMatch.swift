@@ -1,32 +1,33 @@
 import Addresses
 import PluginWire
 
-/// Which plugin serves an authority, and what the authority's URL says.
+/// An authority's URL, taken apart, and the plugin that serves it.
 public struct AuthorityMatch: Sendable, Equatable {
     /// The plugin that serves the authority.
     public let plugin: PluginManifest
-    /// The authority's URL, its host in lower case.
+    /// The authority's URL, with its host in lower case.
     public let authority: AuthorityURL
-    /// The host that tokens are kept under: the first of its aliases, with `:port` if the port isn't 443.
+    /// The host that tokens are stored under: the first of its aliases, with `:port` if the port isn't 443.
     public let environment: String
-    /// Every host of the environment; tokens may have been kept under any.
+    /// Every host of the environment; tokens may have been stored under any of them.
     public let environmentHosts: [String]
-    /// The realm in the URL, lower case; empty if its path has none.
+    /// The realm in the URL, in lower case; empty if its path has none.
     public let realm: String
-    /// What the realm stands for, if it is none itself.
+    /// The kind of shared realm that the name stands for; nil if it is a single realm.
     public let sharedRealm: SharedRealm?
     /// The policy in the URL, as written.
     public let policy: String?
-    /// What the manifest says of the issuer; nil if nothing.
+    /// The issuer's row in the manifest; nil if there is none.
     public var issuer: PluginIssuer?
-    /// Whether each path of the host is an issuer by itself, whose accounts and tokens are nobody else's.
+    /// Whether each path of the host is a separate issuer with its own accounts and tokens.
     public var isSeparate = false
 }
 
 extension PluginManifest {
-    /// What the plugin turns tokens into for a host, with `:port` if that isn't 443; nil if the host takes tokens themselves.
+    /// Returns the exchange that a host needs, with `:port` if that isn't 443; nil if the host accepts tokens
+    /// themselves.
     ///
-    /// The row of a name that a rule has for it counts for any host, otherwise the one that names the host most exactly.
+    /// If a rule names the exchange, it applies to any host. Otherwise the one that matches the host most exactly does.
     public func exchange(named name: String?, forHost host: String) -> PluginExchange? {
         let ranked = exchanges.compactMap { row in
             row.rank(host.lowercased()).map { (row, $0) }
@@ -37,25 +38,25 @@ extension PluginManifest {
 }
 
 extension PluginExchange {
-    /// How exactly a host is named; nil if it isn't.
+    /// Returns how exactly the patterns match a host; nil if none does.
     func rank(_ host: String) -> Int? { hosts.compactMap { HostPattern.rank($0, host, isConfigured: false) }.max() }
 }
 
 extension AuthorityPattern {
-    /// What a URL's path says, and how well the pattern fits it.
+    /// The parts of a URL's path, and how well the pattern fits it.
     struct Fit {
         var realm = ""
         var policy: String?
-        /// Whether the realm is all of the path.
+        /// Whether the realm is the whole path.
         var isWholePath = false
-        /// Literal segments, then how exactly the host was named: the greater fits better.
+        /// The number of literal segments, then how exactly the host matches; greater is better.
         var rank = (literals: 0, host: 0)
     }
 
-    /// How the pattern fits, or nil if it doesn't.
+    /// Returns how the pattern fits; nil if it doesn't.
     ///
-    /// The policies' names only tell kinds apart: if the rule names the kind, as it must for a custom domain with
-    /// policies named otherwise, any will do.
+    /// The policies' names only distinguish kinds. If the rule names the kind, as it must for a custom domain with
+    /// other names of policies, any policy fits.
     func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
         let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }
         guard let hostRank = ranks.max(),
@@ -83,7 +84,7 @@ extension AuthorityPattern {
     /// Whether its path ends in `{path}`.
     var takesRest: Bool { path.last == .rest }
 
-    /// Whether an authority of a realm, lower case, may be among those meant.
+    /// Whether the pattern includes authorities of a realm, given in lower case.
     package func serves(realm: String) -> Bool {
         (path.contains(.realm) || path.last == .rest) && takes(realm)
     }
@@ -100,9 +101,10 @@ extension AuthorityPattern {
 }
 
 enum HostPattern {
-    /// How exactly the pattern names the host: 2 by name, 1 with wildcards, 0 as `*`; nil if it doesn't.
+    /// Returns how exactly the pattern matches the host: 2 by name, 1 with wildcards, 0 for `*`; nil if it doesn't
+    /// match.
     ///
-    /// Each `*` between dots stands for exactly one label: what is deeper down belongs to somebody else as often as not.
+    /// Each `*` between dots stands for exactly one label, because deeper subdomains often belong to somebody else.
     static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
         if pattern == host { return 2 }
         if pattern == "*" { return isConfigured ? 0 : nil }
@@ -110,7 +112,7 @@ enum HostPattern {
     }
 }
 
-/// Globs with `*` and nothing else.
+/// Glob patterns with `*` as the only special character.
 enum Glob {
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)

@@ -1,17 +1,17 @@
 import Addresses
 
-/// An authority's URL: https, a host and a path; nothing else has a meaning there, so nothing else is taken.
+/// An authority's URL: https, a host and a path; it may have nothing else.
 public struct AuthorityURL: Sendable, Hashable {
     static let mostSegments = 8
 
     /// The host in lower case, with `:port` if the port isn't 443.
     public let host: String
-    /// The segments of the path as written.
+    /// The segments of the path, as written.
     public let path: [String]
 
-    /// Reads a URL; nil for one with user information, a query, a fragment, an escape or another scheme.
+    /// Parses a URL; nil if it has user information, a query, a fragment, an escape or another scheme.
     ///
-    /// One trailing slash is dropped.
+    /// A single trailing slash is dropped.
     public init?(_ text: String) {
         guard text.utf8.count <= 2048, let url = StrictURL(text), url.scheme == "https", url.user == nil,
             !url.host.isIPv6, !url.hasQueryOrFragment
@@ -23,7 +23,7 @@ public struct AuthorityURL: Sendable, Hashable {
         path = parts.map { String($0) }
     }
 
-    /// A URL that a manifest gives whole, or as a path below this one.
+    /// Returns a URL from a manifest, which may be a path below this URL.
     func resolving(_ text: String) -> String { text.utf8.first == UInt8(ascii: "/") ? "\(self)\(text)" : text }
 
     private static func isSegment(_ text: Substring) -> Bool {
@@ -33,7 +33,7 @@ public struct AuthorityURL: Sendable, Hashable {
 }
 
 extension AuthorityURL: CustomStringConvertible {
-    /// The URL, its host in lower case, without a trailing slash.
+    /// The URL, with its host in lower case and without a trailing slash.
     public var description: String {
         "https://\(host)" + path.map { "/\($0)" }.joined()
     }

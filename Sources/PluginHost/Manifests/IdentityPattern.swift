@@ -3,48 +3,49 @@ import Claims
 public import PluginWire
 import SettingsFile
 
-/// An identity that variables of the process describe: an `[[identity]]` table.
+/// An identity that environment variables describe: an `[[identity]]` table.
 ///
-/// Its texts are templates: `{NAME}` stands for a variable's value, `{NAME:TEXT}` for that or else the text.
+/// Its texts are templates: `{NAME}` stands for a variable's value, and `{NAME:TEXT}` for the value or, if there is
+/// none, the text.
 public struct IdentityPattern: Sendable, Equatable {
-    /// The variables that must be there, and not empty.
+    /// The variables that must be set and not empty.
     public var variables: [String] = []
-    /// What the manifest's selecting variable may say, lower case, for the row to count; empty for anything.
+    /// The values of the manifest's selecting variable with which the row applies, in lower case; empty for any.
     public var selectors: [String] = []
     /// The authority's URL; nil for a machine's own identity.
     public var authority: String?
-    /// The authority's kind, if its URL doesn't tell.
+    /// The authority's kind, if its URL doesn't show it.
     public var kind: String?
     /// The application's client ID.
     public var clientID: String?
-    /// The variable that has the client secret.
+    /// The variable with the client secret.
     public var secretVariable: String?
-    /// The file with certificate and key.
+    /// The file with the certificate and its key.
     public var certificate: String?
-    /// The variable that has its password, if it is set.
+    /// The variable with the certificate's password, if it is set.
     public var certificatePasswordVariable: String?
-    /// Where assertions come from.
+    /// The source of assertions.
     public var assertion: String?
-    /// Which of the machine's identities.
+    /// The one of the machine's identities to use.
     public var managed: String?
-    /// Why what these variables describe isn't served: a sentence without a full stop.
+    /// Why the identity that these variables describe isn't supported: a sentence without a full stop.
     public var refusal: String?
-    /// Whether it is a machine's own only because the variables describe no application.
+    /// Whether it is the machine's own identity only because the variables describe no application.
     public var isAssumed = false
 }
 
-/// What variables say, by the first manifest that knows them.
+/// The identity that the variables describe, according to the first manifest that knows them.
 public enum IdentityFound: Sendable, Equatable {
-    /// This identity; its templates are filled in.
+    /// This identity, with its templates filled in.
     case identity(IdentityPattern)
-    /// A value that can't be right, in this variable, and what it must be.
+    /// An invalid value in this variable, and what it must be.
     case wrong(variable: String, what: String)
-    /// None: what sets of variables would describe one.
+    /// No identity; with the sets of variables that would describe one.
     case nothing([[String]])
 }
 
 extension PluginRegistry {
-    /// The identity that variables describe, by the first row of a manifest whose variables are all there.
+    /// Returns the identity that the variables describe, by the first row of a manifest whose variables are all set.
     public func identity(in environment: [String: String]) -> IdentityFound {
         for plugin in plugins where !plugin.identityPatterns.isEmpty {
             let selector = plugin.identitySelector.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
@@ -68,9 +69,10 @@ extension PluginRegistry {
             }.map(\.variables).filter { !$0.isEmpty })
     }
 
-    /// What stands for the authority of machines' own identities, whose platforms have none; nil if no plugin serves them.
+    /// The stand-in for an authority that machines' identities, whose platforms have none, are filed under; nil if no
+    /// plugin serves them.
     ///
-    /// Its host and realm are those that their tokens are kept under (`localhost`, `managed_identity`).
+    /// Its host and realm are those that their tokens are stored under (`localhost`, `managed_identity`).
     public var machineAuthority: AuthorityMatch? {
         guard let plugin = plugin(servingIdentities: .managed),
             let url = AuthorityURL(MachineIdentity.authority)
@@ -80,7 +82,7 @@ extension PluginRegistry {
             sharedRealm: nil, policy: nil)
     }
 
-    /// The names of all variables that identities may be found by.
+    /// The names of all variables that may describe identities.
     public var identityVariables: Set<String> {
         Set(
             plugins.flatMap { plugin in
@@ -89,14 +91,15 @@ extension PluginRegistry {
             })
     }
 
-    /// The plugin that gets tokens for identities of a kind; for one at an authority its own plugin does.
+    /// Returns the plugin that gets tokens for this kind of identity; for an identity at an authority, the authority's
+    /// plugin does.
     public func plugin(servingIdentities kind: PluginIdentity.Kind) -> PluginManifest? {
         plugins.first { $0.identities.contains(kind) }
     }
 }
 
 extension IdentityPattern {
-    /// All variables that the row depends on: those it needs, and those in its templates.
+    /// All variables that the row depends on: the required ones, and those in its templates.
     var variablesRead: [String] {
         let texts = [authority, clientID, certificate, assertion, managed].compactMap(\.self)
         return variables + texts.flatMap { Template($0).variables }
@@ -134,13 +137,13 @@ extension IdentityPattern {
     }
 }
 
-/// A value that can't stand in a template's place.
+/// A value that can't be inserted into a template.
 private struct TemplateFault: Error {
     let variable: String
     let what: String
 }
 
-/// A text with `{NAME}` and `{NAME:TEXT}` in it.
+/// A text with `{NAME}` and `{NAME:TEXT}` placeholders.
 private struct Template {
     private enum Part {
         case text(Substring)
@@ -170,7 +173,8 @@ private struct Template {
         }
     }
 
-    /// Puts values in; of a URL, one that begins it is a host or an https URL, and every other a single segment of its path.
+    /// Inserts the values; in a URL, a value at the start must be a host or an https URL, and any other a single
+    /// segment of the path.
     func filledIn(_ environment: [String: String], isURL: Bool) throws(TemplateFault) -> String {
         var filled = ""
         for part in parts {
@@ -203,7 +207,7 @@ private struct Template {
 }
 
 extension SettingsTable {
-    /// Reads an `[[identity]]` table of a manifest.
+    /// Parses an `[[identity]]` table of a manifest.
     func identityPattern() throws(SettingsError) -> IdentityPattern {
         var pattern = IdentityPattern()
         pattern.variables = try list("variables", .fieldName)

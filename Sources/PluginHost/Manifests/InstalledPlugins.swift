@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The plugins that are installed, looked for once: when they are first needed.
+/// The installed plugins, which are looked for once, when they are first needed.
 public final class InstalledPlugins: Sendable {
     private let discover: @Sendable () -> PluginRegistry
     private let found = Mutex<PluginRegistry?>(nil)
 
-    /// The plugins of the user, or, without an environment, of the system.
+    /// Uses the plugins of the user or, without an environment, those of the system.
     public init(environment: [String: String], executable: String) {
         discover = { PluginRegistry.discover(environment: environment, executable: executable) }
     }
 
-    /// These plugins.
+    /// Wraps a registry that is already known.
     public init(_ registry: PluginRegistry) {
         discover = { registry }
     }

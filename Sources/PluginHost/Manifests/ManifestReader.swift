@@ -2,12 +2,12 @@ import Addresses
 import PluginWire
 import SettingsFile
 
-/// Reads the text of a `plugin.toml`.
+/// Parses the text of a `plugin.toml`.
 ///
-/// A key that isn't known may be of a later version, so it is no error but noted. In one of the tables it may narrow what the
-/// table's other keys say, so the whole table is left out.
+/// An unknown key may come from a later version, so it is noted rather than an error. In a table of an array it may
+/// restrict the table's other keys, so the whole table is left out.
 struct ManifestReader {
-    /// The longest manifest taken.
+    /// The longest manifest, in bytes.
     static let longestFile = 256 * 1024
 
     private static let keys = [
@@ -27,13 +27,13 @@ struct ManifestReader {
 
     /// - Parameters:
     ///   - text: The manifest.
-    ///   - file: Where it was read, for messages.
+    ///   - file: The path of the manifest, for messages.
     init(_ text: String, file: String) {
         self.text = text
         self.file = file
     }
 
-    /// The manifest, and the `executable` it names, which is still to be found.
+    /// Returns the manifest, and the `executable` in it, which hasn't been located yet.
     func read() throws(PluginProblem) -> (manifest: PluginManifest, executable: String) {
         do throws(SettingsError) {
             let table = try SettingsTable(file: file, text: text)
@@ -41,7 +41,7 @@ struct ManifestReader {
             do throws(SettingsError) {
                 return try read(table, noting: unknown)
             } catch {
-                // What is missing is there under a misspelt name, as like as not.
+                // The missing key is probably there, but misspelt.
                 guard error.line == nil, let fault = unknown.first else { throw error }
                 throw fault
             }
@@ -171,7 +171,7 @@ struct ManifestReader {
         return realm
     }
 
-    /// Reads an `[[issuer]]` table, given the user names that are nobody's at any of them.
+    /// Parses an `[[issuer]]` table, given the user names that belong to no account at any issuer.
     private func issuer(_ table: SettingsTable, placeholders: [String]) throws(SettingsError) -> PluginIssuer {
         var issuer = PluginIssuer(
             kind: try table.requiredText("kind", .pluginName),
@@ -232,10 +232,10 @@ struct ManifestReader {
     }
 }
 
-/// The tables of a manifest, less those with keys that aren't known.
+/// The tables of a manifest, without those that have unknown keys.
 private struct ManifestRows {
     private let table: SettingsTable
-    /// What was left out.
+    /// Notes about the tables that were left out.
     private(set) var notes: [PluginProblem] = []
 
     init(_ table: SettingsTable) {
@@ -266,7 +266,7 @@ extension SettingsTable {
 }
 
 extension String {
-    /// A key of the wire as manifests write it.
+    /// A key of the protocol, as manifests spell it.
     fileprivate var inManifests: String {
         String(decoding: utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
     }
@@ -280,7 +280,7 @@ extension AuthorityPattern.Segment {
 }
 
 extension WireForm {
-    /// A plugin's name: it becomes a path and part of messages.
+    /// A plugin's name, which becomes part of paths and messages.
     static let pluginName = WireForm(limit: 64) { name in
         !name.isEmpty
             && name.utf8.allSatisfy { byte in
@@ -291,24 +291,24 @@ extension WireForm {
                 }
             }
     }
-    /// A host, perhaps with one or more `*.` before it.
+    /// A host, which may begin with one or more `*.`.
     static let hostPattern = WireForm(limit: 261) { pattern in
         var name = pattern.lowercased()[...]
         while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
         return HostName.isCanonical(String(name))
     }
-    /// A host with `*` for any labels but the last two, such as `sts.*.amazonaws.com`.
+    /// A host with `*` for any labels except the last two, such as `sts.*.amazonaws.com`.
     static let exchangeHost = WireForm(limit: 261) { pattern in
         let labels = pattern.lowercased().pieces(between: ".", omittingEmpty: false)
         return HostName.isCanonical(labels.map { $0.isSame(as: "*") ? "x" : String($0) }.joined(separator: "."))
             && (labels.count == 1 || !labels.suffix(2).contains { $0.isSame(as: "*") })
             && !labels.allSatisfy { $0.isSame(as: "*") }
     }
-    /// An authority's URL with `{realm}` for its last segment.
+    /// An authority's URL with `{realm}` as its last segment.
     static let realmAuthority = WireForm(limit: 2048) { text in
         text.hasSuffix("/{realm}") && AuthorityURL(text.replacing(bytes: "{realm}", with: "x")) != nil
     }
-    /// An endpoint: an https URL, or a path below an authority's.
+    /// An endpoint: an https URL, or a path below an authority's URL.
     static let endpoint = WireForm(limit: 2048) { text in
         text.utf8.first == UInt8(ascii: "/") ? token(2048).accepts(text) : securePage.accepts(text)
     }

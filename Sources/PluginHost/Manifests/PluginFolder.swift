@@ -14,7 +14,7 @@ struct PluginFolder {
         self.name = name
     }
 
-    /// The plugin, or nil if the folder has no `plugin.toml`.
+    /// Loads the plugin; nil if the folder has no `plugin.toml`.
     func load(_ places: PluginPlaces, _ trust: inout FileTrust) throws(PluginProblem) -> PluginManifest? {
         guard let manifestFile = try trusted(file, &trust) else { return nil }
         let (declared, executable) = try ManifestReader(try text(of: manifestFile), file: file).read()
@@ -51,7 +51,7 @@ struct PluginFolder {
                 : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
     }
 
-    /// Whether a relative path with a slash stays in the plugin's folder even after symbolic links.
+    /// Whether a relative path with a slash stays in the plugin's folder, even after resolving symbolic links.
     private func isInside(_ candidate: String, _ path: String, _ executable: String) -> Bool {
         guard !executable.hasPrefix("/"), executable.hasBytes("/"), let root = FileTrust.realPath(folder) else {
             return true

@@ -3,87 +3,87 @@ public import PluginWire
 import Secrets
 import SettingsFile
 
-/// What an installed plugin's `plugin.toml` says (docs/plugin-protocol.md, MANIFEST).
+/// The contents of an installed plugin's `plugin.toml` (docs/plugin-protocol.md, MANIFEST).
 public struct PluginManifest: Sendable, Equatable {
-    /// The plugin's name, which is also its folder's.
+    /// The plugin's name, which is also the name of its folder.
     public let name: String
     /// The plugin's own version.
     public var version = ""
-    /// One line on what it is for.
+    /// The plugin's purpose, in one line.
     public var summary = ""
-    /// The protocol versions it speaks, such as `v1`.
+    /// The protocol versions that it supports, such as `v1`.
     public var protocols: [String] = []
     /// Arguments before the state machine's name.
     public var arguments: [String] = []
-    /// What of the person's session it can't do without.
+    /// The parts of the user's session that it needs.
     public var needs: [PluginNeed] = []
-    /// What a rule's `kind` picks, if the authority's URL does not tell.
+    /// The value of a rule's `kind` that selects it, if the authority's URL doesn't.
     public var kind: String?
-    /// The flows it can use.
+    /// The flows that it supports.
     public var flows: [PluginRequest.Flow] = []
-    /// The resource that scopes without one belong to; nil if they are the authority's own.
+    /// The resource of scopes that don't name one; nil if they belong to the authority itself.
     public var bareScopes: String?
-    /// The kinds of identity it serves.
+    /// The kinds of identity that it serves.
     public var identities: [PluginIdentity.Kind] = []
-    /// The variables that it finds identities by; it gets them with the request.
+    /// The variables that may describe its identities; it gets them with the request.
     public var variables: [String] = []
-    /// The identities that those variables describe, the first that fits first.
+    /// The identities that these variables describe; the first row that fits is used.
     public var identityPatterns: [IdentityPattern] = []
-    /// The variable that says which of those rows count; nil for none.
+    /// The variable that selects among these rows; nil for none.
     public var identitySelector: String?
-    /// What that variable may say to leave out all rows, lower case.
+    /// The values of that variable that select none of the rows, in lower case.
     public var otherSelectors: [String] = []
-    /// The authorities it serves.
+    /// The authorities that it serves.
     public var authorities: [AuthorityPattern] = []
-    /// The authorities of other plugins that it gets tokens of, from the sign-ins that another program holds.
+    /// The authorities of other plugins for which it gets tokens from a broker.
     public var brokered: [BrokerPattern] = []
-    /// The authority of a realm that people type by itself: a URL with `{realm}` for its last segment; nil if they can't.
+    /// The authority of a realm that the user types alone: a URL with `{realm}` as its last segment; nil if they can't.
     public var realmAuthority: String?
-    /// The domain below which a realm of one label is; nil if such a realm is no short form.
+    /// The domain to append to a realm of a single label; nil if such a realm isn't a short form.
     public var realmDomain: String?
-    /// Hosts that are one environment each; the first is where requests go.
+    /// Groups of hosts, each an environment; requests go to the first host of a group.
     public var environments: [[String]] = []
-    /// What stands in a realm's place and is none.
+    /// The names that may take a realm's place without being one.
     public var sharedRealms: [SharedRealm] = []
-    /// Well-known consumers' hosts and the scopes of their tokens.
+    /// The hosts of well-known consumers, and the scopes of their tokens.
     public var resources: [PluginResource] = []
-    /// What it can turn tokens into.
+    /// The exchanges of tokens that it supports.
     public var exchanges: [PluginExchange] = []
-    /// The issuers whose endpoints it need not find.
+    /// The issuers whose endpoints it need not discover.
     public var issuers: [PluginIssuer] = []
-    /// Clients that people can call by name.
+    /// The clients that users can refer to by name.
     public var clients: [PluginClient] = []
-    /// Whether it registers applications at authorities.
+    /// Whether it can register applications at authorities.
     public var registers = false
-    /// Whether it has authorities take refresh tokens back.
+    /// Whether it can revoke refresh tokens.
     public var revokes = false
-    /// Where sign-ins come back to if a rule names the port and its client's row no address; without a port.
+    /// The redirect URI, without a port, for a rule with a port if the client's row has none.
     public var redirectURI: String?
-    /// Whether its clients may have secrets, so that it gets those that are stored.
+    /// Whether its clients may have secrets; if so, it gets the stored ones.
     public var takesClientSecrets = false
-    /// What every client ID at its authorities looks like; nil if that is not settled.
+    /// The form of every client ID at its authorities; nil if there is no fixed one.
     public var clientIDs: ClientIDForm?
-    /// Where people find the client ID of an app of their organisation's, or register one: a sentence; nil if the plugin doesn't
-    /// say.
+    /// Where users find or register the client ID of their organisation's application: a sentence; nil if the plugin
+    /// doesn't say.
     public var clientRegistration: String?
-    /// What of the manifest was left out because this version doesn't know it.
+    /// Notes about parts of the manifest that this version doesn't know.
     public var notes: [PluginProblem] = []
-    /// The folder the manifest is in, symbolic links resolved.
+    /// The manifest's folder, with symbolic links resolved.
     public var folder = ""
-    /// The program, symbolic links resolved; nobody but root and the user can have written it.
+    /// The program, with symbolic links resolved; only root and the user can have written it.
     public var executable = ""
 
     init(name: String) {
         self.name = name
     }
 
-    /// The kinds of authority that rules can name: its own and its issuers'.
+    /// The kinds of authority that rules can name: its own, and those of its issuers.
     public var kinds: Set<String> { Set([kind].compactMap(\.self) + issuers.map(\.kind)) }
 }
 
-/// Something that plugins don't get unless their manifest asks for it.
+/// A resource that plugins get only if their manifest asks for it.
 public enum PluginNeed: String, Sendable, CaseIterable {
-    /// The address of the person's session bus, in `DBUS_SESSION_BUS_ADDRESS`.
+    /// The address of the user's session bus, in `DBUS_SESSION_BUS_ADDRESS`.
     case sessionBus = "session-bus"
 }
 
@@ -91,29 +91,29 @@ public enum PluginNeed: String, Sendable, CaseIterable {
 public struct AuthorityPattern: Sendable, Equatable {
     /// A segment of the path.
     public enum Segment: Sendable, Equatable {
-        /// This text, whatever its case.
+        /// This text, ignoring case.
         case literal(String)
-        /// The realm: a tenant, an organisation.
+        /// The realm, such as a tenant or an organisation.
         case realm
         /// The user flow or custom policy.
         case policy
-        /// All that is left of the path, and be it nothing.
+        /// The rest of the path, which may be empty.
         case rest
     }
 
-    /// Host patterns: a name, `*.suffix`, or `*` for any host that the configuration names.
+    /// Host patterns: a name, `*.suffix`, or `*` for any host in the configuration.
     public var hosts: [String]
-    /// The path, segment by segment.
+    /// The segments of the path.
     public var path: [Segment]
-    /// The only realms served, lower case; empty for all.
+    /// The only realms that are served, in lower case; empty for all.
     public var realms: [String] = []
-    /// Realms not served, lower case.
+    /// The realms that aren't served, in lower case.
     public var exceptRealms: [String] = []
-    /// Globs that the policy must match, lower case; empty for all.
+    /// Glob patterns, one of which the policy must match, in lower case; empty for any policy.
     public var policies: [String] = []
 }
 
-/// Authorities that a program of the machine holds sign-ins for: a `[[broker]]` table.
+/// Authorities for which a broker holds sign-ins: a `[[broker]]` table.
 public struct BrokerPattern: Sendable, Equatable {
     /// The kind of the plugin that serves them.
     public let kind: String
@@ -121,37 +121,37 @@ public struct BrokerPattern: Sendable, Equatable {
     public let authority: AuthorityPattern
 }
 
-/// A name in a realm's place that stands for the accounts of many: a `[[shared-realm]]` table.
+/// A name in a realm's place that stands for the accounts of many realms: a `[[shared-realm]]` table.
 ///
-/// What such an authority issues is for the account's home.
+/// Tokens from such an authority are for the account's home.
 public struct SharedRealm: Sendable, Equatable {
-    /// The name, lower case.
+    /// The name, in lower case.
     public let name: String
-    /// The only homes whose accounts it takes, lower case; empty for all.
+    /// The only homes whose accounts are accepted, in lower case; empty for all.
     public var homes: [String] = []
-    /// The homes whose accounts it doesn't take, lower case.
+    /// The homes whose accounts aren't accepted, in lower case.
     public var exceptHomes: [String] = []
-    /// What a realm must look like that a server may name in its place; empty if none may.
+    /// The forms of a realm that a server may name in its place; empty if it may name none.
     public var narrowsTo: [RealmForm] = []
 
-    /// Makes one that takes every account.
+    /// Creates a shared realm that accepts every account.
     public init(name: String) { self.name = name }
 
-    /// Whether it takes the accounts that are at home in a realm, lower case; nil stands for a home that isn't known.
+    /// Whether accounts with this home realm, in lower case, are accepted; nil stands for an unknown home.
     public func takes(home: String?) -> Bool {
         guard let home else { return homes.isEmpty }
         return homes.isEmpty ? !exceptHomes.contains(home) : homes.contains(home)
     }
 }
 
-/// What a realm may look like.
+/// The forms of a realm.
 public enum RealmForm: String, Sendable, CaseIterable {
-    /// A UUID other than that of zeros, which stands for none (RFC 9562, 5.9).
+    /// A UUID, except the nil UUID (RFC 9562, 5.9).
     case uuid
-    /// A domain's name of several labels.
+    /// A domain name with several labels.
     case domain
 
-    /// Whether a realm looks so, in lower case.
+    /// Whether a realm, in lower case, has this form.
     public func accepts(_ realm: String) -> Bool {
         switch self {
         case .uuid: realm.isUUID && realm.utf8.contains { $0 != UInt8(ascii: "0") && $0 != UInt8(ascii: "-") }
@@ -161,7 +161,7 @@ public enum RealmForm: String, Sendable, CaseIterable {
 }
 
 extension String {
-    /// Whether this is a domain's name of several labels, lower case.
+    /// Whether this is a domain name with several labels, in lower case.
     fileprivate var isDomain: Bool {
         let labels = pieces(between: ".", omittingEmpty: false)
         guard labels.count > 1, utf8.count <= 253 else { return false }
@@ -176,64 +176,64 @@ extension String {
 
 /// A well-known consumer of tokens: a `[[resource]]` table.
 public struct PluginResource: Sendable, Equatable {
-    /// What people call it.
+    /// The display name.
     public let name: String
     /// Host patterns: a name or `*.suffix`.
     public let hosts: [String]
-    /// The scopes that a token for it is asked with.
+    /// The scopes to request for its tokens.
     public let scopes: [String]
-    /// Hosts of these that serve git, and whose paths name whose repositories they are.
+    /// The hosts among these that serve git, with the owner of a repository in the path.
     public var gitHosts: [String] = []
-    /// Names of the clients that can get its tokens in every realm, the one that people are offered first.
+    /// The names of clients that can get its tokens in every realm; the first is offered first.
     public var clients: [String] = []
 }
 
-/// What a token can be turned into: an `[[exchange]]` table.
+/// An exchange of tokens: an `[[exchange]]` table.
 public struct PluginExchange: Sendable, Equatable {
-    /// The name that requests call it by.
+    /// The name that requests use for it.
     public let name: String
-    /// Patterns of the hosts that take the result: a name or `*.suffix`.
+    /// Patterns of the hosts that accept the result: a name or `*.suffix`.
     public let hosts: [String]
-    /// The scopes of the token that is turned.
+    /// The scopes of the token to exchange.
     public let scopes: [String]
-    /// Whether what comes is for one path of a host only, which requests name then.
+    /// Whether the result is for a single path of a host, which requests must then name.
     public var isPerPath = false
 }
 
-/// What a client ID may look like.
+/// The forms of a client ID.
 public enum ClientIDForm: String, Sendable, CaseIterable {
     /// A UUID.
     case uuid
 
-    /// Whether a text looks so.
+    /// Whether an ID has this form.
     public func accepts(_ id: String) -> Bool { id.isUUID }
 }
 
-/// A client that people can call by name: a `[[client]]` table.
+/// A client that users can refer to by name: a `[[client]]` table.
 public struct PluginClient: Sendable, Equatable {
-    /// What people write instead of the client ID.
+    /// The name that users write instead of the client ID.
     public let name: String
     /// The client ID.
     public let id: String
-    /// Whose client it is, for people; empty if the name says all.
+    /// The owner of the client, for users; empty if the name says enough.
     public var summary = ""
-    /// Patterns of the authorities' hosts that know it; empty for all that the plugin serves.
+    /// Patterns of the authority hosts that know it; empty for all that the plugin serves.
     public var hosts: [String] = []
-    /// The redirect URI that it is registered with; nil if the plugin's own choice will do.
+    /// The redirect URI that it is registered with; nil for the plugin's own choice.
     public var redirectURI: String?
     /// The flows that it may use; empty for all.
     public var flows: [PluginRequest.Flow] = []
 }
 
-/// Something wrong with an installed plugin; the others work on.
+/// A problem with an installed plugin, which doesn't affect the others.
 public struct PluginProblem: Error, Sendable, Equatable {
-    /// The file or folder it is about.
+    /// The file or folder with the problem.
     public let file: String
     /// The line in the file, counted from 1.
     public let line: Int?
-    /// One sentence for a person: lower case, no full stop.
+    /// One sentence for the user: lower case, no full stop.
     public let message: String
-    /// What to do about it.
+    /// A remedy.
     public let hint: String?
 
     init(file: String, line: Int? = nil, _ message: String, hint: String? = nil) {
@@ -243,14 +243,14 @@ public struct PluginProblem: Error, Sendable, Equatable {
         self.hint = hint
     }
 
-    /// Takes what a file's reader says, in its words or in others.
+    /// Converts a parser's error, with its own message or another one.
     init(_ error: SettingsError, _ message: String? = nil) {
         self.init(file: error.file, line: error.line, message ?? error.message, hint: error.hint)
     }
 }
 
 extension PluginProblem: CustomStringConvertible {
-    /// `FILE:LINE: MESSAGE`.
+    /// The problem as `FILE:LINE: MESSAGE`.
     public var description: String {
         "\(file.displayable())\(line.map { ":\($0)" } ?? ""): \(message)"
     }

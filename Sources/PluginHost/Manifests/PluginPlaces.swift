@@ -1,15 +1,16 @@
 import Addresses
 import Files
 
-/// Where plugins are looked for.
+/// The places where plugins are looked for.
 struct PluginPlaces {
-    /// Folders of plugin folders, the one that wins first.
+    /// Folders of plugin folders, the one with the highest precedence first.
     let folders: [String]
-    /// Where the running program is, symbolic links resolved; nil if that can't be told.
+    /// The path of the running program, with symbolic links resolved; nil if it can't be determined.
     let executable: String?
 
     /// - Parameters:
-    ///   - environment: `LANYARD_PLUGIN_PATH`, `XDG_DATA_HOME` and `HOME` count; relative paths in them don't.
+    ///   - environment: The variables; `LANYARD_PLUGIN_PATH`, `XDG_DATA_HOME` and `HOME` matter, but relative paths in
+    ///     them don't.
     ///   - executable: The running program.
     init(environment: [String: String], executable: String?) {
         self.executable = executable
@@ -27,7 +28,7 @@ struct PluginPlaces {
         self.folders = folders.filter { $0.hasPrefix("/") }
     }
 
-    /// Where a manifest's `executable` may be, best first; empty if its text is not allowed.
+    /// Returns the possible paths of a manifest's `executable`, best first; empty if its text isn't allowed.
     func candidates(for name: String, in folder: String) -> [String] {
         if name.hasPrefix("/") { return [name] }
         if name.hasBytes("/") {
@@ -40,7 +41,7 @@ struct PluginPlaces {
         return [folder, beside, FileTrust.parent(of: beside) + "/lib/lanyard"].map { $0 + "/" + name }
     }
 
-    /// The checkout whose build tree holds the folder.
+    /// Returns the checkout whose build folder contains the folder.
     private static func checkout(of folder: String) -> String? {
         var current = folder
         while current != "/" {

@@ -1,5 +1,5 @@
 extension PluginRegistry {
-    /// The plugin that gets an authority's tokens from a program of the machine that holds sign-ins; nil if there is none.
+    /// Returns the plugin that gets an authority's tokens from a broker; nil if there is none.
     public func broker(for match: AuthorityMatch) -> PluginManifest? {
         plugins.first { plugin in plugin.brokered.contains { $0.serves(match) } }
     }
@@ -12,7 +12,7 @@ extension BrokerPattern {
 }
 
 extension PluginManifest {
-    /// Whether all is there that the plugin can't do without, as far as it shows without starting anything.
+    /// Whether the plugin's needs are met, as far as that shows without starting anything.
     public func hasNeeds(in environment: [String: String]) -> Bool {
         !needs.contains(.sessionBus) || PluginEnvironment.hasSessionBus(environment)
     }

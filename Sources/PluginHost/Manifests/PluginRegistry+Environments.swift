@@ -1,10 +1,10 @@
 extension PluginRegistry {
-    /// The hosts of the environment that a host belongs to, the one that requests go to first.
+    /// Returns the hosts of the environment that a host belongs to, first the one that requests go to.
     ///
     /// - Parameters:
-    ///   - host: the host, with `:port` if the port isn't 443.
-    ///   - isConfigured: whether the user's or the system's configuration names the host, so that `*` may match.
-    /// - Returns: the hosts, or nil if no plugin serves an authority at the host.
+    ///   - host: The host, with `:port` if the port isn't 443.
+    ///   - isConfigured: Whether the user's or the system's configuration names the host, so that `*` may match.
+    /// - Returns: The hosts; nil if no plugin serves an authority at the host.
     public func environment(ofHost host: String, isConfigured: Bool) -> [String]? {
         let host = host.lowercased()
         let patterns = plugins.lazy.flatMap(\.authorities).flatMap(\.hosts)

@@ -1,5 +1,5 @@
 extension PluginRegistry {
-    /// The folders that plugins are looked for in, there or not; nothing is read.
+    /// Returns the folders where plugins are looked for, whether or not they exist; reads nothing.
     public static func folders(environment: [String: String], executable: String?) -> [String] {
         PluginPlaces(environment: environment, executable: executable).folders
     }

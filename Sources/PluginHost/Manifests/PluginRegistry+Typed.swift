@@ -1,20 +1,20 @@
 import Addresses
 
-// Authorities as people type them: a domain, a URL without its scheme, the first label of a domain.
+// Authorities as users type them: a domain, a URL without its scheme, the first label of a domain.
 
 extension PluginRegistry {
-    /// The URL of the authority that a person means; the text itself if it has a scheme, or means nothing else.
+    /// Returns the URL of the authority that the user means; the text itself if it has a scheme or means nothing else.
     public func authority(typed text: String) -> String {
         guard StrictURL.scheme(of: text) == nil, !text.isEmpty else { return text }
         let url = "https://\(text)"
         guard !text.hasBytes("/") else { return completed(url) }
-        // Of a person's address, the domain.
+        // Of an email address, the domain.
         let realm = (text.cut(atLast: "@").map { String($0.1) } ?? text).lowercased()
         guard !names(host: realm) else { return url }
         return plugins.lazy.compactMap { $0.authority(ofRealm: realm) }.first ?? url
     }
 
-    /// A URL whose realm, if it is but a label, is followed by its plugin's domain.
+    /// Returns a URL in which a realm of a single label has its plugin's domain appended.
     private func completed(_ url: String) -> String {
         guard let match = match(authority: url, isConfigured: true), match.sharedRealm == nil,
             let realm = match.plugin.wholeRealm(match.realm), realm != match.realm
@@ -25,7 +25,7 @@ extension PluginRegistry {
 }
 
 extension PluginManifest {
-    /// The authority of a realm, lower case, that was typed by itself; nil if the plugin has none.
+    /// Returns the authority of a realm, in lower case, that the user typed alone; nil if the plugin has none.
     fileprivate func authority(ofRealm realm: String) -> String? {
         guard let pattern = realmAuthority else { return nil }
         let isNamed = authorities.contains { $0.realms.contains(realm) }
@@ -34,7 +34,7 @@ extension PluginManifest {
         return pattern.replacing(bytes: "{realm}", with: whole)
     }
 
-    /// A realm, lower case, with the domain that a single label lacks; nil if it looks like none.
+    /// Returns a realm, in lower case, with its domain appended if it is a single label; nil if it isn't a valid realm.
     fileprivate func wholeRealm(_ realm: String) -> String? {
         if RealmForm.allCases.contains(where: { $0.accepts(realm) }) { return realm }
         guard let realmDomain else { return nil }

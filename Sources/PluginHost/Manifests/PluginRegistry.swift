@@ -2,48 +2,48 @@ import Files
 
 /// The installed plugins.
 public struct PluginRegistry: Sendable {
-    /// The plugins that can be used, in the order they were found; of two with one name the first found.
+    /// The usable plugins in the order they were found; if several have the same name, the first one found.
     public let plugins: [PluginManifest]
-    /// What is wrong with the others.
+    /// The problems with the others.
     public let problems: [PluginProblem]
 
-    /// Makes a registry of known plugins.
+    /// Creates a registry of known plugins.
     public init(plugins: [PluginManifest], problems: [PluginProblem] = []) {
         self.plugins = plugins
         self.problems = problems
     }
 
-    /// Finds the plugins, starting none.
+    /// Finds the plugins without starting any.
     ///
-    /// Looked through in this order: `$LANYARD_PLUGIN_PATH`, `$XDG_DATA_HOME/lanyard/plugins`, `lib/lanyard/plugins` of
-    /// the prefix the program is installed under, `plugins` of the checkout it was built in. What is wrong with a plugin
-    /// goes to `problems` and doesn't keep the others from being found.
+    /// The order of the search is: `$LANYARD_PLUGIN_PATH`, `$XDG_DATA_HOME/lanyard/plugins`, `lib/lanyard/plugins` of
+    /// the prefix that the program is installed under, `plugins` of the checkout that it was built in. A problem with a
+    /// plugin is added to `problems` and doesn't prevent the others from being found.
     ///
     /// - Parameters:
     ///   - environment: The process's environment.
-    ///   - executable: The running program; its own file unless given.
+    ///   - executable: The running program; by default its own file.
     /// - Returns: The plugins and the problems.
     public static func discover(environment: [String: String], executable: String? = nil) -> PluginRegistry {
         let program = FileTrust.realPath(executable ?? "/proc/self/exe")
         return PluginDiscovery(places: PluginPlaces(environment: environment, executable: program)).registry()
     }
 
-    /// The plugin that serves an authority.
+    /// Returns the plugin that serves an authority.
     ///
-    /// Of several that fit, the pattern with the most literal path wins, then the one that names the host most exactly,
-    /// then the plugin found first.
+    /// If several patterns fit, the one with the most literal segments wins, then the one that matches the host most
+    /// exactly, then the plugin found first.
     ///
     /// - Parameters:
     ///   - authority: The authority's URL.
-    ///   - kind: The rule's `kind`, which narrows the choice to plugins of that kind.
+    ///   - kind: The rule's `kind`, which restricts the choice to plugins of that kind.
     ///   - isConfigured: Whether the user's or the system's configuration names the authority, so that `*` may match.
-    /// - Returns: The match, or nil if no plugin serves the authority or its URL isn't one.
+    /// - Returns: The match; nil if no plugin serves the authority, or if its URL isn't valid.
     public func match(authority: String, kind: String? = nil, isConfigured: Bool) -> AuthorityMatch? {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
         for plugin in plugins where kind.map(plugin.kinds.contains) ?? true {
             let fits = plugin.authorities.compactMap { pattern in
-                // Whoever serves any path doesn't serve what another plugin knows and refuses.
+                // A plugin that serves any path must not serve an authority that another plugin knows and refuses.
                 let isOthers =
                     isConfigured && kind == nil && pattern.takesRest && names(host: url.host, besides: plugin)
                 return pattern.fit(url, isConfigured: isConfigured && !isOthers, kindIsNamed: kind != nil)
@@ -64,10 +64,10 @@ public struct PluginRegistry: Sendable {
         return match
     }
 
-    /// The URL of an authority once the shared realm in it has given way to the realm that another URL of it names.
+    /// Returns the URL of an authority with its shared realm replaced by the realm in another URL of it.
     ///
-    /// - Returns: The URL, or nil if the authority's realm is no shared one or gives way to none of that form, or if the
-    ///   other URL is another environment's.
+    /// - Returns: The URL; nil if the authority's realm isn't shared or can't be replaced by a realm of that form, or
+    ///   if the other URL belongs to another environment.
     public func narrowing(_ wide: AuthorityMatch, to named: String, isConfigured: Bool) -> String? {
         guard let shared = wide.sharedRealm, let named = match(authority: named, isConfigured: isConfigured),
             named.environment == wide.environment, named.sharedRealm == nil, named.policy == nil,
@@ -78,10 +78,11 @@ public struct PluginRegistry: Sendable {
         return "https://\(wide.authority.host)/\(path.joined(separator: "/"))"
     }
 
-    /// The hosts of well-known consumers that serve git, and whose paths name whose repositories they are.
+    /// The hosts of well-known consumers that serve git, with the owner of a repository in the path.
     public var gitHosts: [String] { plugins.flatMap(\.resources).flatMap(\.gitHosts) }
 
-    /// The authority that a manifest names for the git server at a host: that host, or the one whose tokens it takes.
+    /// Returns the authority that a manifest names for a git server: at its own host, or the one whose tokens it
+    /// accepts.
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: The match, whose `issuer` isn't nil; nil if no manifest names the host as an issuer's.
@@ -94,30 +95,31 @@ public struct PluginRegistry: Sendable {
         return match?.issuer == nil ? nil : match
     }
 
-    /// The issuers whose git servers sign people in at their own URL, whatever host they are at.
+    /// The issuers whose git servers' users sign in at the server's own URL, whatever its host.
     public var gitIssuers: [PluginIssuer] { plugins.flatMap(\.issuers).filter { !$0.realms.isEmpty } }
 
-    /// The issuer whose git servers call themselves so in their challenges, whatever the case; nil if none does, or several do.
+    /// Returns the issuer whose git servers' challenges have one of these realms, ignoring case; nil if there is none,
+    /// or several.
     public func gitIssuer(ofRealms realms: [String]) -> PluginIssuer? {
         let realms = Set(realms.map { $0.lowercased() })
         let named = gitIssuers.filter { issuer in issuer.realms.contains { realms.contains($0.lowercased()) } }
         return named.count == 1 ? named[0] : nil
     }
 
-    /// The first well-known consumer that one of these scopes is for; nil if no manifest names one.
+    /// Returns the first well-known consumer that one of these scopes is for; nil if no manifest names one.
     public func resource(forScopes scopes: [String]) -> PluginResource? {
         plugins.flatMap(\.resources).first { $0.scopes.contains { scopes.contains($0) } }
     }
 
-    /// The client that people can call by name and that has this id; nil if no manifest names it.
+    /// Returns the named client with this ID; nil if no manifest has one.
     public func client(withID id: String) -> PluginClient? {
         plugins.flatMap(\.clients).first { $0.id.lowercased() == id.lowercased() }
     }
 
-    /// The well-known consumer at a host, whose `scopes` its tokens are asked with.
+    /// Returns the well-known consumer at a host, whose `scopes` are requested for its tokens.
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
-    /// - Returns: The consumer, or nil for a host that no manifest names.
+    /// - Returns: The consumer; nil if no manifest names the host.
     public func resource(forHost host: String) -> PluginResource? {
         let host = host.lowercased()
         var best: (resource: PluginResource, rank: Int)?
@@ -130,7 +132,7 @@ public struct PluginRegistry: Sendable {
     }
 }
 
-/// One look through the places where plugins are.
+/// One search of the places where plugins are.
 private struct PluginDiscovery {
     let places: PluginPlaces
     var plugins: [PluginManifest] = []

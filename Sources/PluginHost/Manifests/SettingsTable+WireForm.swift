@@ -1,12 +1,12 @@
 import PluginWire
 import SettingsFile
 
-/// What a manifest's keys hold goes over the wire or into a path, so it must have the form of what it is.
+/// Values in a manifest become part of messages or paths, so each must have the form of its kind.
 extension SettingsTable {
-    /// The most values in a list, and the most tables of a kind.
+    /// The highest number of values in a list, and of tables of one kind.
     private static let mostValues = 256
 
-    /// A text of the form, or nil if the key is absent.
+    /// Returns a text of this form; nil if the key is missing.
     func text(_ key: String, _ form: WireForm) throws(SettingsError) -> String? {
         guard let text = try string(key) else { return nil }
         guard form.accepts(text), !text.isEmpty else { throw error(key, "`\(key)` has a value that can't be used") }
@@ -18,7 +18,7 @@ extension SettingsTable {
         return text
     }
 
-    /// Texts of the form; none if the key is absent.
+    /// Returns texts of this form; none if the key is missing.
     func list(_ key: String, _ form: WireForm) throws(SettingsError) -> [String] {
         let texts = try strings(key) ?? []
         guard texts.count <= Self.mostValues else { throw error(key, "`\(key)` holds more than \(Self.mostValues)") }
@@ -26,14 +26,14 @@ extension SettingsTable {
         return texts
     }
 
-    /// Texts of the form, one at least.
+    /// Returns texts of this form, at least one.
     func requiredList(_ key: String, _ form: WireForm) throws(SettingsError) -> [String] {
         let texts = try list(key, form)
         guard !texts.isEmpty else { throw error(key, "`\(key)` must hold at least one string") }
         return texts
     }
 
-    /// The tables `[[key]]`.
+    /// Returns the tables `[[key]]`.
     func each(_ key: String) throws(SettingsError) -> [SettingsTable] {
         let tables = try tables(key)
         guard tables.count <= Self.mostValues else {
