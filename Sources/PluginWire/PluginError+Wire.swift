@@ -1,7 +1,7 @@
 package import Secrets
 
 extension PluginError {
-    /// The error as a block.
+    /// Encodes the error as a message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", "error")
@@ -20,7 +20,7 @@ extension PluginError {
         return writer.block
     }
 
-    /// Reads an error; a code this version doesn't know is `internal`.
+    /// Parses an error; a code that this version doesn't know becomes `internal`.
     package init(_ reader: WireReader) throws(WireFault) {
         let code = Code(rawValue: try reader.required("code", .token(64))) ?? .internal
         self.init(code, try reader.message("message") ?? code.rawValue, hint: try reader.message("hint"))
@@ -36,6 +36,6 @@ extension PluginError {
         declinedScopes = try reader.list("declined_scope[]", .scope)
     }
 
-    /// The error if a signal or a cancelled task ended the conversation.
+    /// The error if a signal or a canceled task ended the conversation.
     public static let interrupted = PluginError(.cancelled, "interrupted")
 }

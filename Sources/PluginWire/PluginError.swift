@@ -1,76 +1,76 @@
-/// Why a plugin could not do what it was asked (docs/plugin-protocol.md, ERROR).
+/// The reason why a plugin couldn't carry out a request (docs/plugin-protocol.md, ERROR).
 public struct PluginError: Error, Sendable, Equatable {
-    /// The kinds of error; a code that the host doesn't know is taken as `internal`.
+    /// The kinds of errors; a code that the host doesn't know counts as `internal`.
     public enum Code: String, Sendable, CaseIterable {
-        /// Only the person can go on: sign in again, consent, pass a policy.
+        /// Only the user can continue: sign in again, consent, or satisfy a policy.
         case interactionRequired = "interaction-required"
-        /// The authority granted less than was asked.
+        /// The authority granted fewer scopes than requested.
         case declinedScopes = "declined-scopes"
-        /// The person (or nobody in time) ended it.
+        /// The user declined, or nobody answered in time.
         case cancelled
-        /// Too many requests; `retryAfter` says how long to wait.
+        /// There were too many requests; `retryAfter` says how long to wait.
         case throttled
-        /// The authority cannot be reached or does not work; what is stored stays usable.
+        /// The authority can't be reached or doesn't work; stored tokens stay usable.
         case unavailable
-        /// The request, or the application's registration, is wrong; trying again does not help.
+        /// The request, or the application's registration, is invalid; trying again doesn't help.
         case invalidRequest = "invalid-request"
-        /// The plugin cannot do this.
+        /// The plugin doesn't support this.
         case unsupported
         /// The plugin failed, or broke the protocol.
         case `internal`
     }
 
-    /// What the authority's refusal means, as far as somebody can do something about it; several may be true.
+    /// Meanings of an authority's error that have a remedy; several may apply.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The authority doesn't accept the account; another might do.
+        /// The authority doesn't accept the account; another account might work.
         case otherAccount = "other-account"
-        /// The account is no more.
+        /// The account was deleted.
         case accountDeleted = "account-deleted"
-        /// The refresh token is dead.
+        /// The refresh token is no longer valid.
         case deadToken = "dead-token"
-        /// The authority doesn't take the client: it doesn't know its ID, or the secret is missing or wrong.
+        /// The authority doesn't accept the client: its ID is unknown, or the secret is missing or wrong.
         case clientRefused = "client-refused"
-        /// The refresh token is a family's that the client isn't in.
+        /// The refresh token belongs to a family that the client isn't a member of.
         case notInFamily = "not-in-family"
-        /// The person must prove more, such as by a second factor or a registered device.
+        /// The user must provide further proof, such as a second factor or a registered device.
         case proof
-        /// The person, or an administrator, must consent to what the application asks for.
+        /// The user or an administrator must consent to the scopes that the application requests.
         case consent
-        /// The person must change an expired password.
+        /// The user must change an expired password.
         case expiredPassword = "expired-password"
-        /// A policy forbids it; the authority's page tells why.
+        /// A policy forbids it; the authority's page explains why.
         case policy
     }
 
     /// The kind.
     public var code: Code
-    /// One sentence for a person: lower case, no full stop, no secret.
+    /// One sentence for the user: lower case, no full stop, no secret.
     public var message: String
-    /// What the person can do about it; one sentence.
+    /// A remedy for the user, in one sentence.
     public var hint: String?
     /// The authority's `error` (RFC 6749, 5.2).
     public var error: String?
-    /// What the authority says about that more finely.
+    /// A more specific code from the authority.
     public var suberror: String?
-    /// The authority's own codes, as its documentation writes them.
+    /// The authority's own codes, as in its documentation.
     public var errorCodes: [String] = []
-    /// What of it somebody can do something about.
+    /// The meanings of the error that have a remedy.
     public var reasons: Set<Reason> = []
-    /// The authority's correlation id.
+    /// The authority's correlation ID.
     public var correlationID: String?
     /// Seconds to wait before the next try.
     public var retryAfter: Int?
-    /// A claims challenge to answer with.
+    /// The claims challenge to answer.
     public var claims: String?
-    /// With `declined-scopes`: what was granted.
+    /// The granted scopes, with `declined-scopes`.
     public var grantedScopes: [String] = []
-    /// With `declined-scopes`: what was not.
+    /// The scopes that weren't granted, with `declined-scopes`.
     public var declinedScopes: [String] = []
 
-    /// With `cancelled`, from the host: whether the person just took too long.
+    /// Whether the user took too long; only set by the host, with `cancelled`.
     public var isTimeout = false
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message

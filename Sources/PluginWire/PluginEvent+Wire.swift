@@ -1,7 +1,7 @@
 package import Secrets
 
 extension PluginEvent {
-    /// The event's name on the wire, which its reply repeats.
+    /// The event's name in the protocol, which its reply repeats.
     package var name: String {
         switch self {
         case .openURL: "open-url"
@@ -12,7 +12,7 @@ extension PluginEvent {
         }
     }
 
-    /// The event as a block.
+    /// Encodes the event as a message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", name)
@@ -36,7 +36,7 @@ extension PluginEvent {
         return writer.block
     }
 
-    /// Reads the event of that name, or gives nil if this version doesn't know it.
+    /// Parses the event with this name; nil if this version doesn't know it.
     package static func read(_ name: String, _ reader: WireReader) throws(WireFault) -> PluginEvent? {
         switch name {
         case "open-url":
@@ -53,7 +53,7 @@ extension PluginEvent {
             guard let program = try reader.message("program") else { throw .missing("program") }
             return .openWindow(program: program)
         case "prompt":
-            // A kind of a later version can't be shown rightly, so it is an event we don't know.
+            // A kind from a later version can't be shown correctly, so the event counts as unknown.
             guard let kind = PromptKind(rawValue: try reader.required("kind", .token(64))) else { return nil }
             return .prompt(kind: kind, message: try reader.message("message") ?? "")
         case "progress":
@@ -64,7 +64,7 @@ extension PluginEvent {
 }
 
 extension PluginReply {
-    /// The reply to the event of that name, as a block.
+    /// Encodes the reply to the event with this name as a message.
     package func wire(to event: String) throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("reply", event)
@@ -78,7 +78,7 @@ extension PluginReply {
         return writer.block
     }
 
-    /// Reads a reply; a status this version doesn't know is `unsupported`.
+    /// Parses a reply; a status that this version doesn't know becomes `unsupported`.
     package init(wire block: Attributes) {
         let value = Secret(block["value"] ?? "")
         self =

@@ -1,41 +1,43 @@
 public import Secrets
 
-/// What a plugin asks of the person through the host; each gets exactly one reply (docs/plugin-protocol.md, EVENTS).
+/// A plugin's request to the user, made through the host; each gets exactly one reply (docs/plugin-protocol.md,
+/// EVENTS).
 public enum PluginEvent: Sendable, Equatable {
-    /// Open this page in the person's browser. `redirectURI` is where it will lead back to, if there is such a place.
+    /// Open this page in the user's browser; `redirectURI` is where it will redirect to, if known.
     case openURL(url: String, redirectURI: String?)
-    /// Show this code and the page it is to be typed at. `completeURI` is the page that has the code in it already, if
-    /// the authority has one; `expiresIn` is in seconds.
+    /// Show this code and the page to enter it at.
+    ///
+    /// `completeURI` is the page with the code already filled in, if the authority has one; `expiresIn` is in seconds.
     case showCode(
         userCode: String, verificationURI: String, completeURI: String? = nil, message: String, expiresIn: Int)
-    /// Another program is about to ask the person in a window of its own; `program` is what it is called.
+    /// Another program is about to ask the user in its own window; `program` is its name.
     case openWindow(program: String)
-    /// Ask the person for a line of text.
+    /// Ask the user for a line of text.
     case prompt(kind: PromptKind, message: String)
-    /// Tell the person what is happening; may be shown or not.
+    /// Show a progress message; optional for the host.
     case progress(message: String)
 
-    /// How an answer is typed.
+    /// How the user types the answer.
     public enum PromptKind: String, Sendable, CaseIterable {
-        /// Echoed.
+        /// With echo.
         case `public`
-        /// Not echoed.
+        /// Without echo.
         case secret
-        /// Yes or no; the answer is `yes` or `no`.
+        /// As a yes or no; the answer is `yes` or `no`.
         case confirm
     }
 }
 
 /// The host's answer to an event.
 public enum PluginReply: Sendable, Equatable {
-    /// It was done: the browser was started, the code shown.
+    /// The event was handled: the browser was started, or the code was shown.
     case done
-    /// To `open-url`: the person followed the link elsewhere and pasted where it led. May come minutes later.
+    /// For `open-url`: the user followed the link elsewhere and pasted the URL that it led to; this may take minutes.
     case redirected(Secret)
-    /// To `prompt`: what was typed.
+    /// For `prompt`: the typed text.
     case answer(Secret)
-    /// Nobody is there, or it can't be done here: try another flow.
+    /// Nobody is there, or this can't be done here; the plugin should try another flow.
     case unsupported
-    /// The person refuses.
+    /// The user declined.
     case cancelled
 }

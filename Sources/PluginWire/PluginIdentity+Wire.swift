@@ -13,7 +13,7 @@ extension PluginIdentity {
         try writer.put("variable[]", fields: variables)
     }
 
-    /// Reads who a token is for; nil if the request doesn't say.
+    /// Parses the identity that a token is for; nil if the request has none.
     init?(_ reader: WireReader) throws(WireFault) {
         guard let name = try reader.optional("identity", .token(64)) else { return nil }
         self.init(Kind(rawValue: name))
@@ -25,7 +25,7 @@ extension PluginIdentity {
         variables = try reader.fields("variable[]")
     }
 
-    /// Refuses an identity of a known kind that lacks what it is known by, or has more than one proof.
+    /// Checks that an identity of a known kind has its required properties, and not more than one proof.
     func check(clientSecret: Secret?) throws(WireFault) {
         switch kind {
         case .client:
@@ -59,10 +59,10 @@ extension WireWriter {
 }
 
 extension WireReader {
-    /// The most fields of a list; no resource takes as many.
+    /// The highest number of fields in a list; no resource needs as many.
     private static let mostFields = 64
 
-    /// `NAME=VALUE` texts; the value may be any text on one line.
+    /// Returns the fields in `NAME=VALUE` texts; a value may be any text on one line.
     func fields(_ key: String) throws(WireFault) -> [PluginField] {
         try list(key, .text(65_535), limit: Self.mostFields).map { text throws(WireFault) in
             guard let (name, value) = text.cut(at: "="), WireForm.fieldName.accepts(String(name)) else {
@@ -74,12 +74,12 @@ extension WireReader {
 }
 
 extension WireForm {
-    /// A variable's name, as POSIX has them.
+    /// A variable's name, as in POSIX.
     package static let fieldName = WireForm(limit: 128, allows: \.isVariableName)
-    /// Which of a machine's identities is meant.
+    /// One of a machine's identities.
     package static let managedID = WireForm(limit: 1024, allows: \.isManagedIdentity)
-    /// A file's place, from the root.
+    /// An absolute path of a file.
     package static let absolutePath = WireForm(limit: 4096) { text(4096).accepts($0) && $0.utf8.first == 0x2F }
-    /// What a token is for (RFC 8707, 2): an absolute URI without a fragment.
+    /// A resource indicator (RFC 8707, 2): an absolute URI without a fragment.
     package static let resource = WireForm(limit: 2048, allows: StrictURL.isResourceIndicator)
 }

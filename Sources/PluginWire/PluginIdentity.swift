@@ -1,35 +1,35 @@
 public import Secrets
 
-/// Who signs in by itself: an application, or a machine's identity that its platform manages.
+/// An identity that needs no user to sign in: an application, or a machine's identity that its platform manages.
 public struct PluginIdentity: Sendable, Equatable {
-    /// How an identity gets its tokens; a plugin may serve kinds of its own.
+    /// The ways in which identities get their tokens; a plugin may define further kinds.
     public struct Kind: RawRepresentable, Sendable, Hashable {
-        /// The name on the wire.
+        /// The name in the protocol.
         public let rawValue: String
-        /// Makes a kind of any name.
+        /// Creates a kind with any name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// An application that proves itself to the authority (RFC 6749, 4.4).
+        /// An application that authenticates to the authority (RFC 6749, 4.4).
         public static let client = Kind(rawValue: "client")
-        /// The identity of the machine that this runs on; it has no authority and no client ID.
+        /// The identity of the machine that this process runs on; it has no authority and no client ID.
         public static let managed = Kind(rawValue: "managed")
     }
 
     /// How it gets its tokens.
     public var kind: Kind
-    /// Which of a machine's identities: `system`, `client-id:…`, `object-id:…` or `resource-id:…`.
+    /// The machine's identity: `system`, `client-id:…`, `object-id:…` or `resource-id:…`.
     public var managedID: String?
-    /// Whether nobody named the machine's identity: it is what is left, and the platform may not be there.
+    /// Whether the machine's identity was chosen only because nothing else was configured; the platform may be absent.
     public var isAssumed = false
     /// The file with an application's certificate and key.
     public var certificate: String?
-    /// What opens that file, if it is encrypted.
+    /// The passphrase of that file, if it is encrypted.
     public var certificatePassword: Secret?
-    /// Where an assertion comes from: a name such as `github-actions`, `file:PATH` or `command:PATH`.
+    /// The source of an assertion: a name such as `github-actions`, `file:PATH` or `command:PATH`.
     public var assertion: String?
-    /// The variables that the source is found by.
+    /// The variables that lead to the source.
     public var variables: [PluginField] = []
 
-    /// Makes an identity of a kind; what it is known by is set afterwards.
+    /// Creates an identity of a kind; its properties are set afterwards.
     public init(_ kind: Kind) {
         self.kind = kind
     }
@@ -37,37 +37,37 @@ public struct PluginIdentity: Sendable, Equatable {
 
 /// A name with a secret value.
 public struct PluginField: Sendable, Equatable {
-    /// The name: letters, digits and `_`, as variables have them.
+    /// The name: letters, digits and `_`, like a variable's.
     public let name: String
-    /// The value, which the trace masks.
+    /// The value, which is masked in traces.
     public let value: Secret
 
-    /// Makes a field.
+    /// Creates a field.
     public init(_ name: String, _ value: Secret) {
         self.name = name
         self.value = value
     }
 }
 
-/// An authority's endpoints (RFC 8414, 2); nil for what it has none of or what is yet to be found.
+/// An authority's endpoints (RFC 8414, 2); nil for one that doesn't exist or hasn't been discovered yet.
 public struct PluginEndpoints: Sendable, Equatable {
-    /// Where the person signs in.
+    /// The authorization endpoint, where the user signs in.
     public var authorization: String?
-    /// Where tokens are given.
+    /// The token endpoint.
     public var token: String?
-    /// Where codes to be typed elsewhere are given (RFC 8628).
+    /// The device authorization endpoint (RFC 8628).
     public var deviceAuthorization: String?
-    /// Where the account's names are told.
+    /// The userinfo endpoint, which has the account's names.
     public var userinfo: String?
-    /// Where tokens are revoked (RFC 7009).
+    /// The revocation endpoint (RFC 7009).
     public var revocation: String?
-    /// Where the person signs out.
+    /// The end-session endpoint, where the user signs out.
     public var endSession: String?
 
-    /// Makes endpoints, none of them known.
+    /// Creates endpoints, none of them known.
     public init() {}
 
-    /// Their names on the wire and in manifests, which have `-` for `_`.
+    /// The endpoints' names in the protocol; in manifests, they have `-` instead of `_`.
     package static var names: [(name: String, endpoint: WritableKeyPath<Self, String?>)] {
         [
             ("authorization_endpoint", \.authorization), ("token_endpoint", \.token),

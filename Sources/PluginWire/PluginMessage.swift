@@ -15,16 +15,16 @@ extension PluginError: PluginAnswer {}
 
 /// A block that a plugin wrote.
 package enum PluginMessage: Sendable {
-    /// Something for the person.
+    /// An event for the user.
     case event(PluginEvent)
-    /// An event this version doesn't know; it is answered `unsupported`.
+    /// An event that this version doesn't know; the reply is `unsupported`.
     case unknown(name: String)
-    /// What the operation gave; its keys depend on the operation.
+    /// The result of the operation; its keys depend on the operation.
     case result(Attributes)
-    /// Why the operation failed.
+    /// The error of the operation.
     case error(PluginError)
 
-    /// Reads a block.
+    /// Parses a message.
     package init(wire block: Attributes) throws(WireFault) {
         let reader = WireReader(block)
         let name = try reader.required("event", .token(64))

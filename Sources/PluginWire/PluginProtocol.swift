@@ -1,20 +1,20 @@
-/// The version of the protocol between host and plugins (docs/plugin-protocol.md).
+/// The version and common values of the protocol between host and plugins (docs/plugin-protocol.md).
 public enum PluginProtocol {
-    /// The one version that this library speaks, as manifests name it.
+    /// The only version that this library supports, as manifests name it.
     public static let version = "v1"
 
-    /// The name of the state machine of that version; it is the last argument of a plugin's command line.
+    /// The name of that version's state machine, which is the last argument of a plugin's command line.
     public static let stateMachine = "lanyard-plugin-\(version)"
 
-    /// The realm of an authority that is no more than a host, if any path would be a realm there.
+    /// The realm of an authority that is only a host, if any path would be a realm there.
     public static let realmOfHost = "default"
 
-    /// The realm of an authority whose whole path, or what is left of it, is a realm (`{path}` in a manifest).
+    /// Returns the realm of an authority whose path, or the rest of it, is a realm (`{path}` in a manifest).
     public static func realm(ofPath segments: some Sequence<String>) -> String {
         let path = segments.joined(separator: "/").lowercased()
         return path.isEmpty ? realmOfHost : path
     }
 
-    /// The most bytes either side may send in one conversation.
+    /// The highest number of bytes that either side may send in one conversation.
     package static let longestConversation = 4 << 20
 }

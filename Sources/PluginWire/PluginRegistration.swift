@@ -1,15 +1,15 @@
 public import Secrets
 
-/// What `register` gave: the application as the authority knows it from now on.
+/// The result of `register`: the application as it is now registered at the authority.
 public struct PluginRegistration: Sendable, Equatable {
-    /// Where, and with which token, the application can be taken back (RFC 7592).
+    /// The URL and the token for deleting the application (RFC 7592).
     public struct Management: Sendable, Equatable {
-        /// The application's own URL at the authority.
+        /// The application's URL at the authority.
         public var uri: String
-        /// The token for it.
+        /// The registration access token.
         public var token: Secret
 
-        /// Makes one.
+        /// Creates the pair.
         public init(uri: String, token: Secret) {
             self.uri = uri
             self.token = token
@@ -18,14 +18,14 @@ public struct PluginRegistration: Sendable, Equatable {
 
     /// The client ID.
     public var clientID: String
-    /// The secret that the authority wants from now on; nil if it wants none.
+    /// The client secret that the authority requires from now on; nil if it requires none.
     public var clientSecret: Secret?
-    /// When the secret ends, in seconds since 1970; nil if it doesn't.
+    /// The secret's expiry, in seconds since 1970; nil if it doesn't expire.
     public var secretExpiresAt: Int?
-    /// How the application is taken back; nil if the authority doesn't say.
+    /// How to delete the application; nil if the authority doesn't say.
     public var management: Management?
 
-    /// Makes a registration.
+    /// Creates a registration.
     public init(clientID: String, clientSecret: Secret? = nil) {
         self.clientID = clientID
         self.clientSecret = clientSecret
@@ -33,7 +33,7 @@ public struct PluginRegistration: Sendable, Equatable {
 }
 
 extension PluginRegistration {
-    /// The registration as a block.
+    /// Encodes the registration as a message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", "result")
@@ -45,7 +45,7 @@ extension PluginRegistration {
         return writer.block
     }
 
-    /// Reads a registration.
+    /// Parses a registration.
     package init(_ reader: WireReader) throws(WireFault) {
         self.init(
             clientID: try reader.required("client_id", .token(256)),
@@ -56,7 +56,7 @@ extension PluginRegistration {
 }
 
 extension PluginRegistration.Management {
-    /// Reads how an application is taken back; nil if the block doesn't say both where and with what.
+    /// Parses how to delete an application; nil unless the message has both the URL and the token.
     init?(_ reader: WireReader) throws(WireFault) {
         let uri = try reader.optional("registration_uri", .securePage)
         let token = try reader.secret("registration_token")

@@ -2,7 +2,7 @@ import Claims
 package import Secrets
 
 extension PluginRequest {
-    /// The request as a block, without a grease key.
+    /// Encodes the request as a message, without a grease key.
     ///
     /// - Throws: `ProtocolError` if a value has a line feed or NUL, or is longer than a line.
     package func wire() throws(ProtocolError) -> Attributes {
@@ -40,10 +40,10 @@ extension PluginRequest {
         return writer.block
     }
 
-    /// Reads a request.
+    /// Parses a request.
     ///
-    /// - Throws: `unsupported` for an operation this version doesn't know, `invalid-request` if a key is missing or
-    ///   its value can't be right.
+    /// - Throws: `unsupported` for an operation that this version doesn't know, `invalid-request` if a key is missing
+    ///   or its value is invalid.
     package init(wire block: Attributes) throws(PluginError) {
         guard let name = block["operation"] else { throw PluginError(.invalidRequest, "the request has no operation") }
         guard let operation = Operation(rawValue: name) else {
@@ -87,7 +87,7 @@ extension PluginRequest {
         }
     }
 
-    /// The authority, its client and who signs in; a machine's own identity has neither authority nor client.
+    /// Parses the authority, its client and the identity; a machine's identity has neither an authority nor a client.
     private mutating func readAuthority(_ reader: WireReader) throws(WireFault) {
         if [.authenticate, .exchange, .probe].contains(operation) { identity = try PluginIdentity(reader) }
         if operation == .authenticate, identity == nil { throw .missing("identity") }
@@ -107,7 +107,7 @@ extension PluginRequest {
         }
     }
 
-    /// Those that go over the wire: of the port, the whole redirect URI does.
+    /// The parameters that are sent; the port is part of the redirect URI.
     private static let signInParameters = SignInParameter.allCases.filter { $0 != .redirectPort }
 
     private mutating func readSignIn(_ reader: WireReader) throws(WireFault) {

@@ -1,124 +1,125 @@
 public import Claims
 public import Secrets
 
-/// What the host asks of a plugin; one block on its stdin (docs/plugin-protocol.md, REQUEST).
+/// The host's request to a plugin: one message on its standard input (docs/plugin-protocol.md, REQUEST).
 public struct PluginRequest: Sendable, Equatable {
-    /// What is to be done.
+    /// The operations of a plugin.
     public enum Operation: String, Sendable, CaseIterable {
-        /// Get tokens with the person's help.
+        /// Acquire tokens with the user's help.
         case authorize
-        /// Get tokens from a refresh token, without anybody.
+        /// Redeem a refresh token silently.
         case renew
-        /// Get a token from a sign-in that another program holds, without anybody.
+        /// Get a token silently from a broker, another program that holds a sign-in.
         case silent
         /// End the session at the authority.
         case signOut = "sign-out"
-        /// Have the authority take back a refresh token, without anybody.
+        /// Revoke a refresh token silently.
         case revoke
-        /// Register an application at the authority, without anybody.
+        /// Register an application at the authority silently.
         case register
-        /// Take back an application that was just registered, without anybody.
+        /// Delete an application that was just registered, silently.
         case unregister
-        /// Get a token as an application or a machine, without anybody.
+        /// Acquire a token as an application or a machine, silently.
         case authenticate
-        /// Turn a token into what a resource takes.
+        /// Exchange a token for the credential that a resource accepts.
         case exchange
-        /// Find out whether the authority can be asked at all, without anybody and without getting a token.
+        /// Check whether the authority can be reached, silently and without acquiring a token.
         case probe
-        /// Tell name, version, protocol versions and flows.
+        /// Return the name, version, protocol versions and flows.
         case describe
     }
 
-    /// A way to have the person sign in; a plugin may name flows of its own.
+    /// A way for the user to sign in; a plugin may define further flows.
     public struct Flow: RawRepresentable, Sendable, Hashable {
-        /// The name on the wire.
+        /// The name in the protocol.
         public let rawValue: String
-        /// Makes a flow of any name.
+        /// Creates a flow with any name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Authorization code with PKCE in a browser, answered on a loopback redirect (RFC 8252).
+        /// Authorization code with PKCE in a browser, with a loopback redirect (RFC 8252).
         public static let browser = Flow(rawValue: "browser")
-        /// A code shown here and typed elsewhere (RFC 8628).
+        /// A code that is shown here and entered on another device (RFC 8628).
         public static let deviceCode = Flow(rawValue: "device-code")
-        /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
+        /// Authorization code with PKCE in a browser anywhere; the user pastes the address that it ends at.
         public static let paste = Flow(rawValue: "paste")
-        /// A window of the program that holds this machine's sign-ins.
+        /// A window of this machine's broker.
         public static let broker = Flow(rawValue: "broker")
     }
 
-    /// What whoever asks can do with what the authority answers.
+    /// An ability of the caller that authorities may rely on.
     public struct Capability: RawRepresentable, Sendable, Hashable {
-        /// The name on the wire.
+        /// The name in the protocol.
         public let rawValue: String
-        /// Makes a capability of any name.
+        /// Creates a capability with any name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// A server that refuses the token may say which claims it misses, and the next request carries them.
+        /// If a server refuses the token and asks for claims, the next request includes them.
         public static let claimsChallenge = Capability(rawValue: "claims-challenge")
     }
 
-    /// What is to be done.
+    /// The operation.
     public var operation: Operation
-    /// The authority's URL as configured; https, without a trailing slash.
+    /// The authority's URL as configured: https, without a trailing slash.
     public var authority = ""
     /// The application's client ID (RFC 6749, 2.2).
     public var clientID = ""
-    /// What the application is called, for people; nil if the host doesn't know.
+    /// The application's display name; nil if the host doesn't know it.
     public var clientName: String?
-    /// What the person signs in for, for people: the URL that needs the token, or the resource's name.
+    /// The purpose of the sign-in, for the user: the URL that needs the token, or the resource's name.
     public var purpose: String?
-    /// What kind of authority it is, if a plugin serves several and the URL doesn't tell.
+    /// The kind of authority, if a plugin serves several and the URL doesn't show it.
     public var kind: String?
     /// The application's secret, if it has one.
     public var clientSecret: Secret?
-    /// The authority's endpoints as they are configured; without any, the plugin finds them.
+    /// The configured endpoints; the plugin discovers them if there are none.
     public var endpoints = PluginEndpoints()
-    /// A redirect URI other than the plugin's own choice; with a port if the port is fixed.
+    /// A redirect URI instead of the plugin's own choice; it has a port if the port is fixed.
     public var redirectURI: String?
-    /// The scopes wanted, without the OpenID Connect ones that the plugin adds.
+    /// The requested scopes, without the OpenID Connect ones that the plugin adds.
     public var scopes: [String] = []
-    /// What the token is for (RFC 8707): absolute URIs.
+    /// The resource indicators (RFC 8707): absolute URIs.
     public var resources: [String] = []
     /// The flows that may be used, best first.
     public var flows: [Flow] = []
-    /// What shapes the sign-in; its port is in `redirectURI`.
+    /// Parameters of the sign-in; the port is in `redirectURI`.
     public var signIn = SignInParameters()
-    /// An OpenID Connect claims request, JSON.
+    /// An OpenID Connect claims request, as JSON.
     public var claims: String?
-    /// What the host can do with what the authority answers.
+    /// Abilities of the host that authorities may rely on.
     public var capabilities: [Capability] = []
-    /// The home account id of the account meant.
+    /// The home account ID of the requested account.
     public var account: String?
-    /// In `silent`: milliseconds until the host goes on without an answer.
+    /// In `silent`: the milliseconds after which the host continues without an answer.
     public var timeLimit: Int?
-    /// The refresh token to redeem, or to have taken back.
+    /// The refresh token to redeem or revoke.
     public var refreshToken: Secret?
-    /// An ID token of the account, to name the session that ends.
+    /// An ID token of the account, which identifies the session to end.
     public var idTokenHint: Secret?
-    /// In `authenticate`: who the token is for.
+    /// In `authenticate`: the identity that the token is for.
     ///
-    /// In `probe`: whose signing in is probed, if no authority is.
+    /// In `probe`: the identity whose sign-in is checked, if there is no authority.
     public var identity: PluginIdentity?
-    /// In `exchange`: which of the manifest's exchanges is meant.
+    /// In `exchange`: the name of the manifest's exchange.
     public var exchange: String?
-    /// In `exchange`: the host that the result is for, with `:port` if the port isn't the usual one.
+    /// In `exchange`: the host that the result is for, with `:port` if it isn't the default port.
     public var audience: String?
-    /// In `exchange`: the path there, without its leading slash, if the manifest says that the result is for one only.
+    /// In `exchange`: the path on the host, without its leading slash, if the manifest says that the result is for a
+    /// single path.
     public var audiencePath: String?
-    /// In `exchange`: the token to turn into something else.
+    /// In `exchange`: the token to exchange.
     ///
     /// In `authenticate`: the token that a server refused because it lacks the `claims`.
     public var accessToken: Secret?
-    /// In `unregister`: where the registration is taken back.
+    /// In `unregister`: how to delete the registration.
     public var registration: PluginRegistration.Management?
-    /// What the plugin last asked the host to remember for this authority.
+    /// The memo that the plugin last returned for this authority.
     public var memo: String?
-    /// A file of PEM certificates to trust besides the system's.
+    /// A file of PEM certificates to trust in addition to the system's.
     public var caFile: String?
-    /// Hosts of authorities that the configuration names, so that the plugin trusts them as it does its own.
+    /// The authority hosts in the configuration, which the plugin trusts like its own.
     public var knownHosts: [String] = []
-    /// Names this exchange in the authority's logs; a UUID.
+    /// A UUID that identifies this exchange in the authority's logs.
     public var correlationID: String?
 
-    /// Makes a request; everything but the operation is set afterwards.
+    /// Creates a request; everything but the operation is set afterwards.
     public init(_ operation: Operation) {
         self.operation = operation
     }

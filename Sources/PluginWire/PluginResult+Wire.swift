@@ -1,7 +1,7 @@
 package import Secrets
 
 extension PluginResult {
-    /// The result as a block.
+    /// Encodes the result as a message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", "result")
@@ -23,10 +23,9 @@ extension PluginResult {
         return writer.block
     }
 
-    /// Reads a result of an operation that gives tokens.
+    /// Parses the result of an operation that returns tokens.
     ///
-    /// Somebody signed in unless the operation is `authenticate`, of which neither an account nor a refresh token comes; of `silent`
-    /// no refresh token does.
+    /// Every operation except `authenticate` has an account. `authenticate` and `silent` return no refresh token.
     package init(_ reader: WireReader, of operation: PluginRequest.Operation) throws(WireFault) {
         let token = try reader.required("access_token", .secret)
         let isSomebodys = operation != .authenticate
@@ -76,7 +75,7 @@ extension PluginAccount {
 }
 
 extension PluginCredential {
-    /// The credential as a result block.
+    /// Encodes the credential as a result message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", "result")
@@ -89,7 +88,7 @@ extension PluginCredential {
         return writer.block
     }
 
-    /// Reads a credential.
+    /// Parses a credential.
     package init(_ reader: WireReader) throws(WireFault) {
         self.init(
             username: try reader.optional("username", .basicUsername).map { Secret($0) },
@@ -107,7 +106,7 @@ extension PluginMemo {
         try writer.put("memo_expires_in", expiresIn)
     }
 
-    /// Reads a memo; nil if the result has none.
+    /// Parses a memo; nil if the result has none.
     fileprivate init?(_ reader: WireReader) throws(WireFault) {
         guard let text = try reader.optional("memo", .memo) else { return nil }
         guard let lifetime = try reader.number("memo_expires_in", in: Lifetime.ofMemo) else {
@@ -118,14 +117,14 @@ extension PluginMemo {
 }
 
 extension WireForm {
-    /// A user name of HTTP's Basic scheme (RFC 7617, 2): whatever has no colon.
+    /// A user name for HTTP's Basic scheme (RFC 7617, 2): any text without a colon.
     package static let basicUsername = WireForm(limit: 1024) { name in
         text(1024).accepts(name) && !name.utf8.contains(UInt8(ascii: ":"))
     }
 }
 
 extension PluginProbe {
-    /// What was found out as a result block.
+    /// Encodes the findings as a result message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", "result")
@@ -136,7 +135,7 @@ extension PluginProbe {
         return writer.block
     }
 
-    /// Reads what was found out.
+    /// Parses the findings.
     package init(_ reader: WireReader) throws(WireFault) {
         self.init(
             try reader.list("checked[]", .token(64)).map(Check.init(rawValue:)),
@@ -147,7 +146,7 @@ extension PluginProbe {
 }
 
 extension PluginDescription {
-    /// The description as a result block.
+    /// Encodes the description as a result message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("event", "result")
@@ -160,7 +159,7 @@ extension PluginDescription {
         return writer.block
     }
 
-    /// Reads a description.
+    /// Parses a description.
     package init(_ reader: WireReader) throws(WireFault) {
         self.init(
             name: try reader.required("name", .token(64)), version: try reader.required("version", .token(64)),

@@ -1,39 +1,39 @@
 public import Secrets
 
-/// What `authorize`, `renew`, `silent` and `authenticate` gave (docs/plugin-protocol.md, RESULT).
+/// The result of `authorize`, `renew`, `silent` or `authenticate` (docs/plugin-protocol.md, RESULT).
 public struct PluginResult: Sendable, Equatable {
-    /// What the resource takes.
+    /// The access token.
     public var accessToken: Secret
-    /// RFC 6749, 7.1; `Bearer` unless said otherwise.
+    /// The token's type (RFC 6749, 7.1).
     public var tokenType = "Bearer"
-    /// Seconds the access token lives from now on; nil if it lives until it is revoked.
+    /// The access token's lifetime from now on, in seconds; nil if it is valid until it is revoked.
     public var expiresIn: Int?
-    /// Seconds it may be used from now on while the authority is down.
+    /// Seconds from now on for which it may be used while the authority is down.
     public var extendedExpiresIn: Int?
-    /// Seconds from now on after which it should be renewed, though it lives on.
+    /// Seconds from now on after which it should be renewed, although it is still valid.
     public var refreshIn: Int?
-    /// A new refresh token, if the authority gave one.
+    /// A new refresh token, if the authority returned one.
     public var refreshToken: Secret?
     /// The family of clients that may share the refresh token (`foci`).
     public var familyID: String?
-    /// The OpenID Connect ID token; nil if the authority gave none.
+    /// The OpenID Connect ID token; nil if the authority returned none.
     public var idToken: Secret?
-    /// The scopes granted.
+    /// The granted scopes.
     public var scopes: [String]
-    /// The scopes asked for and not granted.
+    /// The scopes that were requested but not granted.
     public var declinedScopes: [String] = []
-    /// The authority's host that tokens are kept under, aliases folded into one.
+    /// The authority's host that the tokens are stored under, the same for all aliases.
     public var environment: String
-    /// The realm the tokens are for: an id if the authority tells it, else the name asked for.
+    /// The realm that the tokens are for: its ID if the authority returns it, otherwise the requested name.
     public var realm: String
-    /// Who signed in; nil for an application or a machine, which have no account.
+    /// The account that signed in; nil for an application or a machine, which have none.
     public var account: PluginAccount?
-    /// The user name that the token goes with if a server takes it as a password; nil if any will do.
+    /// The user name that servers require if the token is sent as a password; nil if any will do.
     public var basicUsername: String?
-    /// What the host is to hand back with the next request to this authority.
+    /// A memo for the host to pass with the next request to this authority.
     public var memo: PluginMemo?
 
-    /// Makes a result of what every one must have, and the account if there is one.
+    /// Creates a result with its required fields, and the account if there is one.
     public init(
         accessToken: Secret, expiresIn: Int?, scopes: [String], environment: String, realm: String,
         account: PluginAccount?
@@ -47,48 +47,48 @@ public struct PluginResult: Sendable, Equatable {
     }
 }
 
-/// Who signed in, in the terms of MSAL's unified cache.
+/// An account that signed in, in the terms of MSAL's unified cache.
 public struct PluginAccount: Sendable, Equatable {
-    /// What identifies the account, whichever realm it is used in.
+    /// The identifier of the account, the same in every realm.
     public var homeAccountID: String
-    /// What the realm is called that it is at home in, its id first; empty if it has none.
+    /// The names of its home realm, the ID first; empty if it has none.
     public var homeRealms: [String] = []
-    /// What kind of account it is, in a word or two for people.
+    /// The kind of account, in a word or two for the user.
     public var kind: String?
-    /// What the person calls the account; may be empty.
+    /// The account's user name; may be empty.
     public var username: String
-    /// The person's name for display.
+    /// The user's display name.
     public var name: String?
-    /// The account's id in this realm.
+    /// The account's ID in this realm.
     public var localAccountID: String?
     /// `MSSTS`, `MSA`, `ADFS` or `Other`.
     public var authorityType = "Other"
-    /// The authority's `client_info` as it came, base64url.
+    /// The authority's `client_info` as received, in base64url.
     public var clientInfo: String?
 
-    /// Makes an account of what every one must have.
+    /// Creates an account with its required fields.
     public init(homeAccountID: String, username: String) {
         self.homeAccountID = homeAccountID
         self.username = username
     }
 }
 
-/// What `exchange` gave: a credential that a resource takes in a token's place; all of it is secret.
+/// The result of `exchange`: a credential that a resource accepts in place of a token; all of it is secret.
 public struct PluginCredential: Sendable, Equatable {
-    /// The user name, if the resource wants one.
+    /// The user name, if the resource requires one.
     public var username: Secret?
     /// The password or token.
     public var secret: Secret?
-    /// Seconds it lives from now on; nil if it lives until it is revoked.
+    /// The lifetime from now on, in seconds; nil if it is valid until it is revoked.
     public var expiresIn: Int?
-    /// Seconds from now on after which it should be renewed, though it lives on.
+    /// Seconds from now on after which it should be renewed, although it is still valid.
     public var refreshIn: Int?
-    /// The parts of a credential that has more than these.
+    /// The named parts of a credential that has more than these.
     public var fields: [PluginField] = []
-    /// What the host is to hand back with the next request to this authority.
+    /// A memo for the host to pass with the next request to this authority.
     public var memo: PluginMemo?
 
-    /// Makes a credential; it needs a secret or fields.
+    /// Creates a credential, which needs a secret or fields.
     public init(username: Secret? = nil, secret: Secret? = nil, fields: [PluginField] = [], expiresIn: Int?) {
         self.username = username
         self.secret = secret
@@ -97,44 +97,44 @@ public struct PluginCredential: Sendable, Equatable {
     }
 }
 
-/// What a plugin has the host remember: no secret, and nothing that it couldn't find out again.
+/// A note that the host stores for a plugin: it isn't secret, and the plugin could obtain it again.
 public struct PluginMemo: Sendable, Equatable {
-    /// The plugin's own business, on one line.
+    /// The text, on one line; only the plugin interprets it.
     public var text: String
-    /// Seconds for which it is worth remembering.
+    /// Seconds for which it is worth storing.
     public var expiresIn: Int
 
-    /// Makes a memo.
+    /// Creates a memo.
     public init(_ text: String, expiresIn: Int) {
         self.text = text
         self.expiresIn = expiresIn
     }
 }
 
-/// What `probe` found out; that it failed is an error.
+/// The findings of a successful `probe`; a failure is an error.
 public struct PluginProbe: Sendable, Equatable {
-    /// Something that was tried and works.
+    /// A check that passed.
     public struct Check: RawRepresentable, Sendable, Hashable {
-        /// The name on the wire.
+        /// The name in the protocol.
         public let rawValue: String
-        /// Makes a check of any name.
+        /// Creates a check with any name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The authority answers, and what it says of itself is right.
+        /// The authority answers, and its metadata is correct.
         public static let authority = Check(rawValue: "authority")
-        /// The authority knows the client, and takes the scopes for it.
+        /// The authority knows the client and accepts the scopes for it.
         public static let client = Check(rawValue: "client")
     }
 
-    /// What was tried and works; checks that nobody knows are ignored.
+    /// The checks that passed; the host ignores unknown ones.
     public var checks: [Check]
-    /// What time it is by the authority's clock, in seconds since 1970; nil if it doesn't tell.
+    /// The authority's time, in seconds since 1970; nil if it doesn't provide one.
     public var time: Int?
     /// The proxy that the authority was reached through, as `HOST:PORT`; nil for none.
     public var proxy: String?
-    /// What else a person should know, in a few words; nil for nothing.
+    /// Further information for the user, in a few words; nil for none.
     public var summary: String?
 
-    /// Makes what a probe found out.
+    /// Creates the findings.
     public init(_ checks: [Check], time: Int? = nil, proxy: String? = nil) {
         self.checks = checks
         self.time = time
@@ -142,22 +142,22 @@ public struct PluginProbe: Sendable, Equatable {
     }
 }
 
-/// What `describe` gave.
+/// The result of `describe`.
 public struct PluginDescription: Sendable, Equatable {
-    /// The plugin's name; the manifest's.
+    /// The plugin's name, the same as in the manifest.
     public var name: String
     /// The plugin's own version.
     public var version: String
-    /// The protocol versions it speaks, such as `v1`.
+    /// The protocol versions that it supports, such as `v1`.
     public var protocols: [String]
-    /// The flows it can use.
+    /// The flows that it supports.
     public var flows: [PluginRequest.Flow]
-    /// The kinds of identity that it signs in.
+    /// The kinds of identity that it supports.
     public var identities: [PluginIdentity.Kind] = []
-    /// The exchanges that it can do.
+    /// The exchanges that it supports.
     public var exchanges: [String] = []
 
-    /// Makes a description; identities and exchanges are set afterwards.
+    /// Creates a description; identities and exchanges are set afterwards.
     public init(name: String, version: String, protocols: [String], flows: [PluginRequest.Flow]) {
         self.name = name
         self.version = version

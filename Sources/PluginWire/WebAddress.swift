@@ -1,14 +1,14 @@
 import Addresses
 
-/// Whether a URL from outside may be handed to a browser.
+/// Checks of whether a URL from outside may be opened in a browser.
 ///
-/// The check is stricter than a browser's parser, on purpose: what it lets through means the same to every parser.
+/// They are stricter than a browser's parser on purpose: an accepted URL means the same to every parser.
 package enum WebAddress {
     package enum Scheme { case https, loopbackHTTP }
 
-    /// The scheme of a URL that is safe to open; nil if it isn't one.
+    /// Returns the scheme of a URL that is safe to open; nil if it isn't safe.
     ///
-    /// Refused are other schemes, user information, backslashes and every byte outside visible ASCII.
+    /// Other schemes, user information, backslashes and every byte outside visible ASCII are refused.
     package static func scheme(of text: String) -> Scheme? {
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text), url.user == nil,
             !url.host.isIPv6 || url.host.name == "::1"
@@ -25,7 +25,8 @@ package enum WebAddress {
     }
 }
 
-/// Names and IPv4 addresses as they are compared here: lower case, with a port if it isn't the usual one.
+/// Host names and IPv4 addresses in the form in which they are compared: lower case, with a port if it isn't the
+/// default.
 package enum HostName {
     /// Whether the text is `host` or `host:port` in lower case.
     package static func isCanonical(_ text: String) -> Bool {

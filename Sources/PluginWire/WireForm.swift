@@ -1,15 +1,15 @@
 import Addresses
 
-/// What a value on the wire may look like: how long, and of which bytes.
+/// The form of a value in the protocol: its length and its bytes.
 ///
-/// The bounds are far above anything real; they keep a broken or hostile peer from filling memory or a terminal.
+/// The limits are far above any real value; they keep a broken or hostile peer from filling memory or a terminal.
 package struct WireForm: Sendable {
     package let limit: Int
     package let allows: @Sendable (String) -> Bool
 
     /// - Parameters:
-    ///   - limit: the most bytes.
-    ///   - allows: whether a value within the limit is good.
+    ///   - limit: The greatest length, in bytes.
+    ///   - allows: Whether a value within the limit is valid.
     package init(limit: Int, allows: @escaping @Sendable (String) -> Bool) {
         self.limit = limit
         self.allows = allows
@@ -19,33 +19,33 @@ package struct WireForm: Sendable {
         value.utf8.count <= limit && allows(value)
     }
 
-    /// Tokens, ids and names of protocols: visible ASCII (RFC 6749, appendix A, VSCHAR less the space).
+    /// Tokens, IDs and protocol names: visible ASCII (RFC 6749, appendix A, VSCHAR without the space).
     package static func token(_ limit: Int) -> WireForm {
         WireForm(limit: limit) { value in
             !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         }
     }
 
-    /// A secret token; a line is the only bound it needs.
+    /// A secret token, limited only by the length of a line.
     package static let secret = token(65_535)
     /// A scope (RFC 6749, 3.3).
     package static let scope = WireForm(limit: 1024) { value in
         !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
-    /// Names of people and tenants: any text without control characters.
+    /// Names of users and tenants: any text without control characters.
     package static func text(_ limit: Int) -> WireForm {
         WireForm(limit: limit) { value in
-            // Unicode's properties take long to look up, and most texts are ASCII.
+            // Looking up Unicode properties is slow, and most texts are ASCII.
             value.utf8.allSatisfy { (0x20...0x7E).contains($0) } || value.unicodeScalars.allSatisfy { !$0.isControl }
         }
     }
-    /// What a plugin has the host remember: its own business, on one line.
+    /// A plugin's memo: any text on one line.
     package static let memo = text(16_384)
-    /// Messages: they are made displayable instead of refused.
+    /// Messages, which are made displayable rather than refused.
     package static let message = WireForm(limit: 16_384) { _ in true }
-    /// base64url, with padding or without.
+    /// base64url, with or without padding.
     package static let base64URL = WireForm(limit: 16_384) { Base64URL.isEncoded($0) }
-    /// `host` or `host:port`, lower case.
+    /// `host` or `host:port`, in lower case.
     package static let host = WireForm(limit: 261) { HostName.isCanonical($0) }
     /// A page that may be opened in a browser: https, or http on this machine.
     package static let page = WireForm(limit: 32_768) { WebAddress.scheme(of: $0) != nil }

@@ -1,6 +1,6 @@
 package import Secrets
 
-/// What is wrong with a message; the text names keys only, never values.
+/// A defect of a message; the text contains only keys, never values.
 package struct WireFault: Error, Equatable {
     package let text: String
 
@@ -9,7 +9,7 @@ package struct WireFault: Error, Equatable {
     package static func unexpected(_ key: String) -> WireFault { WireFault(text: "an unexpected \(key)") }
 }
 
-/// Reads the keys of one block and checks each value; keys that nobody asks for are ignored.
+/// Reads the keys of one message and checks each value; other keys are ignored.
 package struct WireReader {
     package let block: Attributes
 
@@ -17,7 +17,7 @@ package struct WireReader {
         self.block = block
     }
 
-    /// The value, or nil if the key is absent or empty.
+    /// Returns the value; nil if the key is missing or empty.
     package func optional(_ key: String, _ form: WireForm) throws(WireFault) -> String? {
         guard let value = block[key], !value.isEmpty else { return nil }
         guard form.accepts(value) else { throw .invalid(key) }
@@ -65,14 +65,14 @@ package struct WireReader {
     }
 }
 
-/// Lifetimes on the wire.
+/// Ranges of times in the protocol.
 package enum Lifetime {
-    /// Ten years is more than any authority gives.
+    /// Lifetimes in seconds: up to ten years, more than any authority allows.
     package static let range = 0...315_360_000
-    /// What a clock may show, in seconds since 1970: up to the year 9999.
+    /// Times in seconds since 1970: up to the year 9999.
     package static let ofClocks = 0...253_402_300_799
     /// How long the host waits for an answer, in milliseconds.
     package static let ofRequest = 1...86_400_000
-    /// How long the host remembers something for a plugin: a month at most.
+    /// How long the host stores a plugin's memo, in seconds: up to a month.
     package static let ofMemo = 1...2_592_000
 }

@@ -1,6 +1,6 @@
 package import Secrets
 
-/// Writes the keys of one block; nil and empty values are left out.
+/// Writes the keys of one message, leaving out nil and empty values.
 package struct WireWriter {
     package private(set) var block = Attributes()
 
@@ -21,13 +21,13 @@ package struct WireWriter {
         for value in values { try put(key, value) }
     }
 
-    /// Writes a text for people, which may have come from a server with anything in it.
+    /// Writes a text for people, which may have come from a server and contain anything.
     package mutating func put(_ key: String, message: String?) throws(ProtocolError) {
         try put(key, message?.displayable(limit: 2000))
     }
 }
 
 extension Attributes {
-    /// The block with the blank line that ends it.
+    /// The message with the blank line that ends it.
     package var terminated: [UInt8] { encoded + [UInt8(ascii: "\n")] }
 }
