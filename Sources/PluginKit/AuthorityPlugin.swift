@@ -1,79 +1,81 @@
 public import PluginWire
 
-/// A plugin, as its author writes it; `PluginMain` speaks the protocol for it.
+/// The interface that a plugin's author implements; `PluginMain` handles the protocol.
 public protocol AuthorityPlugin: Sendable {
-    /// Name, version, protocol versions and flows.
+    /// The plugin's name, version, protocol versions and flows.
     var description: PluginDescription { get }
 
-    /// Gets tokens with the person's help.
+    /// Acquires tokens with the user's help.
     ///
-    /// - Throws: `cancelled` if the person declines or nobody answers in time.
+    /// - Throws: `cancelled` if the user declines or nobody answers in time.
     func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult
 
-    /// Gets tokens from `request.refreshToken`, without the person.
+    /// Redeems `request.refreshToken` without the user.
     ///
-    /// - Throws: `interaction-required` if only the person can go on.
+    /// - Throws: `interaction-required` if only the user can continue.
     func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult
 
-    /// Gets a token from a sign-in that another program holds, without the person: for `request.account`, for who
-    /// `request.signIn.loginHint` names, or for the only account there is. No refresh token comes with it.
+    /// Gets a token from a broker, another program that holds a sign-in, without the user.
     ///
-    /// After `request.timeLimit` milliseconds nobody waits any more.
+    /// The token is for `request.account`, for the account that `request.signIn.loginHint` names, or for the only
+    /// account there is. It comes without a refresh token. After `request.timeLimit` milliseconds the host no longer
+    /// waits.
     ///
-    /// - Throws: `interaction-required` if `authorize` could ask the person; anything else if it couldn't.
+    /// - Throws: `interaction-required` if `authorize` could ask the user; any other error if it couldn't.
     func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult
 
-    /// Ends the session at the authority, by opening its end-session page.
+    /// Ends the session by opening the authority's end-session page.
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError)
 
-    /// Has the authority take back `request.refreshToken`, and with it what was got by it, without the person.
+    /// Revokes `request.refreshToken`, and with it the tokens that it was redeemed for, without the user.
     ///
-    /// There is nothing to do, and no error, if the authority takes no tokens back.
+    /// If the authority can't revoke tokens, this does nothing and throws no error.
     func revoke(_ request: PluginRequest) async throws(PluginError)
 
-    /// Registers an application at the authority, of the name `request.clientName`, without the person.
+    /// Registers an application named `request.clientName` at the authority, without the user.
     ///
-    /// - Throws: `unsupported` if the authority registers none by itself.
+    /// - Throws: `unsupported` if the authority doesn't support registration.
     func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration
 
-    /// Takes back the application `request.clientID`, which `register` has just given, at `request.registration`.
+    /// Deletes the application `request.clientID`, which `register` has just created, using `request.registration`.
     func unregister(_ request: PluginRequest) async throws(PluginError)
 
-    /// Gets a token for `request.identity`, an application or a machine; it has neither an account nor a refresh token.
+    /// Acquires a token for `request.identity`, an application or a machine, which has neither an account nor a refresh
+    /// token.
     ///
     /// The host can be told what is happening: a minute of silence ends the operation. Nobody answers what is asked.
     ///
     /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
     func authenticate(_ request: PluginRequest, _ host: any Conversation) async throws(PluginError) -> PluginResult
 
-    /// Turns `request.accessToken` into what the host `request.audience` takes.
+    /// Exchanges `request.accessToken` for the credential that the host `request.audience` accepts.
     ///
     /// - Throws: `unsupported` for an exchange that the plugin doesn't know.
     func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential
 
-    /// Finds out whether the authority can be asked from here, without anybody and without getting a token.
+    /// Checks whether the authority can be reached from here, without the user and without acquiring a token.
     ///
-    /// - Throws: why it can't.
+    /// - Throws: The reason why it can't.
     func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe
 }
 
 extension AuthorityPlugin {
-    /// Knows no other program that holds sign-ins.
+    /// Throws `unsupported`: the plugin knows no broker.
     public func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "\(description.name) knows no sign-ins but its own")
     }
 
-    /// Takes nothing back.
+    /// Throws `unsupported`.
     public func revoke(_ request: PluginRequest) async throws(PluginError) {
         throw PluginError(.unsupported, "\(description.name) has no tokens taken back")
     }
 
-    /// Registers nothing.
+    /// Throws `unsupported`.
     public func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration {
         throw PluginError(.unsupported, "\(description.name) registers no applications")
     }
 
-    /// Takes no application back.
+    /// Throws `unsupported`.
     public func unregister(_ request: PluginRequest) async throws(PluginError) {
         throw PluginError(.unsupported, "\(description.name) takes no application back")
     }
@@ -85,23 +87,23 @@ extension AuthorityPlugin {
         throw PluginError(.unsupported, "\(description.name) serves no identities of applications or machines")
     }
 
-    /// Does no exchanges.
+    /// Throws `unsupported`.
     public func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         throw PluginError(.unsupported, "\(description.name) exchanges no tokens")
     }
 
-    /// Finds out nothing.
+    /// Throws `unsupported`.
     public func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         throw PluginError(.unsupported, "\(description.name) cannot be probed")
     }
 }
 
-/// A plugin's only way to the person: every event is shown and answered by the host.
+/// A plugin's only way to reach the user: the host shows and answers every event.
 public protocol Conversation: Sendable {
-    /// Sends an event and waits for its reply, which for `openURL` may be as long as the person takes.
+    /// Sends an event and waits for its reply, which for `openURL` may take as long as the user does.
     ///
-    /// Cancelling the task gives `.cancelled` at once.
+    /// Canceling the task returns `.cancelled` at once.
     func ask(_ event: PluginEvent) async -> PluginReply
-    /// Tells what is happening; no reply is waited for.
+    /// Sends a progress message, without waiting for a reply.
     func progress(_ message: String) async
 }

@@ -3,9 +3,10 @@ import PluginWire
 import Secrets
 import SystemPackage
 
-/// Reads blocks from a pipe on a thread of its own, so that waiting for the host never holds up the plugin's work.
+/// Reads messages from a pipe on a separate thread, so that waiting for the host never blocks the plugin's work.
 enum BlockReader {
-    /// The blocks as they arrive, blank lines on their own left out; the stream ends where the input ends or stops being blocks.
+    /// Returns the messages as they arrive, without empty ones; the stream ends at the end of the input, or at
+    /// malformed input.
     static func blocks(of input: FileDescriptor) -> AsyncStream<Attributes> {
         let (stream, continuation) = AsyncStream<Attributes>.makeStream()
         DispatchQueue(label: "lanyard-plugin.replies").async {

@@ -1,16 +1,16 @@
 import PluginWire
 import Secrets
 
-/// One operation, run beside the reading of its replies.
+/// Runs one operation while its replies are read.
 struct OperationRunner {
-    /// How long a cancelled operation may take to end before the process does.
+    /// How long a canceled operation may take to end before the process exits.
     static let grace = Duration.seconds(3)
 
     let plugin: any AuthorityPlugin
     let request: PluginRequest
     let conversation: StreamConversation
 
-    /// The block that ends the conversation, or nil if the host went away and the operation did not end in time.
+    /// Returns the message that ends the conversation; nil if the host is gone and the operation didn't end in time.
     func run(replies: AsyncStream<Attributes>) async -> Attributes? {
         let (outcomes, outcome) = AsyncStream<Attributes?>.makeStream()
         let operation = Task { outcome.yield(await perform()) }

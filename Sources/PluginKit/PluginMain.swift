@@ -2,18 +2,17 @@ import Glibc
 import PluginWire
 import SystemPackage
 
-/// Speaks the plugin protocol for an `AuthorityPlugin`; a plugin's whole main file is one call.
+/// Handles the plugin protocol for an `AuthorityPlugin`; a plugin's whole main file is a single call.
 ///
 ///     exit(await PluginMain.run(MyPlugin()))
 public enum PluginMain {
-    /// Serves the one request on standard input and gives the status to exit with.
+    /// Serves the one request on standard input, and returns the exit status.
     ///
-    /// The plugin may not print to standard output; what it writes to standard error shows with
-    /// `LANYARD_TRACE=plugin`. `SIGPIPE` is ignored from here on. The operation's task is cancelled when the host closes
-    /// standard input.
+    /// The plugin must not write to standard output; its standard error is shown with `LANYARD_TRACE=plugin`. From here
+    /// on, `SIGPIPE` is ignored. The operation's task is canceled when the host closes standard input.
     ///
-    /// - Returns: 0 if a result or an error was written, 64 if the last argument isn't `PluginProtocol.stateMachine`, 1 if
-    ///   the host went away.
+    /// - Returns: 0 if a result or an error was written, 64 if the last argument isn't `PluginProtocol.stateMachine`, 1
+    ///   if the host is gone.
     public static func run(
         _ plugin: any AuthorityPlugin, arguments: [String] = CommandLine.arguments
     ) async -> Int32 {
@@ -27,7 +26,7 @@ public enum PluginMain {
         return await serve(plugin, input: .standardInput, output: .standardOutput)
     }
 
-    /// Serves one request on two descriptors.
+    /// Serves one request on these descriptors.
     static func serve(_ plugin: any AuthorityPlugin, input: FileDescriptor, output: FileDescriptor) async -> Int32 {
         let blocks = BlockReader.blocks(of: input)
         let conversation = StreamConversation(output: output)

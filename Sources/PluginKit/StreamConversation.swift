@@ -2,10 +2,10 @@ import PluginWire
 import Secrets
 import SystemPackage
 
-/// The author's side of the conversation: writes events, and gives each reply to the `ask` that waits for it.
+/// The plugin's side of the conversation: it writes events, and passes each reply to the `ask` that waits for it.
 ///
-/// Replies come in the order of their events. One `ask` waits at a time; a further one is sent when the one before it
-/// was answered or its task cancelled. A cancelled `ask` returns at once, and its reply is dropped when it comes.
+/// Replies arrive in the order of their events. Only one `ask` waits at a time; the next one is sent once it was
+/// answered or its task was canceled. A canceled `ask` returns at once, and its reply is dropped when it arrives.
 actor StreamConversation: Conversation {
     private struct Pending {
         let id: Int
@@ -42,7 +42,7 @@ actor StreamConversation: Conversation {
         write(block)
     }
 
-    /// Takes a reply block; one that doesn't belong to the oldest event ends the conversation.
+    /// Handles a reply; one that doesn't belong to the oldest event ends the conversation.
     func receive(_ block: Attributes) {
         guard let index = pending.firstIndex(where: \.isSent) else { return }
         guard block["reply"] == pending[index].event.name else { return close() }
@@ -51,14 +51,14 @@ actor StreamConversation: Conversation {
         sendNext()
     }
 
-    /// Ends the conversation: everybody who asks is told `cancelled`, now and from now on.
+    /// Ends the conversation: every `ask`, waiting or future, returns `cancelled`.
     func close() {
         isOpen = false
         for asked in pending { asked.asker?.resume(returning: .cancelled) }
         pending.removeAll()
     }
 
-    /// Writes the last block; false if the host no longer reads.
+    /// Writes the last message; false if the host no longer reads.
     func finish(with block: Attributes) -> Bool {
         defer { close() }
         return (try? output.writeAll(block.terminated)) != nil
@@ -77,7 +77,7 @@ actor StreamConversation: Conversation {
         else { return }
         pending[index].isSent = true
         if let block = try? pending[index].event.wire() { return write(block) }
-        // The event can't be written (a line feed in a URL, say), so nobody will answer it.
+        // The event can't be written (because of a line feed in a URL, for example), so there will be no reply.
         pending.remove(at: index).asker?.resume(returning: .unsupported)
         sendNext()
     }
