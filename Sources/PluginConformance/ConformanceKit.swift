@@ -3,13 +3,14 @@ import PluginWire
 import Secrets
 import Subprocess
 
-/// Tries whether a plugin keeps to the protocol (docs/plugin-protocol.md), as far as that shows without its authority.
+/// Tests whether a plugin follows the protocol (docs/plugin-protocol.md), as far as that is possible without its
+/// authority.
 public struct ConformanceKit: Sendable {
-    /// One thing that was tried.
+    /// The result of one test.
     public struct Trial: Sendable, Equatable {
-        /// What a plugin has to do.
+        /// The requirement that was tested.
         public let name: String
-        /// What it did instead; nil if it did it.
+        /// What the plugin did instead; nil if it passed.
         public let fault: String?
     }
 
@@ -18,13 +19,13 @@ public struct ConformanceKit: Sendable {
     private let plugin: PluginManifest
     private let tryout: Tryout
 
-    /// Makes a kit for a plugin, to be run in what of an environment plugins get; each trial ends with its patience.
+    /// Creates a kit for a plugin, which runs with the plugin's part of this environment; `patience` limits each test.
     public init(_ plugin: PluginManifest, environment: [String: String], patience: Duration = .seconds(10)) {
         self.plugin = plugin
         tryout = Tryout(plugin: plugin, environment: environment, patience: patience)
     }
 
-    /// Tries everything; the plugin is started for each trial.
+    /// Runs all tests; each starts the plugin anew.
     public func run() async -> [Trial] {
         var trials: [Trial] = []
         for (name, trial) in all { trials.append(Trial(name: name, fault: await trial())) }
@@ -112,10 +113,10 @@ public struct ConformanceKit: Sendable {
             + "audience=id.example\naccess_token=x\n\n"
     }
 
-    /// A name that nobody gives anything.
+    /// A random name that nothing has.
     private var strangeName: String { "x-\(UInt32.random(in: 0 ... .max))" }
 
-    /// What is wrong with a shared realm of the manifest's, if an authority of that realm is none of the plugin's.
+    /// The problem with a shared realm of the manifest, if the plugin doesn't serve an authority with that realm.
     private var strandedRealm: String? {
         let stranded = plugin.sharedRealms.first { shared in
             !plugin.authorities.contains { $0.serves(realm: shared.name) }
@@ -123,7 +124,7 @@ public struct ConformanceKit: Sendable {
         return stranded.map { "its [[shared-realm]] \($0.name.displayable(limit: 64)) is in no [[authority]]" }
     }
 
-    /// What is wrong with a client of the manifest's, if people couldn't use it by its name.
+    /// The problem with a client of the manifest, if users couldn't refer to it by its name.
     private var strangeClient: String? {
         for client in plugin.clients {
             let name = "its [[client]] \(client.name)"
@@ -201,7 +202,7 @@ public struct ConformanceKit: Sendable {
         }
     }
 
-    /// A reason that the host would ignore; it may be misspelt.
+    /// Returns a complaint about a reason that the host would ignore, which may be misspelt; nil if there is none.
     private func strangeReason(_ error: Attributes) -> String? {
         error.list("reason[]").first { PluginError.Reason(rawValue: $0) == nil }
             .map { "its error has the unknown reason `\($0.displayable(limit: 64))`" }
@@ -231,7 +232,7 @@ public struct ConformanceKit: Sendable {
         return nil
     }
 
-    /// What is wrong with an answer whatever it says.
+    /// Returns a complaint that applies to any answer; nil if there is none.
     private func fault(of outcome: Tryout.Outcome) -> String? {
         guard outcome.isAnswered else { return "it did not answer in time" }
         guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }

@@ -6,18 +6,18 @@ import Secrets
 import Subprocess
 import SystemPackage
 
-/// A plugin's program run once on bytes of the kit's choice, well-formed or not.
+/// One run of a plugin's program with any input, whether well-formed or not.
 struct Tryout: Sendable {
-    /// What came of it.
+    /// The outcome of a run.
     struct Outcome: Sendable {
-        /// What the plugin wrote to its standard output.
+        /// The plugin's standard output.
         var output: [UInt8] = []
-        /// How its process ended; nil if it had to be killed.
+        /// The exit status; nil if the plugin had to be killed.
         var ended: TerminationStatus?
-        /// Whether a result, an error or the end of its output came in time.
+        /// Whether a result, an error or the end of the output came in time.
         var isAnswered = false
 
-        /// The last whole block that was written.
+        /// The last complete message.
         var answer: Attributes? {
             var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
             return (try? parser.consume(output[...]))?.last
@@ -42,14 +42,14 @@ struct Tryout: Sendable {
 
     let plugin: PluginManifest
     let environment: [String: String]
-    /// How long a plugin may take to answer.
+    /// How long the plugin may take to answer.
     let patience: Duration
 
     private static let longestOutput = 1 << 20
 
-    /// Runs it; nil if it can't be started.
+    /// Runs the plugin; nil if it can't be started.
     ///
-    /// Standard input stays open until the answer is there, unless it is to be closed at once.
+    /// Standard input stays open until the answer arrives, unless `closing` is true.
     func run(
         _ input: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false
     ) async -> Outcome? {
@@ -81,7 +81,7 @@ struct Tryout: Sendable {
         return outcome
     }
 
-    /// Reads up to the answer, the end of the output, or the end of patience.
+    /// Reads up to the answer, the end of the output, or the end of the time limit.
     private func listen(to output: SubprocessOutputSequence) async -> Outcome {
         await withTaskGroup(of: Outcome?.self) { group in
             group.addTask {
@@ -103,13 +103,13 @@ struct Tryout: Sendable {
         }
     }
 
-    /// Whether the process ends by itself within seconds; it is a zombie then, which still has its number.
+    /// Whether the process exits by itself within seconds; it is then a zombie, so its number isn't reused yet.
     private static func hasEnded<I, O, E>(_ execution: Execution<I, O, E>) async -> Bool {
         let process = id_t(execution.processIdentifier.value)
         let (ends, feed) = AsyncStream.makeStream(of: Bool.self)
         DispatchQueue(label: "lanyard.plugin-end").async {
             var info = siginfo_t()
-            // If somebody else has seen to the end, there has been one.
+            // If waiting fails, another thread has reaped the process, so it has exited.
             while waitid(P_PID, process, &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
             feed.yield(true)
         }
