@@ -2,18 +2,18 @@ import FoundationEssentials
 package import OAuth
 package import PluginWire
 
-/// Opens ways to the authorities of the host's requests.
+/// Opens connections to the authorities of the host's requests.
 package struct AuthorityConnector: Sendable {
     private let environment: [String: String]
     private let limits: Transport.Limits
     private let headers: @Sendable (PluginRequest) -> [(name: String, value: String)]
 
-    /// Makes a connector.
+    /// Creates a connector.
     ///
     /// - Parameters:
-    ///   - environment: where proxies and certificates are looked for.
-    ///   - limits: how long and how much an authority may answer.
-    ///   - headers: further headers of each request to the authority.
+    ///   - environment: The variables that configure proxies and certificates.
+    ///   - limits: The limits on the time and size of an authority's answer.
+    ///   - headers: Additional headers for each request to the authority.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment, limits: Transport.Limits = .init(),
         headers: @escaping @Sendable (PluginRequest) -> [(name: String, value: String)] = { _ in [] }
@@ -23,7 +23,7 @@ package struct AuthorityConnector: Sendable {
         self.headers = headers
     }
 
-    /// Opens a way to authorities, runs the body and closes it.
+    /// Opens a connection to authorities, runs the body and closes the connection.
     package func connected<Value: Sendable>(
         _ request: PluginRequest, _ body: (Transport) async throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {

@@ -2,11 +2,11 @@ package import OAuth
 package import PluginKit
 import PluginWire
 
-/// The person as the host reaches them.
+/// The user, as reached through the host.
 package struct ConversingPerson: Person {
     let conversation: any Conversation
 
-    /// Makes a person of a conversation.
+    /// Creates the user of a conversation.
     package init(_ conversation: any Conversation) {
         self.conversation = conversation
     }
@@ -25,7 +25,7 @@ package struct ConversingPerson: Person {
                     message: code.message, expiresIn: code.expiresIn)))
     }
 
-    /// Has the host tell what happens.
+    /// Has the host show a progress message.
     package func progress(_ message: String) async {
         await conversation.progress(message)
     }

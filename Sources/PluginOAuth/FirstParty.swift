@@ -1,5 +1,5 @@
-/// What the plugins that come with lanyard have in common.
+/// Values that lanyard's own plugins share.
 package enum FirstParty {
-    /// Their version.
+    /// The plugins' version.
     package static let version = "0.1.0"
 }

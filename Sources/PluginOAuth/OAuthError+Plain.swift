@@ -2,7 +2,7 @@ package import OAuth
 package import PluginWire
 
 extension OAuthError {
-    /// The same in the plugin protocol's terms; what a refusal means is its authority's to say.
+    /// The error in the plugin protocol's terms; the meaning of a refusal depends on the authority.
     package var plain: PluginError {
         var error = PluginError(code, message, hint: hint)
         error.retryAfter = retryAfter

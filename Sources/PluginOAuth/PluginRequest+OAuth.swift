@@ -6,11 +6,11 @@ package import PluginWire
 package import Secrets
 
 extension PluginRequest {
-    /// The ways to sign in that the request lets be used, in OAuth's terms.
+    /// Returns the flows that the request allows, in OAuth's terms.
     ///
-    /// - Parameter plugin: the plugin's name.
-    /// - Returns: those that are known, best first.
-    /// - Throws: `unsupported` if it names none that is known.
+    /// - Parameter plugin: The plugin's name.
+    /// - Returns: The known flows, best first.
+    /// - Throws: `unsupported` if the request names no known flow.
     package func oauthFlows(of plugin: String) throws(PluginError) -> [OAuth.Flow] {
         let asked = flows.isEmpty ? [.browser, .deviceCode] : flows
         let known = asked.compactMap { Self.oauthFlows[$0] }

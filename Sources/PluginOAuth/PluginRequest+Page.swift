@@ -2,7 +2,7 @@ package import OAuth
 package import PluginWire
 
 extension PluginRequest {
-    /// What the page that ends a sign-in tells of it: who signed in, to what, with which application and where.
+    /// Returns the facts on the page that ends a sign-in: who signed in, to what, with which application and where.
     package func facts(account: String?, authority: String) -> [LoopbackPage.Fact] {
         let client = clientName.map { "\($0) (\(clientID))" } ?? clientID
         return [

@@ -4,16 +4,17 @@ package import OAuth
 package import PluginWire
 import Secrets
 
-/// Turns a token into temporary keys for Amazon Web Services: STS's AssumeRoleWithWebIdentity.
+/// Exchanges a token for temporary keys of Amazon Web Services: STS's AssumeRoleWithWebIdentity.
 ///
-/// The audience is STS's host, and the path the role's ARN. IAM must know the token's issuer and audience, and the role trust them.
+/// The audience is STS's host, and the path is the role's ARN. IAM must know the token's issuer and audience, and the
+/// role must trust them.
 package struct STSExchange: Sendable {
-    /// What manifests call it.
+    /// The exchange's name in manifests.
     package static let name = "aws-sts"
 
-    /// Seconds before their end in which SDKs want other keys, and a few minutes more.
+    /// Seconds before their expiry from which the keys are renewed: the SDKs' own margin and a few minutes more.
     private static let earliness = 1200
-    /// The longest name that AWS takes for a session.
+    /// The longest session name that AWS accepts.
     private static let longestSessionName = 64
 
     private let host: String
@@ -21,7 +22,7 @@ package struct STSExchange: Sendable {
     private let token: Secret
     private let transport: Transport
 
-    /// Makes an exchange of an `exchange` request.
+    /// Creates an exchange from an `exchange` request.
     ///
     /// - Throws: `invalid-request` if the request names no role.
     package init(_ request: PluginRequest, over transport: Transport) throws(PluginError) {
@@ -36,7 +37,7 @@ package struct STSExchange: Sendable {
         (self.host, self.role, self.token, self.transport) = (host, role, token, transport)
     }
 
-    /// Whether a text is a role's ARN: `arn:aws:iam::123456789012:role/path/name`.
+    /// Whether a text is the ARN of a role: `arn:aws:iam::123456789012:role/path/name`.
     package static func isRole(_ text: String) -> Bool {
         let parts = text.pieces(between: ":", maxSplits: 5, omittingEmpty: false)
         guard parts.count == 6, parts[0] == "arn", parts[1].utf8.starts(with: "aws".utf8), parts[2] == "iam",
@@ -46,7 +47,7 @@ package struct STSExchange: Sendable {
             && text.utf8.count <= 2048 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Has STS give keys for the role.
+    /// Requests keys for the role from STS.
     package func credential() async throws(PluginError) -> PluginCredential {
         let form: [FormEncoding.Field] = [
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
@@ -81,7 +82,7 @@ package struct STSExchange: Sendable {
         return (try? Date(text, strategy: .iso8601))?.timeIntervalSince1970
     }
 
-    /// Who the session is of, for AWS's logs: the user name, as far as AWS takes its letters.
+    /// The session name in AWS's logs: the user name, reduced to the characters that AWS accepts.
     private var sessionName: String {
         let claims = token.unverifiedClaims(Claims.self)
         let names = [claims?.preferredUsername, claims?.upn, claims?.uniqueName, claims?.email, claims?.sub]
@@ -137,8 +138,8 @@ package struct STSExchange: Sendable {
     }
 }
 
-/// What STS answers, in JSON if it heeds what it is asked for, else in XML: the members of the innermost object that has some of those
-/// that are looked for.
+/// STS's answer, which is JSON if STS honours the request for it, or else XML: the members of the innermost object that
+/// has any of the names that are looked for.
 private struct STSAnswer {
     private let text: String
     private let members: [String: String]?
@@ -150,7 +151,8 @@ private struct STSAnswer {
 
     subscript(name: String) -> String? { members == nil ? element(name) : members?[name] }
 
-    /// The text of the first element of a name, if it is the only thing in it; none that is looked for has anything to escape.
+    /// Returns the text of the first element with this name, if it contains nothing else; these texts need no
+    /// unescaping.
     private func element(_ name: String) -> String? {
         guard let start = text.utf8.firstRange(of: "<\(name)>".utf8)?.upperBound,
             let end = text.utf8[start...].firstRange(of: "</\(name)>".utf8)?.lowerBound
