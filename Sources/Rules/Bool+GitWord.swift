@@ -1,5 +1,5 @@
 extension Bool {
-    /// Reads a boolean in the words that git takes for one; nil for any other.
+    /// Parses a boolean in any of git's spellings; nil for any other word.
     public init?(gitWord word: String) {
         switch word.lowercased() {
         case "0", "false", "no", "off": self = false

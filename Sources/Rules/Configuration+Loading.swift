@@ -3,7 +3,7 @@ import Files
 public import SettingsFile
 
 extension Configuration {
-    /// The system's file.
+    /// The path of the system's file.
     public static let systemFile = "/etc/lanyard/config.toml"
 
     /// The user's file: `$LANYARD_CONFIG`, else `lanyard/config.toml` under `$XDG_CONFIG_HOME` or `~/.config`;
@@ -13,11 +13,11 @@ extension Configuration {
         return environment.configHome.map { $0 + "/lanyard/config.toml" }
     }
 
-    /// Loads the system's file, then the user's, then `LANYARD_*` variables; a file that isn't there is no error.
+    /// Loads the system's file, then the user's, then the `LANYARD_*` variables; a missing file is no error.
     ///
-    /// If the user's file is to be written, it may be missing even if `LANYARD_CONFIG` names it.
+    /// If the user's file is about to be written, it may be missing even if `LANYARD_CONFIG` names it.
     ///
-    /// - Throws: `SettingsError` if one cannot be read or is wrong.
+    /// - Throws: `SettingsError` if a file can't be read or is invalid.
     public static func load(
         environment: [String: String], isToBeWritten: Bool = false
     ) throws(SettingsError) -> Configuration {
@@ -35,9 +35,9 @@ extension Configuration {
         return configuration
     }
 
-    /// Loads the system's file alone: what counts for everybody.
+    /// Loads only the system's file, which applies to everybody.
     ///
-    /// - Throws: `SettingsError` if it cannot be read or is wrong.
+    /// - Throws: `SettingsError` if it can't be read or is invalid.
     public static func loadSystem() throws(SettingsError) -> Configuration {
         var configuration = Configuration()
         if let text = try read(systemFile, isSystem: true) {
@@ -46,10 +46,10 @@ extension Configuration {
         return configuration
     }
 
-    /// Takes over the `LANYARD_*` variables that stand for keys.
+    /// Applies the `LANYARD_*` variables that stand for keys.
     private mutating func apply(environment: [String: String]) throws(SettingsError) {
         for (variable, key) in Self.variables.sorted(by: { $0.key < $1.key }) {
-            // It is read as git reads booleans, below.
+            // It is parsed like git's booleans, below.
             guard variable != Self.answerCacheVariable else { continue }
             guard let value = environment[variable], !value.isEmpty else { continue }
             guard !value.hasControlCharacter else {
@@ -71,7 +71,7 @@ extension Configuration {
     }
 
     private static let answerCacheVariable = "LANYARD_ANSWER_CACHE"
-    /// The variable that names an agent's socket.
+    /// The variable with an agent's socket.
     public static let agentVariable = "LANYARD_AGENT"
     /// The variables that stand for keys.
     static let variables = [
@@ -81,7 +81,7 @@ extension Configuration {
         "LANYARD_FLOW": "flow", "LANYARD_IDENTITY": "default-identity",
     ]
 
-    /// Whether the environment turns the answer cache off, as far as the configuration, which isn't read, lets it.
+    /// Whether the environment turns off the answer cache; the configuration isn't read for this.
     public static func turnsOffAnswerCache(environment: [String: String]) -> Bool {
         environment[answerCacheVariable].flatMap(Bool.init(gitWord:)) == false
     }

@@ -2,7 +2,8 @@ public import Addresses
 import Claims
 
 extension Configuration {
-    /// The rule for a request: of those that match, the closest fit; of equals, the last, so that a user's wins.
+    /// Returns the rule for a request: the one that matches most closely; of equals the last, so that a user's rule
+    /// wins.
     public func rule(for request: CredentialRequest) -> Rule? {
         var best: (rule: Rule, fit: URLPattern.Fit)?
         for rule in rules {
@@ -13,22 +14,25 @@ extension Configuration {
         return best?.rule
     }
 
-    /// What token a request comes to, or nil if no rule or manifest maps it and it asks for none.
+    /// Resolves a request to the token that it needs; nil if no rule or manifest maps it, and it doesn't ask for a
+    /// token.
     ///
-    /// A token for a resource goes only to a host that a rule or a manifest maps to that resource; a request without a
-    /// host is a script's own and may name any.
+    /// A token for a resource is only sent to a host that a rule or a manifest maps to that resource. A request without
+    /// a host comes from a script itself and may name any resource.
     ///
     /// - Parameters:
-    ///   - request: what is asked.
-    ///   - bareScopes: the resource that scopes without one belong to at an authority, by its URL and kind; nil if they are
-    ///     the authority's own.
-    ///   - issuerScopes: the scopes that a manifest says are wanted at an authority, by its URL and kind; nil if none says so.
-    ///   - exchanges: what tokens of an authority are turned into for a host, by the authority's URL and kind, the name that the
-    ///     rule has for it, and the host; nil if the host takes the token itself.
-    ///   - ambient: the identity that the variables of the process describe.
-    ///   - wellKnown: the resource that a manifest knows at a host: its name for people, and the scopes of its tokens.
-    /// - Returns: the token, or nil.
-    /// - Throws: `ResolutionError` if a token is needed that can't be had.
+    ///   - request: The request.
+    ///   - bareScopes: Returns the resource of scopes that don't name one, for an authority's URL and kind; nil if they
+    ///     belong to the authority itself.
+    ///   - issuerScopes: Returns the scopes that a manifest specifies for an authority's URL and kind; nil if there are
+    ///     none.
+    ///   - exchanges: Returns the exchange for the token's authority, the name in the rule and the host; nil if the
+    ///     host accepts the token itself.
+    ///   - ambient: Returns the identity that the process's variables describe.
+    ///   - wellKnown: Returns the resource that a manifest knows at a host: its display name, and the scopes of its
+    ///     tokens.
+    /// - Returns: The token, or nil.
+    /// - Throws: `ResolutionError` if a token is needed but can't be had.
     public func resolve(
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
         issuerScopes: (String, String?) -> [String]? = { _, _ in nil },
@@ -68,9 +72,9 @@ extension Configuration {
         return resolved
     }
 
-    /// Who signs in without a person for a request; nil if a person does.
+    /// Returns the identity that signs in without a user; nil if a user signs in.
     ///
-    /// The request's word wins, even if it names an account, then its rule's, then the default.
+    /// The request takes precedence, even if it names an account, then its rule, then the default.
     private func identity(
         for request: CredentialRequest, _ rule: Rule?, _ ambient: () throws(ResolutionError) -> Identity
     ) throws(ResolutionError) -> Identity? {
@@ -81,7 +85,7 @@ extension Configuration {
         return identity.source == .environment ? try ambient() : identity
     }
 
-    /// The identity of a name; of several files' the last, so that a user's wins.
+    /// Returns the identity with this name; of several files' the last, so that a user's wins.
     public func identity(named name: String) throws(ResolutionError) -> Identity {
         let known = Identity.builtIn + identities
         guard let identity = known.last(where: { $0.name.isSame(as: name) }) else {
@@ -90,9 +94,9 @@ extension Configuration {
         return identity
     }
 
-    /// Has the token turned into what the host takes, if it doesn't take the token.
+    /// Adds the exchange of the token, if the host doesn't accept the token itself.
     ///
-    /// Over anything but https the name in the rule stands all the same: what the host takes is never the token itself.
+    /// The exchange in a rule also applies to URLs other than https: the host never accepts the token itself.
     private func turn(
         _ resolved: inout TokenRequest, for request: CredentialRequest, at host: RequestHost,
         _ exchanges: (TokenRequest, String?, RequestHost) -> TokenExchange.Row?
@@ -143,7 +147,7 @@ extension Configuration {
         func resource(_ scope: String, at authority: String, _ kind: String?) -> String {
             scope.resourceOfScope ?? (bareScopes(authority, kind) ?? authority).lowercased()
         }
-        // OpenID Connect's own scopes belong to no resource: who may have a refresh token may have nothing else for that.
+        // OpenID Connect's scopes belong to no resource: a mapping with offline_access must not permit other scopes.
         let own = mapped.scopes.filter { !$0.isOpenIDScope }
         let resources = Set(own.map { resource($0, at: mapped.authority, mapped.kind) })
         let authority = (wish.authority ?? mapped.authority).withoutTrailingSlashes
@@ -166,7 +170,7 @@ extension Configuration {
         if let authority = wish.authority, authority != resolved.authority {
             resolved.authority = authority
             resolved.named.insert(.authority)
-            // A rule's kind is that of its own authority, and so are the resources that this one knows.
+            // A rule's kind belongs to its own authority, and so do the resources that this one knows.
             resolved.kind = nil
             resolved.resourceIndicators = []
         }
@@ -191,13 +195,13 @@ extension Configuration {
                 throw .badClaims(error)
             }
         }
-        // Nobody signs in who could be shown anything.
+        // Nobody signs in, so there is nobody to show anything to.
         guard identity == nil else { return }
-        // A parameter of the consumer's own wins over the rule's.
+        // The consumer's parameters take precedence over the rule's.
         do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
     }
 
-    /// The token that a rule says is needed, whichever of its URLs is asked for; nil if there is no client ID for it.
+    /// Returns the token that a rule maps its URLs to; nil if there is no client ID for it.
     public func request(by rule: Rule) -> TokenRequest? {
         guard let id = clientID(of: rule) else { return nil }
         var request = TokenRequest(
@@ -218,7 +222,7 @@ extension Identity {
     /// The authority that stands for all machines' own identities.
     public static let machineAuthority = MachineIdentity.authority
 
-    /// The authority that its tokens are kept under.
+    /// The authority that its tokens are stored under.
     public var authority: String? {
         switch source {
         case .application(let application): application.authority
@@ -227,7 +231,8 @@ extension Identity {
         }
     }
 
-    /// The client that its tokens are kept under; of a machine's own as MSAL names it, else the text that says which is meant.
+    /// The client that its tokens are stored under; for a machine's identity MSAL's name or else the text that selects
+    /// it.
     public var clientID: String {
         switch source {
         case .application(let application): application.clientID
@@ -239,7 +244,7 @@ extension Identity {
 }
 
 extension TokenRequest {
-    /// Is the identity's from now on: of its authority and client, and of no account.
+    /// Sets the identity, with its authority and client, and removes the account.
     fileprivate mutating func take(_ identity: Identity) {
         self.identity = identity
         authority = identity.authority ?? authority
@@ -249,7 +254,8 @@ extension TokenRequest {
         signIn = SignInParameters()
     }
 
-    /// Goes to another tenant of the same authority: the only segment of its URL's path names the tenant.
+    /// Switches to another tenant of the same authority, whose URL must have the tenant as the only segment of its
+    /// path.
     fileprivate mutating func take(tenant: String) throws(ResolutionError) {
         guard CredentialRequest.TokenWish.isTenant(tenant), let url = StrictURL(authority),
             url.path.pieces(between: "/").count == 1, let (place, _) = authority.cut(atLast: "/")
@@ -260,23 +266,23 @@ extension TokenRequest {
 }
 
 extension String {
-    /// An authority's URL as plugins are asked about it.
+    /// The authority's URL in the form for plugins.
     public var withoutTrailingSlashes: String {
         var url = self[...]
         while url.utf8.last == UInt8(ascii: "/") { url = Substring(url.utf8.dropLast()) }
         return String(url)
     }
 
-    /// The host of an https URL, without a port that is the scheme's own.
+    /// The host of an https URL, without the scheme's default port.
     var hostOfURL: RequestHost? {
         guard let url = StrictURL(self), url.scheme == "https", url.user == nil else { return nil }
         return url.host.withoutOwnPort(of: url.scheme)
     }
 
-    /// Whether a scope is one of OpenID Connect's, which every application may ask for.
+    /// Whether a scope is one of OpenID Connect's, which every application may request.
     package var isOpenIDScope: Bool { ["openid", "profile", "email", "offline_access"].contains(lowercased()) }
 
-    /// The resource that a scope names: all before its last segment; nil if it is bare.
+    /// The resource in a scope: everything before its last segment; nil if there is none.
     public var resourceOfScope: String? {
         guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return nil }
         return resource.lowercased()
@@ -284,7 +290,7 @@ extension String {
 }
 
 extension Configuration {
-    /// The hosts of every authority that the configuration names.
+    /// The hosts of all authorities in the configuration.
     public var configuredHosts: [String] {
         let named =
             rules.map(\.authority) + clients.map(\.issuer) + identities.compactMap { $0.application?.authority }

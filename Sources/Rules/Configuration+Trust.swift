@@ -3,11 +3,12 @@ import Glibc
 import SettingsFile
 
 extension Configuration {
-    /// Refuses what is no file, and what somebody else could have written: `browser` is a command.
+    /// Refuses a path that isn't a file, and a file that other users could have written, because `browser` is a
+    /// command.
     ///
-    /// The owner of the system's file is root's affair; in a container it may show as nobody.
+    /// The owner of the system's file doesn't matter; in a container it may appear as nobody.
     static func requireTrust(in status: FileStatus, _ path: String, isSystem: Bool) throws(SettingsError) {
-        // /dev/null stands for an empty file.
+        // /dev/null is used as an empty file.
         if status.isCharacterDevice { return }
         guard status.isRegular else {
             throw SettingsError(file: path, line: nil, message: "is not a regular file")

@@ -1,11 +1,13 @@
 import Addresses
 public import SettingsFile
 
-/// What the files, the environment and the flags together say.
+/// The combined settings of the files, the environment and the flags.
 public struct Configuration: Sendable, Equatable {
-    /// Which flow signs a person in.
+    /// The ways for a user to sign in.
     public enum FlowChoice: String, Sendable, CaseIterable {
-        /// The machine's broker if there is one; the browser if one can open, else the device code; each the other's fallback.
+        /// The machine's broker if there is one; otherwise the browser if one can open, or else the device code.
+        ///
+        /// Each is a fallback for the others.
         case automatic = "auto"
         /// The browser only.
         case browser
@@ -15,64 +17,64 @@ public struct Configuration: Sendable, Equatable {
         case broker
     }
 
-    /// Whose machine this is.
+    /// The uses of a device.
     public enum DeviceMode: String, Sendable, CaseIterable {
-        /// One person's: credentials stay in the login keyring.
+        /// One user: credentials stay in the login keyring.
         case personal
-        /// Many persons': credentials are gone when the session ends.
+        /// Many users: credentials are removed when the session ends.
         case shared
     }
 
-    /// The authority of well-known hosts that no rule names.
+    /// The authority of well-known hosts without a rule.
     public var authority: String?
-    /// The client ID, or a well-known client's name, of whatever names none itself.
+    /// The default client ID, or a well-known client's name.
     public var clientID: String?
-    /// Whether hosts that plugins know need no rule: an authority and a client are there for whatever names none itself.
+    /// Whether hosts that plugins know need no rule, because there is a default authority with a client.
     public var mapsKnownHosts: Bool { authority.flatMap(clientID(at:)) != nil }
-    /// The account of whatever names none itself, by user name or home account id.
+    /// The default account, by user name or home account ID.
     public var account: String?
-    /// Who signs in without a person for whatever names neither an identity nor an account, by name.
+    /// The name of the identity that signs in if neither an identity nor an account is named.
     public var defaultIdentity: String?
-    /// How people sign in, unless a command says otherwise.
+    /// How users sign in, unless a command says otherwise.
     public var flow = FlowChoice.automatic
     /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview, `noBrowser` for none.
     public var browser: String?
-    /// A file of PEM certificates to trust besides the system's.
+    /// A file of PEM certificates to trust in addition to the system's.
     public var caFile: String?
-    /// The keychain group: items with the same group are shared.
+    /// The group of stored items, like a keychain access group: items in the same group are shared.
     public var group = "dev.lanyard"
-    /// Whose machine this is.
+    /// The use of the device.
     public var deviceMode = DeviceMode.personal
-    /// Whether answers that tokens gave are kept for the next time.
+    /// Whether answers with tokens are cached.
     public var answerCache = true
-    /// Seconds a person has to sign in.
+    /// The number of seconds that a user has to sign in.
     public var timeout = 900
-    /// Hosts of authorities that are trusted as those of the rules are.
+    /// Hosts of authorities that are trusted like those of the rules.
     public var knownAuthorities: [String] = []
-    /// The clients that issuers know, of all files, the system's first.
+    /// The issuers' clients from all files, the system's first.
     public var clients: [IssuerClient] = []
-    /// The identities of all files, the system's first; those that are built in are not among them.
+    /// The identities from all files, the system's first; built-in ones aren't included.
     public var identities: [Identity] = []
-    /// The rules of all files, the system's first.
+    /// The rules from all files, the system's first.
     public var rules: [Rule] = []
-    /// Who may ask the agent on this machine, of all files, the system's first.
+    /// The remote clients that may ask the agent on this machine, from all files, the system's first.
     public var forwards: [Forward] = []
-    /// The socket of an agent elsewhere that is asked instead of this machine's rules and keyring.
+    /// The socket of a remote agent that is asked instead of this machine's rules and keyring.
     public var agent: String?
     /// The keys that `[policy]` in the system's file locks.
     public var lockedKeys: Set<String> = []
-    /// The names of the well-known clients that `[policy]` in the system's file lets be used; nil for all.
+    /// The names of the well-known clients that `[policy]` in the system's file allows; nil for all.
     public var wellKnownClients: [String]?
 
-    /// Whether the policy lets a program of the machine be asked for tokens of the sign-ins that it holds.
+    /// Whether the policy allows getting tokens from a broker, a program of the machine that holds sign-ins.
     public var allowsBroker = true
-    /// Whether such a program is asked.
+    /// Whether a broker is asked.
     public var mayUseBroker: Bool { allowsBroker && (flow == .automatic || flow == .broker) }
 
-    /// What `browser` is if no browser is to be opened: the person opens the page themselves, here or elsewhere.
+    /// The value of `browser` if no browser may be opened: the user opens the page, here or elsewhere.
     public static let noBrowser = "none"
 
-    /// The built-in configuration.
+    /// Creates the built-in configuration.
     public init() {}
 
     /// The top-level keys of a file.
@@ -86,9 +88,9 @@ public struct Configuration: Sendable, Equatable {
     /// The keys of `[policy]`.
     public static let policyKeys = ["broker", "lock", "well-known-clients"]
 
-    /// Takes over what a file says; a key that is locked stays as it is.
+    /// Applies the settings of a file; locked keys stay as they are.
     ///
-    /// - Throws: `SettingsError` if a key is unknown or wrong.
+    /// - Throws: `SettingsError` if a key is unknown or its value is invalid.
     public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
         for key in file.keys where !Self.keys.contains(key) && Rule.keys.contains(key) {
             throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its [[rule]] line")
@@ -97,7 +99,7 @@ public struct Configuration: Sendable, Equatable {
         try applyIdentity(file)
         try applyBehaviour(file)
         if let mode: DeviceMode = try file.choice("device-mode") {
-            // Whether others use this machine is not for one of them to say; to ignore it would keep what must not be.
+            // A user can't decide whether others use this machine. Ignoring the key would keep what must not be kept.
             guard isSystem else { throw file.systemOnly("device-mode") }
             if !isLocked("device-mode") { deviceMode = mode }
         }
@@ -142,10 +144,10 @@ public struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Whether the system's policy forbids the user to change a key.
+    /// Whether the system's policy keeps the user from changing a key.
     public func isLocked(_ key: String) -> Bool { lockedKeys.contains(key) }
 
-    /// Whether the system's policy lets a well-known client be used, by whatever name or id it is asked for.
+    /// Whether the system's policy allows a well-known client, whether a request gives its name or its ID.
     public func allows(client name: String) -> Bool { wellKnownClients?.contains(name) ?? true }
 
     private mutating func applyIdentity(_ file: SettingsTable) throws(SettingsError) {
@@ -183,7 +185,7 @@ public struct Configuration: Sendable, Equatable {
         }
         if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
         if let command = try file.string("browser"), !isLocked("browser") {
-            // Empty takes back what a file before this one says.
+            // An empty value cancels that of an earlier file.
             browser = command.isEmpty ? nil : command
         }
         if let path = try file.string("ca-file") {
@@ -201,14 +203,14 @@ public struct Configuration: Sendable, Equatable {
 }
 
 extension SettingsTable {
-    /// The error for a key that only the system's file may have.
+    /// Returns the error for a key that only the system's file may have.
     fileprivate func systemOnly(_ key: String, as name: String? = nil) -> SettingsError {
         error(
             key, "`\(name ?? key)` is allowed only in the system's file", hint: "move it to \(Configuration.systemFile)"
         )
     }
 
-    /// A key whose value is one of a few words.
+    /// Returns the value of a key that must be one of a few words.
     fileprivate func choice<Choice>(_ key: String) throws(SettingsError) -> Choice?
     where Choice: RawRepresentable<String> & CaseIterable {
         guard let word = try string(key) else { return nil }

@@ -2,30 +2,30 @@ import Addresses
 import Secrets
 public import SettingsFile
 
-/// A far side that may ask the agent on this machine: a host that was reached with ssh, or a container.
+/// A remote client that may ask the agent on this machine: a host reached by ssh, or a container.
 public struct Forward: Sendable, Equatable {
-    /// What people call the far side; its socket has the same name.
+    /// The client's name, which is also its socket's.
     public var name: String
-    /// Which URLs it may ask for.
+    /// The URLs that it may ask for.
     public var urls: [URLPattern]
-    /// Whether the person is asked each time before it gets something.
+    /// Whether the user is asked each time before it gets a credential.
     public var confirms = false
-    /// The file that holds its table; empty for one that is yet to be written.
+    /// The file with its table; empty if it hasn't been written yet.
     public var file = ""
-    /// The line that the table begins at, from 1.
+    /// The line at which the table begins, from 1.
     public var line: Int?
 
     /// The keys of a forward.
     public static let keys = ["name", "urls", "confirm"]
 
-    /// Describes a far side that is to be written.
+    /// Creates a forward that is about to be written.
     public init(name: String, urls: [URLPattern], confirms: Bool) {
         self.name = name
         self.urls = urls
         self.confirms = confirms
     }
 
-    /// Reads a `[[forward]]` table.
+    /// Parses a `[[forward]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
     public init(_ table: SettingsTable) throws(SettingsError) {
@@ -54,30 +54,32 @@ public struct Forward: Sendable, Equatable {
         line = table.line
     }
 
-    /// Whether a text can name a far side: as an identity's name, but not `.` first, for it names a file.
+    /// Whether a text can name a forward: the same as for an identity, but without a leading `.`, because it names a
+    /// file.
     public static func isName(_ text: String) -> Bool {
         Identity.isName(text) && text.utf8.first != UInt8(ascii: ".")
     }
 }
 
 extension Forward {
-    /// Why a far side isn't given what it asks for.
+    /// The reasons for refusing a remote client's request.
     public enum Objection: Sendable, Equatable {
-        /// No pattern of its list matches.
+        /// No pattern in its list matches.
         case notListed
-        /// Only patterns with a path would match, and it names none.
+        /// Only patterns with a path would match, and the request has none.
         case needsPath
-        /// It asks for scopes that are no resource's default, and so for no URL.
+        /// The request names scopes other than a resource's default scope, and so belongs to no URL.
         case namesScopes
-        /// It asks for a token by more than its place, which a list of URLs says nothing about.
+        /// The request names more of a token than its place, which a list of URLs doesn't cover.
         case namesToken
-        /// It names no place.
+        /// The request names no place.
         case noPlace
     }
 
-    /// Why this far side isn't given what it asks for; nil if it may have it.
+    /// Returns why a request of this remote client is refused; nil if it is allowed.
     ///
-    /// A token by scopes counts as one for the URLs of the resources whose default scopes they are: SDKs ask so.
+    /// A token by scopes counts as one for the URLs of the resources with these default scopes, because SDKs ask like
+    /// that.
     public func objection(to request: CredentialRequest) -> Objection? {
         var wish = request.wish
         (wish.scopes, wish.tenant) = ([], nil)
@@ -99,7 +101,7 @@ extension Forward {
 }
 
 extension String {
-    /// The URL of the resource whose default scope this is; nil if it is none's.
+    /// The URL of the resource whose default scope this is; nil if there is none.
     public var urlOfDefaultScope: RequestURL? {
         let end = CredentialRequest.TokenWish.wholeResource
         guard isScopeToken, hasSuffix(end), let url = try? RequestURL(String(dropLast(end.utf8.count))),

@@ -2,46 +2,46 @@ import Addresses
 import Claims
 public import SettingsFile
 
-/// Who signs in without a person: an application or a machine.
+/// An identity that signs in without a user: an application or a machine.
 public struct Identity: Sendable, Equatable {
-    /// What people call it; rules, requests and `LANYARD_IDENTITY` name it so.
+    /// The name that rules, requests and `LANYARD_IDENTITY` use.
     public var name: String
     /// How it gets its tokens.
     public var source: Source
-    /// The file that holds its table; empty for one that is built in, or is yet to be written.
+    /// The file with its table; empty if it is built in, or hasn't been written yet.
     public var file = ""
-    /// The line that the table begins at, from 1.
+    /// The line at which the table begins, from 1.
     public var line: Int?
 
-    /// The variables that describe it, if they do.
+    /// The variables that describe it, if any do.
     public var variables: [String] = []
-    /// Variables of which one more, set, would describe another identity instead.
+    /// Variables that would make it a different identity if one of them were set, too.
     public var lackingVariables: [String] = []
-    /// Whether it is the machine's only because the variables describe no application: perhaps there is no such machine.
+    /// Whether it is the machine's only because the variables describe no application; the machine may have none.
     public var isAssumed = false
 
-    /// How an identity gets its tokens.
+    /// The ways in which an identity gets its tokens.
     public enum Source: Sendable, Equatable {
-        /// As an application that proves itself to its authority (RFC 6749, 4.4).
+        /// As an application that authenticates to its authority (RFC 6749, 4.4).
         case application(Application)
         /// From the platform that this machine runs on: `system`, `client-id:…`, `object-id:…` or `resource-id:…`.
         case machine(String)
-        /// As what the variables of the process describe, by what plugins' manifests say of them.
+        /// As the identity that the process's variables describe, according to plugins' manifests.
         case environment
     }
 
-    /// An application that an authority knows.
+    /// An application that is registered at an authority.
     public struct Application: Sendable, Equatable {
         /// The authority's URL.
         public var authority: String
-        /// What kind of authority it is, if the URL's shape doesn't tell.
+        /// The kind of authority, if the URL's form doesn't show it.
         public var kind: String?
         /// The application's client ID.
         public var clientID: String
-        /// What shows that it is the application.
+        /// The proof of the application's identity.
         public var proof: Proof
 
-        /// Describes an application.
+        /// Creates an application.
         public init(authority: String, kind: String? = nil, clientID: String, proof: Proof) {
             self.authority = authority
             self.kind = kind
@@ -50,44 +50,44 @@ public struct Identity: Sendable, Equatable {
         }
     }
 
-    /// What shows that an application is itself.
+    /// The ways in which an application proves its identity.
     public enum Proof: Sendable, Equatable {
         /// The client secret (RFC 6749, 2.3.1).
         case secret(Keeper)
-        /// A file with its certificate and key; and who has the password, if the file is encrypted.
+        /// A file with its certificate and key, and where the password is stored if the file is encrypted.
         case certificate(path: String, password: Keeper?)
-        /// Somebody else's word for it (RFC 7523): the name of a source, perhaps with `:` and what it takes.
+        /// An assertion from elsewhere (RFC 7523): the name of a source, which may be followed by `:` and an argument.
         case assertion(String)
     }
 
-    /// Who has a secret.
+    /// The places that may hold a secret.
     public enum Keeper: Sendable, Equatable {
-        /// The keyring.
+        /// In the keyring.
         case keyring
-        /// A variable of the process.
+        /// In a variable of the process.
         case variable(String)
     }
 
-    /// Names an identity.
+    /// Creates an identity.
     public init(name: String, source: Source) {
         self.name = name
         self.source = source
     }
 
-    /// What the variables describe.
+    /// The identity that the variables describe.
     public static let environment = Identity(name: "environment", source: .environment)
-    /// The machine's own.
+    /// The machine's own identity.
     public static let machine = Identity(name: "machine", source: .machine("system"))
-    /// Those that need no table.
+    /// The identities that need no table.
     public static let builtIn = [environment, machine]
 
-    /// The application, if it is one.
+    /// The application; nil for other identities.
     public var application: Application? {
         guard case .application(let application) = source else { return nil }
         return application
     }
 
-    /// Whether a text can name an identity: 1 to 64 letters, digits, `.`, `_` and `-`, not `-` first.
+    /// Whether a text can name an identity: 1 to 64 letters, digits, `.`, `_` and `-`, but no leading `-`.
     public static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy { $0.isLabelByte || $0 == UInt8(ascii: ".") }
@@ -101,7 +101,7 @@ extension Identity {
         "certificate-password-variable", "assertion", "managed",
     ]
 
-    /// Reads an `[[identity]]` table.
+    /// Parses an `[[identity]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong, or one proof stands beside another.
     public init(_ table: SettingsTable) throws(SettingsError) {
@@ -119,7 +119,7 @@ extension Identity {
         line = table.line
     }
 
-    /// The identity as its table would be read.
+    /// Returns the identity as parsed from its own table.
     ///
     /// - Throws: `SettingsError` if no file may have such a table.
     public func checked() throws(SettingsError) -> Identity {
@@ -215,7 +215,7 @@ extension SettingsTable {
 }
 
 extension Identity {
-    /// Whether a text can say where assertions come from: a short name, perhaps with `:` and what it takes.
+    /// Whether a text can be a source of assertions: a short name, which may be followed by `:` and an argument.
     public static func isAssertionSource(_ text: String) -> Bool {
         guard text.utf8.count <= 4096, !text.hasControlCharacter else { return false }
         let name = text.cut(at: ":").map { String($0.0) } ?? text
@@ -224,13 +224,13 @@ extension Identity {
         return isName(name)
     }
 
-    /// The variable that has the assertion itself, if a source is one (`variable:NAME`).
+    /// Returns the variable with the assertion itself, if the source is one (`variable:NAME`); otherwise nil.
     public static func variable(ofAssertion source: String) -> String? {
         guard let (kind, name) = source.cut(at: ":"), kind.isSame(as: "variable") else { return nil }
         return String(name)
     }
 
-    /// The variable that has its secret, its certificate's password or the assertion itself; nil if none has.
+    /// The variable with its secret, its certificate's password or the assertion itself; nil if there is none.
     public var secretVariable: String? {
         switch application?.proof {
         case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): name

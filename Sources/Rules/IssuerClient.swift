@@ -1,9 +1,9 @@
 import Addresses
 import SettingsFile
 
-/// The client that an issuer knows: a `[[client]]` table, which an organisation ships to everybody.
+/// An issuer's client: a `[[client]]` table, which an organisation ships to all of its users.
 public struct IssuerClient: Sendable, Equatable {
-    /// The issuer: an authority's URL.
+    /// The issuer, as an authority's URL.
     public let issuer: String
     /// The client ID, or a well-known client's name.
     public let clientID: String
@@ -11,9 +11,9 @@ public struct IssuerClient: Sendable, Equatable {
     /// The keys of a client.
     public static let keys = ["issuer", "client-id"]
 
-    /// Reads a `[[client]]` table.
+    /// Parses a `[[client]]` table.
     ///
-    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
+    /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
     init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "client")
         guard let issuer = try table.string("issuer") else {
@@ -24,23 +24,23 @@ public struct IssuerClient: Sendable, Equatable {
         clientID = id
     }
 
-    /// Whether it is the client at an authority; an issuer's path may be spelt in any case, as all are compared so.
+    /// Whether it is the client for an authority; the case of an issuer's path is ignored, as in all comparisons.
     func isKnown(at authority: String) -> Bool {
         issuer.lowercased().isSame(as: authority.withoutTrailingSlashes.lowercased())
     }
 }
 
 extension Configuration {
-    /// The client of whatever names none itself at an authority: its issuer's, of several the last, so that a user's wins; else
-    /// the one for all.
+    /// Returns the default client of an authority: its issuer's, of several the last, so that a user's wins; or else
+    /// the general default.
     public func clientID(at authority: String) -> String? {
         clients.last { $0.isKnown(at: authority) }?.clientID ?? clientID
     }
 
-    /// The client of a rule; nil if it names none and its authority has none.
+    /// Returns the client of a rule; nil if neither the rule nor its authority has one.
     public func clientID(of rule: Rule) -> String? { rule.clientID ?? clientID(at: rule.authority) }
 
-    /// The authorities that a client ID, whatever its case, is used at, and their kinds if rules name them.
+    /// Returns the authorities where a client ID is used, ignoring case, and their kinds if rules name them.
     public func authorities(ofClient id: String) -> [(url: String, kind: String?)] {
         let ofRules = rules.filter { clientID(of: $0)?.lowercased() == id.lowercased() }
         let ofIssuers = clients.filter { $0.clientID.lowercased() == id.lowercased() }.map(\.issuer)

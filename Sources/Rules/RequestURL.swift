@@ -1,22 +1,22 @@
 public import Addresses
 public import Secrets
 
-/// A URL cut up as git cuts one (credential.c): scheme, user, password, host and path, percent-decoded.
+/// A URL split up as in git (credential.c): scheme, user, password, host and path, percent-decoded.
 public struct RequestURL: Sendable {
     /// The scheme, lower-cased.
     public let scheme: String
     /// The host and its port.
     public let host: RequestHost
-    /// The user; nil if the URL names none.
+    /// The user name; nil if the URL has none.
     public let username: String?
-    /// The password; nil if the URL holds none.
+    /// The password; nil if the URL has none.
     public let password: Secret?
-    /// All after the host, without slashes at its start; nil if there is nothing.
+    /// Everything after the host, without leading slashes; nil if there is nothing.
     public let path: String?
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
-    /// - Throws: `RequestError` if programs could disagree about its host, or a part decodes to a control character
+    /// - Throws: `RequestError` if programs could disagree about its host, or if a part decodes to a control character
     ///   (CVE-2020-5260).
     public init(_ text: String) throws(RequestError) {
         guard let url = StrictURL(text) else { throw .invalid("url") }
@@ -34,8 +34,8 @@ public struct RequestURL: Sendable {
     }
 }
 
-/// What makes a request unusable.
+/// The reason why a request is invalid.
 public enum RequestError: Error, Sendable, Equatable {
-    /// The value of this key cannot be what the key says: control characters, or no host, scheme or URL.
+    /// The value of this key is invalid: it has control characters, or lacks a host, a scheme or a URL.
     case invalid(String)
 }

@@ -3,32 +3,32 @@ public import Claims
 import Secrets
 public import SettingsFile
 
-/// Says that URLs need a token: from which authority, for which application and scopes, of which account.
+/// A rule that maps URLs to a token: its authority, application, scopes and account.
 public struct Rule: Sendable, Equatable {
-    /// Which URLs the rule is for.
+    /// The URLs that the rule is for.
     public var pattern: URLPattern
-    /// The authority's URL; empty for the identity's.
+    /// The authority's URL; empty for that of the identity.
     public var authority: String
     /// The application's client ID, or a well-known client's name; nil for the configuration's `client-id`.
     public var clientID: String?
-    /// The scopes of the token; none for those that a manifest says the authority's issuers want.
+    /// The scopes of the token; empty for those that a manifest specifies for the authority's issuers.
     public var scopes: [String]
-    /// What the token is for, besides its scopes, each an absolute URI (RFC 8707).
+    /// The resource indicators of the token, each an absolute URI (RFC 8707).
     public var resourceIndicators: [String] = []
-    /// What the token is turned into before it is handed out, by a plugin's name for it; nil for what the host takes by a
-    /// manifest, mostly the token itself.
+    /// The plugin's name of an exchange for the token; nil for what a manifest specifies for the host, usually the
+    /// token itself.
     public var exchange: String?
-    /// The account, by user name or home account id; nil for the selected or only one.
+    /// The account, by user name or home account ID; nil for the selected or only one.
     public var account: String?
-    /// Who signs in without a person, by name; nil for the configuration's default, or a person.
+    /// The name of the identity that signs in without a user; nil for the configuration's default, or a user.
     public var identity: String?
-    /// What kind of authority it is, if the URL's shape doesn't tell: `aad` or `b2c`.
+    /// The kind of authority, if the URL's form doesn't show it: `aad` or `b2c`.
     public var kind: String?
-    /// What shapes a sign-in.
+    /// The parameters of a sign-in.
     public var signIn = SignInParameters()
-    /// The file that holds the rule; empty for one that is yet to be written.
+    /// The file with the rule; empty if it hasn't been written yet.
     public var file = ""
-    /// The line that the rule begins at, from 1.
+    /// The line at which the rule begins, from 1.
     public var line: Int?
 
     /// The keys of a rule.
@@ -36,14 +36,14 @@ public struct Rule: Sendable, Equatable {
         ["url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind"]
         + SignInParameter.ofRules.map(\.setting)
 
-    /// Makes a rule of what every rule has, to be written.
+    /// Creates a rule with its required fields, to be written.
     public init(pattern: URLPattern, authority: String, scopes: [String]) {
         self.pattern = pattern
         self.authority = authority
         self.scopes = scopes
     }
 
-    /// Reads a `[[rule]]` table.
+    /// Parses a `[[rule]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
     public init(_ table: SettingsTable) throws(SettingsError) {
@@ -95,7 +95,7 @@ public struct Rule: Sendable, Equatable {
 }
 
 extension String {
-    /// RFC 6749, 3.3: printable ASCII without space, quote or backslash.
+    /// Whether it is a valid scope token (RFC 6749, 3.3): printable ASCII without space, quote or backslash.
     public var isScopeToken: Bool {
         !isEmpty && utf8.allSatisfy { $0.isVisibleASCII && $0 != 0x22 && $0 != 0x5C }
     }

@@ -1,13 +1,13 @@
 public import SettingsFile
 
-/// The value of a key above all tables.
+/// The value of a top-level key.
 public enum SettingValue: Sendable, Equatable {
     case text(String)
     case number(Int)
     case truth(Bool)
     case list([String])
 
-    /// The value as words, as it is typed.
+    /// The value as the words that a user types.
     public var words: [String] {
         switch self {
         case .text(let text): [text]
@@ -17,7 +17,7 @@ public enum SettingValue: Sendable, Equatable {
         }
     }
 
-    /// The value as a TOML file has it.
+    /// The value in TOML syntax.
     public var inTOML: String {
         switch self {
         case .text(let text): text.inTOML
@@ -29,12 +29,12 @@ public enum SettingValue: Sendable, Equatable {
 }
 
 extension Configuration {
-    /// The keys that are no tables.
+    /// The keys that aren't tables.
     public static var settingKeys: [String] {
         keys.filter { !["client", "forward", "identity", "policy", "rule"].contains($0) }
     }
 
-    /// What is in effect for a key; nil if nothing is.
+    /// Returns the effective value of a key; nil if there is none.
     public func value(of key: String) -> SettingValue? {
         switch key {
         case "account": account.map(SettingValue.text)
@@ -54,9 +54,9 @@ extension Configuration {
         }
     }
 
-    /// What words that are typed come to as the value of a key.
+    /// Converts the words that a user typed to the value of a key.
     ///
-    /// - Throws: `SettingsError` that a file with it would be refused by; it names no file.
+    /// - Throws: The `SettingsError` that a file with this value would cause; it names no file.
     public static func value(_ words: [String], of key: String) throws(SettingsError) -> SettingValue {
         func wrong(_ what: String) -> SettingsError {
             SettingsError(file: "", line: nil, message: "`\(key)` must be \(what)")
@@ -84,11 +84,11 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// A key, what is in effect for it, and what says so.
+    /// A key with its effective value and origin.
     public struct Setting: Sendable, Equatable {
-        /// What sets a key.
+        /// The origins of a value.
         public enum Origin: Sendable, Equatable {
-            /// lanyard itself.
+            /// The built-in default.
             case builtIn
             /// A line of a file.
             case file(String, line: Int?)
@@ -98,19 +98,19 @@ extension Configuration {
 
         /// One of `settingKeys`.
         public let key: String
-        /// Nil if nothing is in effect.
+        /// The effective value; nil if there is none.
         public let value: SettingValue?
-        /// What says so.
+        /// The origin of the value.
         public let origin: Origin
-        /// Whether the system's policy forbids the user to change it.
+        /// Whether the system's policy keeps the user from changing it.
         public let isLocked: Bool
     }
 
-    /// Every key that is no table, and what sets it.
+    /// Returns every key that isn't a table, with its value and origin.
     ///
-    /// If the user's file is to be written, it may be missing even if `LANYARD_CONFIG` names it.
+    /// If the user's file is about to be written, it may be missing even if `LANYARD_CONFIG` names it.
     ///
-    /// - Throws: `SettingsError` if a file cannot be read or is wrong.
+    /// - Throws: `SettingsError` if a file can't be read or is invalid.
     public static func settings(
         environment: [String: String], isToBeWritten: Bool = false
     ) throws(SettingsError) -> [Setting] {

@@ -3,7 +3,7 @@ import Claims
 import SettingsFile
 
 extension SettingsTable {
-    /// Checks an authority's URL: https, with a host and a path.
+    /// Returns an authority's URL if it is valid: https, with a host and a path.
     func authority(_ url: String, key: String = "authority") throws(SettingsError) -> String {
         let text = url.withoutTrailingSlashes
         guard let place = StrictURL(text), place.scheme == "https", place.user == nil, !place.hasQueryOrFragment else {
@@ -14,7 +14,8 @@ extension SettingsTable {
         return text
     }
 
-    /// Refuses keys that a `[[rule]]` or `[[client]]` hasn't; those of the whole file have slipped below its line.
+    /// Refuses keys that a `[[rule]]` or `[[client]]` can't have; a top-level key may have been put below the table's
+    /// header.
     func allow(only keys: [String], of table: String) throws(SettingsError) {
         for key in self.keys where !keys.contains(key) && Configuration.keys.contains(key) {
             throw error(
@@ -24,7 +25,7 @@ extension SettingsTable {
         try allow(only: keys)
     }
 
-    /// The table's `client-id`, checked.
+    /// Returns the table's `client-id`, validated.
     func clientID() throws(SettingsError) -> String? {
         guard let id = try string("client-id") else { return nil }
         guard id.isScopeToken, id.utf8.count <= 256 else {
@@ -35,7 +36,7 @@ extension SettingsTable {
         return id
     }
 
-    /// The name of an identity, checked; who it is may be in another file.
+    /// Returns the name of an identity, validated; its table may be in another file.
     func identityName(_ key: String) throws(SettingsError) -> String? {
         guard let name = try string(key) else { return nil }
         guard Identity.isName(name) else {
@@ -45,7 +46,7 @@ extension SettingsTable {
         return name
     }
 
-    /// The table's `exchange`, checked.
+    /// Returns the table's `exchange`, validated.
     func exchange() throws(SettingsError) -> String? {
         guard let name = try string("exchange") else { return nil }
         guard name.isScopeToken, name.utf8.count <= 64 else {
@@ -56,7 +57,7 @@ extension SettingsTable {
         return name
     }
 
-    /// What shapes a sign-in, checked.
+    /// Returns the parameters of a sign-in, validated.
     func signIn() throws(SettingsError) -> SignInParameters {
         var signIn = SignInParameters()
         for parameter in SignInParameter.ofRules {

@@ -2,17 +2,17 @@ import Addresses
 import Claims
 
 extension TokenRequest {
-    /// Takes over what the server of a mapped host says about the token it wants (`wwwauth[]`).
+    /// Applies what a mapped host's server says about the token that it needs (`wwwauth[]`).
     ///
-    /// That is little, since a server is not to be trusted. It can have claims asked for, unless the consumer named its
-    /// own; and if the authority is the default one for well-known hosts, and leaves the realm open, it can name
-    /// the realm. It can't map a host, name a resource or bring in an authority.
+    /// The server isn't trusted, so its influence is limited. It can ask for claims, unless the consumer sent its own.
+    /// If the authority is the default one for well-known hosts and leaves the realm open, it can name the realm. It
+    /// can't map a host, name a resource or add an authority.
     ///
     /// - Parameters:
-    ///   - request: what the consumer asked, with the server's headers.
-    ///   - narrowing: the authority with the realm of another URL of it; nil if it has a realm, or the URL names none of its
-    ///     own.
-    /// - Throws: `ResolutionError.badChallenge` if the claims wanted can't be asked for.
+    ///   - request: The consumer's request, with the server's headers.
+    ///   - narrowing: Returns the authority with the realm of another URL of it; nil if it has a realm, or if the URL
+    ///     has none of its own.
+    /// - Throws: `ResolutionError.badChallenge` if the claims can't be requested.
     public mutating func heedServer(
         of request: CredentialRequest, narrowing: (String) -> String?
     ) throws(ResolutionError) {

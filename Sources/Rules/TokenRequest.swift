@@ -1,83 +1,86 @@
 public import Claims
 
-/// A token that somebody needs: what a request comes to, once rules and configuration have been applied.
+/// The token that a request needs, according to the rules and the configuration.
 public struct TokenRequest: Sendable, Equatable {
-    /// Why the token is for this consumer.
+    /// The reasons for giving a token to a consumer.
     public enum Origin: Sendable, Equatable {
-        /// A rule maps the URL; its pattern.
+        /// A rule maps the URL; with the rule's pattern.
         case rule(String)
-        /// A plugin's manifest knows the host; the resource's name.
+        /// A plugin's manifest knows the host; with the resource's name.
         case wellKnownHost(String)
-        /// The consumer named authority and scopes, and no host.
+        /// The consumer named the authority and scopes, and no host.
         case consumer
     }
 
-    /// What a consumer may name.
+    /// The parts that a consumer may name.
     public enum Named: Sendable {
         case authority
         case clientID
         case scopes
     }
 
-    /// Why the token is for this consumer.
+    /// The reason for giving the token to this consumer.
     public var origin: Origin
     /// The authority's URL.
     public var authority: String
-    /// Whether the configuration names the authority, which makes its host a known one.
+    /// Whether the configuration names the authority, so that its host is a known one.
     public var authorityIsConfigured: Bool
-    /// The kind of authority, if its URL doesn't tell.
+    /// The kind of authority, if its URL doesn't show it.
     public var kind: String?
-    /// The application's client ID, or a name for it until the plugins have been asked.
+    /// The application's client ID, or its name until the plugins have been asked.
     public var clientID: String
-    /// The scopes wanted.
+    /// The requested scopes.
     public var scopes: [String]
-    /// What the token is for, besides its scopes (RFC 8707); only a rule says so.
+    /// The resource indicators (RFC 8707); only a rule has them.
     public var resourceIndicators: [String] = []
-    /// What the token is turned into for the host; nil if the host takes the token itself.
+    /// The exchange that the host needs; nil if the host accepts the token itself.
     public var exchange: TokenExchange?
-    /// What of these the consumer named itself; the rest comes from rules and configuration.
+    /// The parts that the consumer named; the others come from rules and configuration.
     public var named: Set<Named> = []
     /// The host, with its port, that the token is presented to; nil for a script's own request.
     public var host: String?
-    /// The path there; nil unless the consumer tells it.
+    /// The path on the host; nil if the consumer doesn't send it.
     public var path: String?
-    /// The account named for the request, by user name or home account id: it or none.
+    /// The account that must be used, by user name or home account ID; nil if none was named.
     public var account: String?
-    /// Who signs in without a person; nil if a person does.
+    /// The identity that signs in without a user; nil if a user does.
     public var identity: Identity?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
     public var userHint: String?
-    /// Whether the user name is an account's, as at code hosts: then it is for that account, and for no other that has a name.
+    /// Whether the user name is an account's, as at code hosts.
+    ///
+    /// If so, no other account with a known name may be used.
     public var userHintIsAccount = false
-    /// A claims request, checked: JSON on one line.
+    /// A claims request, validated: JSON on one line.
     public var claims: String?
-    /// What shapes a sign-in, should there be one.
+    /// The parameters of a sign-in, if there is one.
     public var signIn = SignInParameters()
 
-    /// OpenID Connect's `prompt`, which decides also whether anything stored will do.
+    /// OpenID Connect's `prompt`, which also decides whether a stored token may be used.
     public var prompt: String? {
         get { signIn.prompt }
         set { signIn.prompt = newValue }
     }
 
-    /// Who must be the one that signs in: the account that is named, else the user name if it is an account's or an address.
+    /// The account that must sign in: the named account, or else the user name if it is an account's or an email
+    /// address.
     public var expectedAccount: String? {
         account ?? userHint.flatMap { userHintIsAccount || $0.isAddress ? $0 : nil }
     }
 }
 
-/// What a token is turned into before it is handed out.
+/// An exchange of a token before it is handed out.
 public struct TokenExchange: Sendable, Equatable {
-    /// The plugin's name for it.
+    /// The plugin's name for the exchange.
     public var name: String
-    /// The host that takes the result, with `:port` if that isn't 443.
+    /// The host that accepts the result, with `:port` if that isn't 443.
     public var audience: String
-    /// The path there, if the result depends on it; empty otherwise.
+    /// The path on the host, if the result depends on it; otherwise empty.
     public var path: String
-    /// Whether the result depends on the path there.
+    /// Whether the result depends on the path.
     public var isPerPath: Bool
 
-    /// Names an exchange; a path that isn't nil is one that the result depends on.
+    /// Creates an exchange; if `path` isn't nil, the result depends on it.
     public init(_ name: String, for audience: String, path: String? = nil) {
         self.name = name
         self.audience = audience
@@ -85,47 +88,48 @@ public struct TokenExchange: Sendable, Equatable {
         isPerPath = path != nil
     }
 
-    /// What a manifest says of an exchange: its name, the scopes of the token, and whether the result is for one path only.
+    /// An exchange in a manifest: its name, the scopes of the token, and whether the result is for a single path.
     public typealias Row = (name: String, scopes: [String], isPerPath: Bool)
 }
 
 extension String {
-    /// Whether it names a person, and not an organisation as the user name of an Azure DevOps URL does.
+    /// Whether it is an email address, and so names a user rather than an organisation, as in an Azure DevOps URL.
     public var isAddress: Bool { utf8.contains(UInt8(ascii: "@")) }
 }
 
-/// Why a request that needs a token can't have it.
+/// The reason why a request that needs a token can't be resolved.
 public enum ResolutionError: Error, Sendable, Equatable {
-    /// The request names scopes or an authority, but not both, and no rule helps.
+    /// The request names either scopes or an authority, but not both, and no rule supplies the other.
     case incomplete
     /// The request names scopes, and neither it nor the configuration has an authority.
     case noAuthority
-    /// The host is not mapped to the resource of the scopes that the consumer named.
+    /// The host isn't mapped to the resource of the scopes that the consumer named.
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client ID.
     case noClientID(authority: String)
-    /// The rule names no scopes, and no manifest says which are wanted at its authority.
+    /// The rule has no scopes, and no manifest specifies any for its authority.
     case noScopes(authority: String)
-    /// The rule names an exchange that the authority's plugin doesn't do.
+    /// The rule names an exchange that the authority's plugin doesn't support.
     case unknownExchange(String, authority: String)
-    /// What should be a client's id or name is neither at the authority; the names that there are, and the nearest.
+    /// The client is neither an ID nor a name at the authority; with the available names, and the nearest one.
     case unknownClient(String, names: [String], nearest: String?)
-    /// The system's policy forbids a well-known client, by its name.
+    /// The system's policy forbids a well-known client; with its name.
     case forbiddenClient(String)
     /// The request names a tenant, and this authority's URL has no place for one.
     case noTenants(authority: String)
-    /// A scope isn't one.
+    /// A scope is invalid.
     case badScope
-    /// The claims that the consumer named can't be asked for.
+    /// The claims that the consumer sent can't be requested.
     case badClaims(ClaimsError)
-    /// The sign-in is given something that it can't be given.
+    /// A parameter of the sign-in is invalid.
     case badParameter(SignInParameterError)
-    /// No table has the identity of this name, and none is built in; the names that there are.
+    /// There is no table for the identity with this name, and none is built in; with the available names.
     case unknownIdentity(String, names: [String])
-    /// The variables describe no identity that a plugin knows; the sets of variables that would, and what of them is there.
+    /// The variables describe no identity that a plugin knows; with the sets of variables that would, and those of them
+    /// that are set.
     case noIdentityInEnvironment([[String]], present: [String])
-    /// A plugin's manifest refuses what the variables describe, in its own words.
+    /// A plugin's manifest refuses the identity that the variables describe, in the manifest's words.
     case refusedIdentity(String, hint: String)
-    /// The claims that the host's server wants can't be asked for.
+    /// The claims that the host's server asked for can't be requested.
     case badChallenge(host: String, ClaimsError)
 }

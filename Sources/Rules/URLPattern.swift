@@ -1,36 +1,37 @@
 public import Addresses
 
-/// A rule's `url`, matched as git matches `http.<url>.*` (git-config(1)).
+/// A rule's `url`, which is matched like git's `http.<url>.*` (git-config(1)).
 ///
-/// The scheme is equal; the host is equal or a `*` stands for one of its labels; the port is equal, a scheme's own port
-/// counting as none; the path is a prefix by whole segments; a user name, if the pattern has one, is equal. Path and user name
-/// are percent-decoded, as git sends them, and compared by bytes: a letter may be spelt in two ways, and servers tell them apart.
+/// The scheme must be equal. The host must be equal, but a `*` stands for one of its labels. The port must be equal,
+/// with the scheme's default port counting as none. The path must be a prefix of whole segments. If the pattern has a
+/// user name, it must be equal. Path and user name are percent-decoded, as git sends them, and compared by bytes:
+/// Unicode may encode a letter in two ways, which servers treat as different.
 public struct URLPattern: Sendable, Equatable {
-    /// The pattern as it was written.
+    /// The pattern as written.
     public let text: String
     /// The scheme, lower-cased.
     public let scheme: String
-    /// The host, which may have wildcards, without a port that is the scheme's own.
+    /// The host, which may have wildcards, without the scheme's default port.
     public let host: RequestHost
-    /// Whether what should be a user name is one with a password behind it.
+    /// Whether the user name is followed by a password.
     public let hasPassword: Bool
     private let segments: [[UInt8]]
     private let username: [UInt8]?
 
-    /// How closely a pattern fits; of two that match, the greater is the better.
+    /// How closely a pattern matches; greater is better.
     public struct Fit: Comparable, Sendable {
         let literalLabels: Int
         let segments: Int
         let namesUser: Bool
 
-        /// Host first, then path, then user, as git ranks them.
+        /// Compares the host first, then the path, then the user, like git.
         public static func < (one: Fit, other: Fit) -> Bool {
             (one.literalLabels, one.segments, one.namesUser ? 1 : 0)
                 < (other.literalLabels, other.segments, other.namesUser ? 1 : 0)
         }
     }
 
-    /// Reads a pattern; nil if it isn't a URL with or without wildcards, or has a query or fragment.
+    /// Parses a pattern; nil if it isn't a URL with or without wildcards, or if it has a query or fragment.
     public init?(_ text: String) {
         guard let url = StrictURL(pattern: text), !url.hasQueryOrFragment, let path = url.path.percentDecoded,
             let user = (url.user ?? "").percentDecoded
@@ -43,7 +44,7 @@ public struct URLPattern: Sendable, Equatable {
         username = url.user == nil ? nil : Array(user.utf8)
     }
 
-    /// What git would ask for the pattern's own URL; a `*` in its host stays one.
+    /// The request that git would make for the pattern's own URL; a `*` in its host stays.
     public var request: CredentialRequest {
         var request = CredentialRequest()
         (request.scheme, request.host) = (scheme, host)
@@ -55,7 +56,7 @@ public struct URLPattern: Sendable, Equatable {
     /// Whether the pattern has a path.
     public var hasPath: Bool { !segments.isEmpty }
 
-    /// `SCHEME://HOST` of a pattern that has a path and no wildcard, else nil.
+    /// The pattern as `SCHEME://HOST` if it has a path and no wildcard; otherwise nil.
     public var placeWithPath: String? {
         guard !segments.isEmpty, !host.name.hasBytes("*") else { return nil }
         return "\(scheme)://\(host.urlText)"
@@ -66,27 +67,27 @@ public struct URLPattern: Sendable, Equatable {
         (scheme, host, segments) == (other.scheme, other.host, other.segments) && username == other.username
     }
 
-    /// How the pattern fits a request, or nil if it doesn't match.
+    /// Returns how the pattern matches a request; nil if it doesn't.
     public func fit(_ request: CredentialRequest) -> Fit? {
         guard mismatch(request) == nil, let literal = request.host.flatMap(literalLabels) else { return nil }
         return Fit(literalLabels: literal, segments: segments.count, namesUser: username != nil)
     }
 
-    /// Why a pattern doesn't match a request.
+    /// The reason why a pattern doesn't match a request.
     public enum Mismatch: String, Sendable {
-        /// Another scheme.
+        /// The scheme differs.
         case scheme
-        /// Another host.
+        /// The host differs.
         case host
-        /// Another port.
+        /// The port differs.
         case port
-        /// Another path, or none though one is needed.
+        /// The path differs, or is missing.
         case path
-        /// Another user name, or none.
+        /// The user name differs, or is missing.
         case username
     }
 
-    /// The first thing in which a request differs from the pattern, or nil if it matches.
+    /// Returns the first part in which a request differs from the pattern; nil if it matches.
     public func mismatch(_ request: CredentialRequest) -> Mismatch? {
         guard let host = request.host, request.scheme == scheme else { return .scheme }
         guard literalLabels(matching: host) != nil else { return .host }
@@ -103,7 +104,8 @@ public struct URLPattern: Sendable, Equatable {
         return bare.segments.starts(with: segments)
     }
 
-    /// How many labels of the host the pattern names, a `*` being one label of a name; nil if it doesn't match.
+    /// Returns how many of the host's labels the pattern has literally, where `*` isn't literal; nil if it doesn't
+    /// match.
     private func literalLabels(matching other: RequestHost) -> Int? {
         if host.name == other.name { return host.labels.count }
         guard !other.isIPv6, other.name.isHost(meantBy: host.name) else { return nil }
@@ -114,7 +116,7 @@ public struct URLPattern: Sendable, Equatable {
 extension StringProtocol {
     fileprivate var segments: [[UInt8]] { pieces(between: "/").map { Array($0.utf8) } }
 
-    /// Whether a segment is `..`, to servers that take a backslash for a slash as well.
+    /// Whether a segment is `..`, also for servers that treat a backslash as a slash.
     fileprivate var climbs: Bool {
         utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.contains { $0.elementsEqual("..".utf8) }
     }

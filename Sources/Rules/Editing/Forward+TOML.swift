@@ -5,7 +5,7 @@ extension Forward: ConfigurationTable {
     public static var key: String { "forward" }
     /// `forwards`.
     public static var plural: String { "forwards" }
-    /// The far sides.
+    /// The forwards in the configuration.
     public static var member: WritableKeyPath<Configuration, [Forward]> { \.forwards }
     /// Its name.
     public var uniqueName: String? { name }

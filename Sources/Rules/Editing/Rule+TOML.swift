@@ -46,12 +46,12 @@ extension SignInParameter.Value {
 }
 
 extension [String] {
-    /// The texts as a TOML array.
+    /// The strings as a TOML array.
     var inTOML: String { "[\(map(\.inTOML).joined(separator: ", "))]" }
 }
 
 extension String {
-    /// The text as a TOML string on one line.
+    /// The string in TOML syntax, on one line.
     var inTOML: String {
         var text = "\""
         for scalar in unicodeScalars {

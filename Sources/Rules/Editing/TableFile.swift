@@ -1,12 +1,12 @@
 public import SettingsFile
 
-/// What a table of a configuration file says, of which there may be several.
+/// A table of a configuration file that may appear several times.
 public protocol ConfigurationTable: Sendable, Equatable {
     /// The table's key, such as `rule`.
     static var key: String { get }
-    /// What such tables are called, for people.
+    /// The display name of several such tables.
     static var plural: String { get }
-    /// Where the configuration has them.
+    /// The property of the configuration with these tables.
     static var member: WritableKeyPath<Configuration, [Self]> { get }
 
     /// The name that no other table of the kind may have; nil if several may be alike.
@@ -18,14 +18,14 @@ public protocol ConfigurationTable: Sendable, Equatable {
 
     /// The table as text, with its header.
     var toml: String { get }
-    /// The file that holds it; empty for one that is yet to be written.
+    /// The file with the table; empty if it hasn't been written yet.
     var file: String { get set }
-    /// The line that it begins at, from 1.
+    /// The line at which it begins, from 1.
     var line: Int? { get set }
 }
 
 extension ConfigurationTable {
-    /// The table wherever it stands.
+    /// The table without its position.
     var anywhere: Self {
         var table = self
         table.file = ""
@@ -43,13 +43,13 @@ extension TableFile<Rule> {
 }
 
 extension TableFile<Identity> {
-    /// The identity of a name.
+    /// Returns the identity with this name.
     public func identity(named name: String) -> Identity? { tables.first { $0.name == name } }
 }
 
-/// A configuration file whose tables of a kind are added and removed one by one, while the rest stays as it is.
+/// A configuration file whose tables of one kind are added and removed one by one, while the rest stays as it is.
 public struct TableFile<Table: ConfigurationTable>: Sendable {
-    /// The tables that the file has, in order.
+    /// The tables in the file, in order.
     public let tables: [Table]
 
     private let file: SettingsText
@@ -59,26 +59,26 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
 
     /// Reads a file; a missing one has no tables.
     ///
-    /// - Throws: `SettingsError` if the file is wrong.
+    /// - Throws: `SettingsError` if the file is invalid.
     public init(reading path: String) throws(SettingsError) {
         file = try SettingsText(reading: path)
         blocks = try TableBlocks(of: Table.key, file: path, text: file.text ?? "")
         tables = try Configuration(path, file.text ?? "")[keyPath: Table.member]
     }
 
-    /// Refuses a file that can't be written, before anybody is asked what to write.
+    /// Checks that the file can be written, before the user is asked what to write.
     ///
-    /// - Throws: `SettingsError` that says why.
+    /// - Throws: `SettingsError` with the reason why it can't.
     public func requireWritable() throws(SettingsError) {
         try file.requireReplaceable()
     }
 
-    /// Adds a table at the end of the file, which is made if it is missing.
+    /// Adds a table at the end of the file, which is created if it is missing.
     ///
     /// - Parameters:
-    ///   - table: what is added.
-    ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
-    /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
+    ///   - table: The new table.
+    ///   - schema: The location of the configuration's schema, for the first line of a new file.
+    /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
     public func add(_ table: Table, schema: String?) throws(SettingsError) {
         let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
         let opened = try TableBlocks(of: Table.key, file: file.path, text: start)
@@ -90,16 +90,16 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
         try file.replace(with: changed, for: readers)
     }
 
-    /// Takes a table out of the file.
+    /// Removes a table from the file.
     ///
-    /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
+    /// - Throws: `SettingsError` if the file can't be changed without affecting something else.
     public func remove(_ table: Table) throws(SettingsError) {
         try change(table, to: nil, by: "remove")
     }
 
-    /// Puts a table in place of one that the file has.
+    /// Replaces one of the file's tables.
     ///
-    /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
+    /// - Throws: `SettingsError` if the file can't be changed without affecting something else.
     public func replace(_ table: Table, with other: Table) throws(SettingsError) {
         try change(table, to: other, by: "change")
     }
@@ -123,7 +123,7 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
             message: "cannot be changed automatically: its \(Table.plural) are not [[\(Table.key)]] tables", hint: hint)
     }
 
-    /// Whether a changed text says the same but for these tables.
+    /// Whether a changed text differs only in these tables.
     private func isNothingElse(_ changed: String) throws(SettingsError) -> Bool {
         try Configuration.rest(of: changed, but: Table.key, in: file.path)
             == Configuration.rest(of: text, but: Table.key, in: file.path)
@@ -131,7 +131,7 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
 }
 
 extension Configuration {
-    /// What one file says by itself.
+    /// Parses a single file by itself.
     init(_ path: String, _ text: String) throws(SettingsError) {
         self.init()
         try apply(SettingsTable(file: path, text: text), isSystem: path == Self.systemFile)
@@ -152,6 +152,6 @@ extension Configuration {
         return rest
     }
 
-    /// For whom a file is made: what everybody's commands read, everybody must be able to.
+    /// Returns who may read a new file: everybody if it is the system's, because everybody's commands read that.
     static func readers(of path: String) -> SettingsText.Readers { path == systemFile ? .everybody : .owner }
 }
