@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Where the keys and tables of a file stand: the TOML parser tells positions of its own errors only.
+/// The positions of the keys and tables in a file; the TOML parser only reports those of its own errors.
 ///
-/// Keys are looked for when the first is asked for, which takes an error.
+/// Keys are scanned when a position is first needed, which only happens for an error.
 final class KeyLines: Sendable {
-    /// One step down from the file's own table.
+    /// One step from the top-level table downwards.
     enum Step: Hashable, Sendable {
         /// Into the value of a key.
         case key(String)
@@ -16,13 +16,14 @@ final class KeyLines: Sendable {
     private let headers: [KeyScanner.Header]
     private let keys = Mutex<Lines?>(nil)
 
-    /// Takes the text, and the headers of its tables.
+    /// Creates the positions from the text and the headers of its tables.
     init(_ text: String, headers: [KeyScanner.Header]) {
         self.text = text
         self.headers = headers
     }
 
-    /// The line (from 1) that sets the key of a table; the table's own if that can't be told, nil for the file's.
+    /// Returns the line (from 1) that sets a key of a table; the table's line if that isn't known, nil for the
+    /// top-level table.
     func line(of key: String?, in table: [Step]) -> Int? {
         guard !table.isEmpty || key != nil else { return nil }
         if key == nil, let line = line(ofHeader: table) { return line }
@@ -36,7 +37,7 @@ final class KeyLines: Sendable {
         return lines[table]
     }
 
-    /// The line of `[name]`, or of the header of an element of `[[name]]`; nil for tables that are further down.
+    /// Returns the line of `[name]`, or of the header of an element of `[[name]]`; nil for tables at deeper levels.
     private func line(ofHeader table: [Step]) -> Int? {
         guard case .key(let name)? = table.first else { return nil }
         let named = headers.filter { $0.names == [name] }
@@ -48,7 +49,7 @@ final class KeyLines: Sendable {
 
 /// The lines of every key.
 ///
-/// An object, for to leave a dictionary that was never made takes the runtime as long as to read a file.
+/// A class, because destroying an unused dictionary takes the runtime as long as reading a file.
 private final class Lines: Sendable {
     let lines: [[KeyLines.Step]: Int]
 

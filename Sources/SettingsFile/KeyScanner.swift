@@ -2,50 +2,50 @@ import Addresses
 
 /// Passes over the text of a TOML file before the parser does and notes the line of each key and table.
 ///
-/// It leaves judging to the parser, but for escaped NULs and for what toml++ 3.4.0 takes for granted (an assertion, which
-/// in a release build is undefined behaviour): a key in a header, two digits in an hour, and a value where an array holds
-/// a brace or one of Unicode's line breaks. Up to its first error the parser has read right TOML, so it stands where this
-/// stands. A key with an escape in it is noted as it is written.
+/// It leaves validation to the parser, except for escaped NULs and for what toml++ 3.4.0 takes for granted (an
+/// assertion, which is undefined behaviour in a release build): a key in a header, two digits in an hour, and a value
+/// where an array has a brace or one of Unicode's line breaks. Up to its first error, the parser has read valid TOML,
+/// so both agree on the positions. A key with an escape is recorded as written.
 struct KeyScanner {
-    /// How far down lines are noted; no settings of anybody's go deeper.
+    /// The greatest depth at which lines are recorded; no settings are deeper.
     private static let deepest = 8
-    /// How far arrays and inline tables may nest, and how many parts a key may have.
+    /// How deep arrays and inline tables may nest, and how many parts a key may have.
     private static let mostNested = 64
 
-    /// `[a.b]` or `[[a.b]]`.
+    /// A header, `[a.b]` or `[[a.b]]`.
     struct Header {
         let names: [String]
         let isElement: Bool
         let line: Int
-        /// The line where its last value ends; its own if it has none.
+        /// The line on which its last value ends; its own line if it has no values.
         var lastLine: Int
     }
 
-    /// `key = value`.
+    /// A pair, `key = value`.
     struct Pair {
-        /// The number of the header that it stands below; nil above all.
+        /// The index of the header above it; nil for a top-level key.
         let header: Int?
         let names: [String]
-        /// Where the key begins, counted in bytes.
+        /// The byte offset at which the key begins.
         let start: Int
-        /// Where its value is, and blanks behind it.
+        /// The range of its value, including trailing blanks.
         let value: Range<Int>
     }
 
-    /// `# text`.
+    /// A comment, `# text`.
     struct Comment {
         let line: Int
-        /// From its `#` to the end of the line.
+        /// The text from `#` to the end of the line.
         let text: String
     }
 
     /// The comments, in order.
     private(set) var comments: [Comment] = []
-    /// The pairs that stand in no inline table, in order, if lines were asked for.
+    /// The pairs outside inline tables, in order, if lines were requested.
     private(set) var pairs: [Pair] = []
-    /// The lines of tables, keys and elements, if they were asked for.
+    /// The lines of tables, keys and elements, if they were requested.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
-    /// What the parser must not see; the scan ends there.
+    /// A defect that the parser must not see; the scan ends there.
     private(set) var fault: TOMLGuard.Fault?
     /// The headers, in order.
     private(set) var headers: [Header] = []
@@ -58,13 +58,13 @@ struct KeyScanner {
 
     init(_ text: String, notesLines: Bool = false) { self.init(Array(text.utf8), notesLines: notesLines) }
 
-    /// Takes the bytes of the text.
+    /// Creates a scanner for the bytes of a text.
     init(_ bytes: [UInt8], notesLines: Bool = false) {
         self.notesLines = notesLines
         self.bytes = bytes
     }
 
-    /// Notes every line, up to a fault.
+    /// Scans every line, up to a fault.
     mutating func scan() {
         var table: [KeyLines.Step] = []
         while let byte = nextOfContent() {
@@ -77,7 +77,7 @@ struct KeyScanner {
         }
     }
 
-    /// Reads `[a.b]` or `[[a.b]]` and gives the table that it opens.
+    /// Parses `[a.b]` or `[[a.b]]`, and returns the table that it opens.
     private mutating func header() -> [KeyLines.Step] {
         let start = line
         advance()
@@ -90,7 +90,7 @@ struct KeyScanner {
         return notesLines ? place(of: names, isElement: isElement, at: start) : []
     }
 
-    /// Notes the tables of a header, and gives the one that it opens.
+    /// Records the tables of a header, and returns the one that it opens.
     private mutating func place(of names: [String], isElement: Bool, at start: Int) -> [KeyLines.Step] {
         var place: [KeyLines.Step] = []
         for (depth, name) in names.enumerated() {
@@ -106,7 +106,7 @@ struct KeyScanner {
         return place
     }
 
-    /// Reads `a.b = value`.
+    /// Parses `a.b = value`.
     private mutating func pair(in table: [KeyLines.Step]) {
         let before = index
         let start = line
@@ -139,7 +139,7 @@ struct KeyScanner {
         }
     }
 
-    /// Passes a number, a truth or a date, which may have its time after a space.
+    /// Skips a number, a boolean or a date, whose time may follow after a space.
     private mutating func bareValue() {
         let start = index
         while let byte, !byte.isBlank, !Self.endsOfValues.contains(byte) { advance() }
@@ -149,7 +149,7 @@ struct KeyScanner {
         while let byte, !Self.endsOfValues.contains(byte) { advance() }
     }
 
-    /// What follows a date with `T` or a space; nil if that isn't its time.
+    /// Returns the text after a date's `T` or space; nil if that isn't the date's time.
     private func hour(after word: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard word.count >= 10 else { return nil }
         let rest = word.dropFirst(10)
@@ -179,7 +179,7 @@ struct KeyScanner {
         advance()
     }
 
-    /// Reads the names of a dotted key.
+    /// Parses the names of a dotted key.
     private mutating func key() -> [String] {
         var names: [String] = []
         while true {
@@ -203,7 +203,7 @@ struct KeyScanner {
 
     private mutating func string() -> String { String(decoding: bytes[skipString()], as: UTF8.self) }
 
-    /// Passes a string of any of the four kinds and tells what is between its quotes.
+    /// Skips a string of any of the four kinds, and returns the text between its quotes.
     @discardableResult
     private mutating func skipString() -> Range<Int> {
         let quote = bytes[index]
@@ -220,12 +220,12 @@ struct KeyScanner {
         }
         let text = start..<index
         for _ in end { advance() }
-        // A string in three quotes may end in up to two more.
+        // A string in triple quotes may end with up to two more quotes.
         while end.count == 3, byte == quote { advance() }
         return text
     }
 
-    /// Notes the line of a step, unless it is known, and gives the place it leads to.
+    /// Records the line of a step, unless it is known, and returns the place that it leads to.
     private mutating func note(_ step: KeyLines.Step, of table: [KeyLines.Step], at line: Int) -> [KeyLines.Step] {
         guard table.count <= Self.deepest else { return table }
         let place = table + [step]
@@ -261,7 +261,7 @@ extension KeyScanner {
         comments.append(Comment(line: line, text: String(decoding: bytes[start..<index], as: UTF8.self)))
     }
 
-    /// The next byte that is neither space, line end nor comment; nil at the end.
+    /// Returns the next byte that isn't part of a space, line end or comment; nil at the end.
     private mutating func nextOfContent() -> UInt8? {
         while let byte {
             switch byte {

@@ -1,12 +1,14 @@
 extension Sequence<String> {
-    /// The member that differs least from a mistyped word, or nil if none is near; of several, the one that begins most like it.
+    /// Returns the member that is nearest to a mistyped word; nil if none is near.
+    ///
+    /// Of several, it is the one with the longest common prefix.
     public func nearest(to word: String) -> String? {
         guard word.utf8.count <= 128 else { return nil }
         let ranked = map { name in
             let start = zip(name.utf8, word.utf8).prefix { $0 == $1 }.count
             return (name: name, distance: name.editDistance(to: word), start: start)
         }.min { ($0.distance, -$0.start) < ($1.distance, -$1.start) }
-        // Of a word of two letters nothing may be left.
+        // Of a two-letter word, at least one letter must remain.
         guard let ranked, ranked.distance <= Swift.max(2, ranked.name.count / 3), ranked.distance < ranked.name.count
         else { return nil }
         return ranked.name
@@ -14,7 +16,7 @@ extension Sequence<String> {
 }
 
 extension String {
-    /// Levenshtein's distance: the fewest letters to insert, delete or replace.
+    /// Returns the Levenshtein distance: the fewest letters to insert, delete or replace.
     package func editDistance(to other: String) -> Int {
         let columns = Array(other)
         var row = Array(0...columns.count)

@@ -1,21 +1,21 @@
 import Secrets
 
-/// What is wrong with a TOML file, where, and what was probably meant.
+/// An error in a TOML file, with its position and a suggestion.
 public struct SettingsError: Error, Sendable, Equatable {
     /// The file's path.
     public let file: String
     /// The line, from 1; nil if it isn't known.
     public let line: Int?
-    /// One sentence for a person: lower case, no full stop.
+    /// One sentence for the user: lower case, no full stop.
     public let message: String
-    /// The nearest thing that would be right, or what to do.
+    /// The nearest valid value, or a remedy.
     public let hint: String?
-    /// The words of a command that mends it; none if there is no such command.
+    /// The words of a command that fixes it; empty if there is none.
     public let command: [String]
-    /// Whether whoever runs the program lacks the right to what it tried, which root would have.
+    /// Whether the user lacks a permission that root would have.
     public let lacksPermission: Bool
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         file: String, line: Int?, message: String, hint: String? = nil, command: [String] = [],
         lacksPermission: Bool = false
@@ -28,7 +28,7 @@ public struct SettingsError: Error, Sendable, Equatable {
         self.lacksPermission = lacksPermission
     }
 
-    /// `FILE:LINE: MESSAGE`, as compilers print it; fit to show.
+    /// The error as `FILE:LINE: MESSAGE`, like a compiler's; safe to display.
     public var description: String {
         let file = file.displayable(limit: 4096)
         let place = line.map { "\(file):\($0)" } ?? file

@@ -1,7 +1,7 @@
 import Secrets
 import TOMLKit
 
-/// A table of a TOML file, read strictly: a key of the wrong type or an unknown one is an error that names its line.
+/// A table of a TOML file, read strictly: a key with the wrong type or an unknown key is an error with its line.
 public struct SettingsTable: Sendable {
     /// The file's path, for messages.
     public let file: String
@@ -10,7 +10,7 @@ public struct SettingsTable: Sendable {
     private let lines: KeyLines
     private let place: [KeyLines.Step]
 
-    /// Every value a settings file may hold.
+    /// The values that a settings file may have.
     private enum Value: Sendable {
         case string(String)
         case integer(Int)
@@ -18,14 +18,14 @@ public struct SettingsTable: Sendable {
         case strings([String])
         case table([String: Value])
         case tables([[String: Value]])
-        /// A list whose element of that number, counted from 0, is the first that isn't a string.
+        /// A list; the index, from 0, is that of its first element that isn't a string.
         case mixed(Int)
         case other
     }
 
-    /// Parses a file's text.
+    /// Parses the text of a file.
     ///
-    /// - Throws: `SettingsError` if it isn't TOML.
+    /// - Throws: `SettingsError` if it isn't valid TOML.
     public init(file: String, text: String) throws(SettingsError) {
         let text = TOMLGuard.withoutMark(text)
         do {
@@ -49,23 +49,23 @@ public struct SettingsTable: Sendable {
         self.place = place
     }
 
-    /// The line the table begins at, from 1; nil for the file's own.
+    /// The line at which the table begins, from 1; nil for the top-level table.
     public var line: Int? { lines.line(of: nil, in: place) }
 
-    /// The line that sets a key, from 1; nil if it isn't known.
+    /// Returns the line that sets a key, from 1; nil if it isn't known.
     public func line(of key: String) -> Int? { lines.line(of: key, in: place) }
 
-    /// The keys present, sorted.
+    /// The table's keys, sorted.
     public var keys: [String] { values.keys.sorted() }
 
-    /// Refuses keys that nobody knows.
+    /// Refuses unknown keys.
     ///
-    /// - Throws: `SettingsError` that names the first unknown key, its line and the nearest known key.
+    /// - Throws: `SettingsError` with the first unknown key, its line and the nearest known key.
     public func allow(only known: [String]) throws(SettingsError) {
         if let fault = unknown(besides: known).first { throw fault }
     }
 
-    /// What is to be said of the keys that nobody knows: each one's name, its line and the nearest known key.
+    /// Returns an error for each unknown key, with its line and the nearest known key.
     public func unknown(besides known: [String]) -> [SettingsError] {
         keys.filter { !known.contains($0) }.map { key in
             let near = known.nearest(to: key).map { "did you mean `\($0)`?" }
@@ -75,7 +75,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The text of a key, or nil if it's absent.
+    /// Returns the string value of a key; nil if the key is missing.
     public func string(_ key: String) throws(SettingsError) -> String? {
         switch values[key] {
         case nil: return nil
@@ -84,7 +84,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The number of a key, or nil if it's absent.
+    /// Returns the integer value of a key; nil if the key is missing.
     public func integer(_ key: String) throws(SettingsError) -> Int? {
         switch values[key] {
         case nil: return nil
@@ -93,7 +93,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The truth of a key, or nil if it's absent.
+    /// Returns the boolean value of a key; nil if the key is missing.
     public func boolean(_ key: String) throws(SettingsError) -> Bool? {
         switch values[key] {
         case nil: return nil
@@ -102,7 +102,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The texts of a key, or nil if it's absent.
+    /// Returns the strings of a key; nil if the key is missing.
     public func strings(_ key: String) throws(SettingsError) -> [String]? {
         switch values[key] {
         case nil: return nil
@@ -113,7 +113,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The table `[key]`, or nil if it's absent.
+    /// Returns the table `[key]`; nil if it is missing.
     public func table(_ key: String) throws(SettingsError) -> SettingsTable? {
         switch values[key] {
         case nil: return nil
@@ -123,7 +123,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The tables `[[key]]`, in the file's order; empty if there are none.
+    /// Returns the tables `[[key]]` in the file's order; empty if there are none.
     public func tables(_ key: String) throws(SettingsError) -> [SettingsTable] {
         switch values[key] {
         case nil, .strings([])?: return []
@@ -135,13 +135,13 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// An error about an element of a key's list, counted from 0.
+    /// Returns an error about an element of a key's list, counted from 0.
     public func error(_ key: String, element: Int, _ message: String, hint: String? = nil) -> SettingsError {
         let line = lines.line(of: nil, in: place + [.key(key), .element(element)]) ?? lines.line(of: key, in: place)
         return SettingsError(file: file, line: line, message: message, hint: hint)
     }
 
-    /// An error about a key of this table, or about the table if the key is nil.
+    /// Returns an error about a key of this table, or about the table if the key is nil.
     public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
         SettingsError(file: file, line: lines.line(of: key, in: place), message: message, hint: hint)
     }
@@ -171,7 +171,7 @@ public struct SettingsTable: Sendable {
             let tables = array.compactMap { $0.table }
             if tables.count == array.count { return .tables(tables.map(values(of:))) }
         }
-        // Closures: a key path of a protocol's property is looked up anew each time.
+        // Closures, because a key path to a protocol's property is resolved anew each time.
         let texts = array.compactMap { $0.string }
         return texts.count == array.count ? .strings(texts) : .mixed(array.firstIndex { $0.string == nil } ?? 0)
     }

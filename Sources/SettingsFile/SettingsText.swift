@@ -2,16 +2,16 @@ import Addresses
 package import Files
 import Glibc
 
-/// A settings file's text, read to be changed and put back all at once.
+/// The text of a settings file, read to be changed and replaced as a whole.
 public struct SettingsText: Sendable {
-    /// The path as people know it.
+    /// The path that the user knows.
     public let path: String
-    /// What was read; nil if there is no such file.
+    /// The text that was read; nil if there is no such file.
     public let text: String?
 
-    /// For whom a file is made that isn't there yet.
+    /// Who may read a new file.
     public enum Readers: Sendable {
-        /// Its owner, and nobody else.
+        /// Only its owner.
         case owner
         /// Its owner, who runs it; a file that is there already becomes a program, too.
         case ownerToRun
@@ -34,18 +34,19 @@ public struct SettingsText: Sendable {
 
     /// Reads a file; a missing one is no error.
     ///
-    /// - Throws: `SettingsError` if it can't be read, or is no text.
+    /// - Throws: `SettingsError` if it can't be read, or isn't text.
     public init(reading path: String) throws(SettingsError) {
         self.path = path
         text = try Self.read(path)
     }
 
-    /// Puts a text in place of what was read, all of it or nothing.
+    /// Replaces the text atomically.
     ///
-    /// A symbolic link stays, and what it leads to is replaced; owner and permissions stay too. A new file is for its readers
-    /// only, and so are the folders made for it; they belong to whoever the folder around them belongs to.
+    /// A symbolic link stays, and its target is replaced; the owner and permissions stay, too. A new file, and the
+    /// folders that are created for it, can only be accessed by its readers; they belong to the owner of the existing
+    /// folder around them.
     ///
-    /// - Throws: `SettingsError` if it can't be written, or is no longer what was read.
+    /// - Throws: `SettingsError` if it can't be written, or has changed since it was read.
     public func replace(with new: String, for readers: Readers = .owner) throws(SettingsError) {
         let target = Self.target(of: path)
         let around = FileTrust.parent(of: target)
@@ -63,9 +64,9 @@ public struct SettingsText: Sendable {
         }
     }
 
-    /// Removes the file that was read; what a symbolic link leads to, not the link.
+    /// Removes the file that was read; of a symbolic link, the target.
     ///
-    /// - Throws: `SettingsError` if that can't be done, or it is no longer what was read.
+    /// - Throws: `SettingsError` if it can't be removed, or has changed since it was read.
     public func remove() throws(SettingsError) {
         let target = Self.target(of: path)
         let folder = try lockedFolder(FileTrust.parent(of: target))
@@ -73,10 +74,10 @@ public struct SettingsText: Sendable {
         folder.remove(Self.name(of: target))
     }
 
-    /// The folder while nobody else who edits by this code changes what is in it.
+    /// Locks the folder, so that others who edit with this code can't change its contents.
     ///
-    /// They wait, and then find that the file has changed. A file system that can't lock folders, such as NFS, lets everybody
-    /// go on.
+    /// They wait, and then find that the file has changed. On a file system that can't lock folders, such as NFS,
+    /// nobody waits.
     private func lockedFolder(_ path: String) throws(SettingsError) -> Folder {
         let folder = try writing { () throws(FileProblem) in try Folder(path) }
         guard (try? folder.lock(within: Self.patience)) ?? true else {
@@ -94,7 +95,7 @@ public struct SettingsText: Sendable {
 
     private static func name(of path: String) -> String { path.pieces(between: "/").last.map(String.init) ?? "" }
 
-    /// Refuses what `replace` could not put in place, before anybody is asked what to put there.
+    /// Checks that `replace` could write the file, before the user is asked what to write.
     ///
     /// - Throws: `SettingsError` if it can't be written.
     public func requireReplaceable() throws(SettingsError) {
@@ -117,7 +118,7 @@ public struct SettingsText: Sendable {
         Draft.removeStale(in: folder)
         let draft = try Draft(in: folder)
         if let old = FileStatus(of: target) {
-            // If the file can't be given to its old group, another group must not get that group's permissions.
+            // If the file can't keep its group, the new group must not get the old group's permissions.
             let isKept = draft.give(toOwnerOf: old)
             let kept = old.permissions & (isKept ? 0o7777 : 0o7707)
             draft.setPermissions(readers == .ownerToRun ? readers.file : kept)
@@ -158,7 +159,8 @@ public struct SettingsText: Sendable {
         throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
     }
 
-    /// What a path leads to, link by link, so that one that leads to a file not made yet leads there too.
+    /// Returns the target of a path, following each link, so that a link to a file that doesn't exist yet leads there,
+    /// too.
     public static func target(of path: String) -> String {
         var current = path
         for _ in 0..<40 {

@@ -1,9 +1,9 @@
-/// Keeps text from TOMLKit that it must not see.
+/// Keeps text from TOMLKit that it can't handle.
 ///
-/// TOMLKit passes C strings, which a NUL cuts short. That escape and what toml++ trips over are found by `KeyScanner`,
-/// which knows where it stands.
+/// TOMLKit passes C strings, which a NUL cuts short. Escaped NULs, and the texts that toml++ can't handle, are found by
+/// `KeyScanner`, which tracks the syntax.
 enum TOMLGuard {
-    /// What is wrong with a line, counted from 1.
+    /// A defect in a line, counted from 1.
     struct Fault: Error {
         let line: Int
         let message: String
@@ -11,16 +11,16 @@ enum TOMLGuard {
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The text less a byte order mark, as editors on Windows write one.
+    /// Returns the text without the byte order mark that editors on Windows write.
     static func withoutMark(_ text: String) -> String {
         guard text.utf8.starts(with: byteOrderMark) else { return text }
         return String(Substring(text.utf8.dropFirst(byteOrderMark.count)))
     }
 
-    /// Passes over the text.
+    /// Scans the text.
     ///
-    /// - Returns: where its keys are.
-    /// - Throws: the first fault, if the parser may not read the text.
+    /// - Returns: The positions of its keys.
+    /// - Throws: The first fault, if the parser must not read the text.
     static func scan(_ text: String) throws(Fault) -> KeyLines {
         if text.utf8.starts(with: byteOrderMark) { throw Fault(line: 1, message: "a second byte order mark") }
         let bytes = Array(text.utf8)
@@ -36,6 +36,6 @@ enum TOMLGuard {
 }
 
 extension UInt8 {
-    /// Whether TOML takes the byte for a space within a line.
+    /// Whether TOML treats the byte as a space within a line.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -1,17 +1,18 @@
 import Addresses
 
-/// Where the tables `[[name]]` stand in a file's text, for edits that leave all else as it is, byte for byte.
+/// The positions of the tables `[[name]]` in a file's text, for edits that leave everything else unchanged, byte for
+/// byte.
 public struct TableBlocks: Sendable {
-    /// The lines of each table, counted from 0: the comment right above its header, if any, up to its last value.
+    /// The lines of each table, counted from 0: from the comment directly above its header, if any, to its last value.
     public let lines: [Range<Int>]
 
     private let scanned: ScannedText
 
-    /// Looks for the tables of a name.
+    /// Finds the tables with a name.
     ///
-    /// Tables that are written another way, such as in an array of inline tables, are not found.
+    /// Tables in another notation, such as an array of inline tables, aren't found.
     ///
-    /// - Throws: `SettingsError` if the text can't be TOML.
+    /// - Throws: `SettingsError` if the text isn't valid TOML.
     public init(of name: String, file: String, text: String) throws(SettingsError) {
         let scanned = try ScannedText(text, file: file)
         let rows = scanned.rows
@@ -25,7 +26,7 @@ public struct TableBlocks: Sendable {
         }
     }
 
-    /// The text less a table, and less the blank lines that would be left at the end.
+    /// Returns the text without a table, and without blank lines left at the end.
     public func removing(_ index: Int) -> String {
         let (rows, block) = (scanned.rows, lines[index])
         var before = rows[..<block.lowerBound]
@@ -39,7 +40,7 @@ public struct TableBlocks: Sendable {
         return joined(before + after)
     }
 
-    /// The text with another table in place of one, below all comments that the one has.
+    /// Returns the text with another table in place of one, below all of the old one's comments.
     public func replacing(_ index: Int, with table: String) -> String {
         let (rows, block) = (scanned.rows, lines[index])
         let kept = scanned.comments.filter { block.contains($0.line - 1) }.map { $0.text.trimmed(of: " \t\r") }
@@ -48,7 +49,7 @@ public struct TableBlocks: Sendable {
         return joined(rows[..<block.lowerBound] + new + rows[block.upperBound...])
     }
 
-    /// The text with a table after all else.
+    /// Returns the text with a table added at the end.
     public func appending(_ table: String) -> String {
         let (bytes, lineEnd) = (scanned.bytes, scanned.lineEnd)
         let end = bytes.isEmpty || bytes.last == UInt8(ascii: "\n") ? "" : lineEnd

@@ -1,18 +1,19 @@
 import Addresses
 
-/// Where the keys of a table, or those above all tables, stand in a file's text, for edits that leave all else as it is, byte for byte.
+/// The positions of the keys of a table, or of the top-level keys, in a file's text, for edits that leave everything
+/// else unchanged, byte for byte.
 public struct TableKeys: Sendable {
     private let scanned: ScannedText
     private var bytes: [UInt8] { scanned.bytes }
     private let table: String?
-    /// The table's header; nil above all tables, or if there is none yet.
+    /// The table's header; nil for the top level, or if there is none yet.
     private let header: KeyScanner.Header?
     private let pairs: [KeyScanner.Pair]
     private let firstHeader: Int?
 
-    /// Looks for the keys of the table `[table]`, or of those above all tables.
+    /// Finds the keys of the table `[table]`, or the top-level keys.
     ///
-    /// - Throws: `SettingsError` if the text can't be TOML, or the table is written as an inline table.
+    /// - Throws: `SettingsError` if the text isn't valid TOML, or if the table is written as an inline table.
     public init(of table: String? = nil, file: String, text: String) throws(SettingsError) {
         self.table = table
         let scanned = try ScannedText(text, file: file)
@@ -32,18 +33,18 @@ public struct TableKeys: Sendable {
         firstHeader = scanned.headers.first?.line
     }
 
-    /// A key's value as it is written; nil if it has none.
+    /// Returns a key's value as written; nil if it has none.
     public func value(of key: String) -> String? {
         pairs.first { $0.names == [key] }.map { String(decoding: bytes[valueRange(of: $0)], as: UTF8.self) }
     }
 
-    /// Whether the table has a header; keys above all tables need none.
+    /// Whether the table has a header; true for the top level, which needs none.
     public var hasTable: Bool { table == nil || header != nil }
 
-    /// Whether an empty line is put behind a new key, because a table follows that is a paragraph of its own.
+    /// Whether a blank line is written after a new key, because a table follows that is a separate paragraph.
     public var setsNewKeyApart: Bool { table == nil && pairs.isEmpty && firstHeader != nil }
 
-    /// The text with a value, as TOML writes it, in place of a key's; a new key stands below all others.
+    /// Returns the text with a key set to a value in TOML syntax; a new key is added below all others.
     public func setting(_ key: String, to value: String) -> String {
         if let pair = pairs.first(where: { $0.names == [key] }) {
             return replacing(valueRange(of: pair), with: value)
@@ -57,10 +58,10 @@ public struct TableKeys: Sendable {
         return replacing(place..<place, with: "\(isAtLineStart ? "" : lineEnd)\(key) = \(value)\(lineEnd)\(gap)")
     }
 
-    /// The text less a key's lines; nil if it hasn't the key.
+    /// Returns the text without a key's lines; nil if it doesn't have the key.
     ///
-    /// What was set apart goes with the empty line behind it. The table's header goes too if it was the only key, unless the table is
-    /// kept, or more than the header stands in its line.
+    /// If the key was set apart, the blank line after it is removed, too. If it was the only key, the table's header is
+    /// also removed, unless the table is kept or more than the header is on its line.
     public func removing(_ key: String, setApart isApart: Bool = false, keepingTable isKept: Bool = false) -> String? {
         guard let pair = pairs.first(where: { $0.names == [key] }) else { return nil }
         var end = endOfLine(from: pair.value.upperBound)
@@ -69,10 +70,10 @@ public struct TableKeys: Sendable {
         var start = startOfLine(from: pair.start)
         if let header, let table, pairs.count == 1, !isKept {
             let place = startOfLine(header.line)
-            // What stands behind the header, or between the two, is somebody's.
+            // Anything after the header, or between it and the key, must stay.
             let line = String(decoding: bytes[place..<start], as: UTF8.self)
             if endOfLine(from: place) == start, line.trimmed(of: " \t\r\n") == "[\(table)]" { start = place }
-            // At the end, an empty line set the table apart from what is before it.
+            // At the end of the text, remove the blank line that set the table apart, too.
             if start == place, place > 0, end == bytes.count {
                 let gap = startOfLine(from: place - 1)
                 if bytes[gap..<place - 1].allSatisfy(\.isBlankOrReturn) { start = gap }
@@ -87,7 +88,7 @@ public struct TableKeys: Sendable {
         return pair.value.lowerBound..<end
     }
 
-    /// A table for the end of the text, with an empty line before it.
+    /// Returns a table for the end of the text, with a blank line before it.
     private func newTable(_ table: String, _ line: String) -> String {
         let isEnded = bytes.isEmpty || bytes.last == UInt8(ascii: "\n")
         return (isEnded ? "" : lineEnd) + (bytes.isEmpty ? "" : lineEnd) + "[\(table)]\(lineEnd)\(line)\(lineEnd)"
@@ -97,14 +98,15 @@ public struct TableKeys: Sendable {
         bytes[..<place].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     }
 
-    /// Where a line begins, counted from 1.
+    /// Returns the offset of a line, counted from 1.
     private func startOfLine(_ line: Int) -> Int {
         var place = 0
         for _ in 1..<line { place = endOfLine(from: place) }
         return place
     }
 
-    /// Behind the last key, or the table's header; before the first table and its comment; else at the end.
+    /// The offset for a new key: after the last key or the table's header; or before the first table and its comment;
+    /// or at the end.
     private var placeForNewKey: Int {
         if let last = pairs.last { return endOfLine(from: last.value.upperBound) }
         if let header { return endOfLine(from: startOfLine(header.line)) }
