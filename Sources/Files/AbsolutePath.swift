@@ -1,7 +1,7 @@
 extension [String: String] {
-    /// The path in a variable of the environment; nil if it is unset or relative.
+    /// Returns the path in an environment variable; nil if it is unset or relative.
     ///
-    /// The XDG Base Directory Specification has relative paths count for nothing.
+    /// The XDG Base Directory Specification requires relative paths to be ignored.
     package func absolutePath(_ variable: String) -> String? {
         self[variable].flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
     }

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A file that is being written for this user alone; it takes its name once it is whole, and goes if it never does.
+/// An unfinished file that only this user can access; it gets its name once it is complete, and is removed otherwise.
 package struct Draft: ~Copyable {
     private let folder: Folder
     private let file: OpenFile
@@ -8,10 +8,10 @@ package struct Draft: ~Copyable {
     private var isPlaced = false
 
     private static let prefix = ".lanyard-draft."
-    /// Seconds after which whoever began a draft won't end it.
+    /// Seconds after which an unfinished draft counts as abandoned.
     private static let patience = 60
 
-    /// Begins a file in a folder.
+    /// Creates a draft in a folder.
     package init(in folder: borrowing Folder) throws(FileProblem) {
         let name = "\(Self.prefix)\(getpid()).\(UInt64.random(in: .min ... .max))"
         let copy = try folder.again()
@@ -25,26 +25,26 @@ package struct Draft: ~Copyable {
         if !isPlaced { folder.remove(name) }
     }
 
-    /// Adds to what is in it.
+    /// Appends bytes.
     package func write(_ bytes: [UInt8]) throws(FileProblem) { try file.write(bytes) }
 
-    /// Waits until the disk has it.
+    /// Waits until the contents are on disk.
     package func flush() throws(FileProblem) { try asking { Int(fsync(file.descriptor)) } }
 
-    /// Gives it to the owner and the group of something else; false if that isn't allowed.
+    /// Gives it the owner and group of another file; false if that isn't allowed.
     @discardableResult
     package func give(toOwnerOf other: FileStatus) -> Bool { fchown(file.descriptor, other.owner, other.group) == 0 }
 
-    /// Sets its permissions, whatever the umask says; a file system without permissions has its own.
+    /// Sets its permissions regardless of the umask; on a file system without permissions, this has no effect.
     package func setPermissions(_ permissions: mode_t) { fchmod(file.descriptor, permissions) }
 
-    /// Puts it in place of whatever has the name.
+    /// Gives it its name, replacing any file with that name.
     package consuming func place(as final: String) throws(FileProblem) {
         try folder.rename(name, to: final)
         isPlaced = true
     }
 
-    /// Removes what processes that were killed began in a folder.
+    /// Removes the drafts of processes that were killed from a folder.
     package static func removeStale(in folder: borrowing Folder) {
         for name in folder.names(atMost: 4096) where name.hasPrefix(prefix) {
             guard let status = folder.status(of: name), status.isRegular, status.isOwn,

@@ -1,26 +1,26 @@
 internal import Glibc
 package import SystemPackage
 
-/// Why a file or folder isn't used.
+/// The reason why a file or folder isn't used.
 package enum FileProblem: Error, Equatable, Sendable {
-    /// The system refuses.
+    /// The system refused the operation.
     case refused(Errno)
-    /// It is no regular file, or no folder, though one is expected.
+    /// It isn't a regular file or a folder, as required.
     case irregular
     /// It belongs to another user.
     case foreign
-    /// Others may do with it what only its owner should.
+    /// Others have permissions that only its owner should have.
     case exposed
-    /// It holds more than is read.
+    /// It is longer than the limit.
     case tooLong
 
-    /// Whether nothing is there.
+    /// Whether it doesn't exist.
     package var isMissing: Bool { self == .refused(.noSuchFileOrDirectory) || self == .refused(.notDirectory) }
 
-    /// Whether somebody with other rights could do it.
+    /// Whether a user with other permissions could do it.
     package var lacksPermission: Bool { self == .refused(.permissionDenied) || self == .refused(.notPermitted) }
 
-    /// The problem in few words, after which nothing follows.
+    /// The reason in few words, for the end of a message.
     package var reason: String {
         switch self {
         case .refused(let number): number.description
@@ -31,11 +31,11 @@ package enum FileProblem: Error, Equatable, Sendable {
         }
     }
 
-    /// What the system said last, on this thread.
+    /// The last system error on this thread.
     package static var last: FileProblem { .refused(Errno(rawValue: errno)) }
 }
 
-/// Asks the system again as long as a signal comes in between.
+/// Repeats a system call that a signal interrupted.
 @discardableResult
 func asking(_ call: () -> Int) throws(FileProblem) -> Int {
     while true {

@@ -1,10 +1,10 @@
 package import Glibc
 
-/// What a file or folder is, whose it is, and what others may do with it.
+/// The type, owner and permissions of a file or folder.
 package struct FileStatus: Sendable {
     private let status: stat
 
-    /// Follows links; nil if nothing is there.
+    /// Reads the status, following links; nil if there is no such file.
     package init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -22,23 +22,24 @@ package struct FileStatus: Sendable {
 
     package var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
     package var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
-    /// Whether it is a device such as `/dev/null`, which stands for an empty file.
+    /// Whether it is a device such as `/dev/null`, which is used as an empty file.
     package var isCharacterDevice: Bool { status.st_mode & S_IFMT == S_IFCHR }
     package var owner: uid_t { status.st_uid }
     package var group: gid_t { status.st_gid }
-    /// The permissions, with the bits beyond them such as the sticky one.
+    /// The permissions, including the sticky bit and the like.
     package var permissions: mode_t { status.st_mode & 0o7777 }
     package var size: Int { Int(status.st_size) }
-    /// When the contents were changed last, in seconds since 1970.
+    /// The time of the last change of its contents, in seconds since 1970.
     package var modified: Int { status.st_mtim.tv_sec }
     package var isOwn: Bool { status.st_uid == geteuid() }
 
-    /// Whether its permissions hold any of these.
+    /// Whether it grants any of these permissions.
     package func grants(_ permissions: mode_t) -> Bool { status.st_mode & permissions != 0 }
 
-    /// Whether its group may write to it and is more than its owner.
+    /// Whether its group may write to it and has more members than its owner.
     ///
-    /// Many distributions give each user a group of the same name without other members; that one is the owner.
+    /// Many distributions give each user a group of the same name without other members; such a group counts as the
+    /// owner.
     package var isWritableByGroup: Bool {
         guard grants(S_IWGRP) else { return false }
         guard let user = getpwuid(owner), let entry = getgrgid(group) else { return true }

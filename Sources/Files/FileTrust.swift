@@ -1,27 +1,27 @@
 internal import Addresses
 internal import Glibc
 
-/// Whether files are nobody's but root's and the user's to write; a value judges each folder above them once.
+/// Checks that only root and the user can write to files; each folder above them is checked once per value.
 package struct FileTrust {
     package enum Verdict: Equatable {
-        /// The path without symbolic links; nobody else could have written it.
+        /// The path without symbolic links; nobody else could have written to it.
         case trusted(String)
-        /// There is no such file.
+        /// The file doesn't exist.
         case missing
-        /// Somebody else could have written this file or folder on the way to it.
+        /// Somebody else could have written to this file or folder on the path.
         case writable(String)
     }
 
-    /// The folders that can be trusted, with all that are above them.
+    /// The folders that are trusted together with all folders above them.
     private var folders: Set<String> = []
 
     package init() {}
 
-    /// Judges a file and every folder above it, once symbolic links are resolved.
+    /// Checks a file and every folder above it, after resolving symbolic links.
     ///
-    /// A sticky folder of root's (`/tmp`) may be above it: nobody can put another file in its place there.
+    /// A sticky folder of root's (`/tmp`) may be above it, because nobody else can replace the file there.
     package mutating func judge(_ path: String) -> Verdict {
-        // Most that are asked about are not there, which one call tells.
+        // Most files that are checked don't exist, which one call shows.
         guard let status = FileStatus(of: path), let resolved = Self.realPath(path) else { return .missing }
         guard Self.isTrusted(status, mayBeSticky: false) else { return .writable(resolved) }
         var judged: [String] = []
@@ -37,20 +37,20 @@ package struct FileTrust {
         return .trusted(resolved)
     }
 
-    /// The path without symbolic links, or nil if it doesn't exist.
+    /// Returns the path without symbolic links; nil if it doesn't exist.
     package static func realPath(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(validatingCString: resolved)
     }
 
-    /// Whether the path is a regular file that may be run.
+    /// Whether the path is an executable regular file.
     package static func isProgram(_ path: String) -> Bool {
         guard let status = FileStatus(of: path), status.isRegular else { return false }
         return access(path, X_OK) == 0
     }
 
-    /// The folder that a path is in.
+    /// Returns the folder that contains a path.
     package static func parent(of path: String) -> String {
         guard let (parent, _) = path.cut(atLast: "/") else { return "." }
         return parent.isEmpty ? "/" : String(parent)

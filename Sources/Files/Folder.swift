@@ -2,12 +2,13 @@ internal import Glibc
 
 /// An open folder.
 ///
-/// What is in it is reached from here and never through a link, so that nothing that is swapped meanwhile leads elsewhere.
+/// Its contents are accessed relative to it and never through a link, so a path that is replaced meanwhile can't lead
+/// elsewhere.
 package struct Folder: ~Copyable, Sendable {
     private let file: OpenFile
     private var descriptor: CInt { file.descriptor }
 
-    /// Opens a folder, through links too.
+    /// Opens a folder, following links.
     package init(_ path: String) throws(FileProblem) {
         try self.init(path, at: AT_FDCWD)
     }
@@ -16,7 +17,7 @@ package struct Folder: ~Copyable, Sendable {
         file = try OpenFile(path, at: parent, O_RDONLY | O_DIRECTORY | flags)
     }
 
-    /// Whether the path is a folder of this user's.
+    /// Whether the path is a folder that belongs to this user.
     package static func isOwn(_ path: String) -> Bool {
         guard let status = FileStatus(of: path) else { return false }
         return status.isFolder && status.isOwn
@@ -43,14 +44,14 @@ package struct Folder: ~Copyable, Sendable {
         }
     }
 
-    /// Refuses a folder that isn't this user's, or that grants others any of these permissions.
+    /// Refuses a folder that doesn't belong to this user, or that grants others any of these permissions.
     package func requireOwn(closedTo permissions: UInt32 = 0) throws(FileProblem) {
         let status = try file.status()
         guard status.isOwn else { throw .foreign }
         guard !status.grants(permissions) else { throw .exposed }
     }
 
-    /// Opens a folder in this one that is this user's, and closes it to everybody else.
+    /// Opens a subfolder that belongs to this user, and removes everybody else's permissions.
     package func privateFolder(_ name: String, making: Bool) throws(FileProblem) -> Folder {
         if making, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw .last }
         let folder = try Folder(name, at: descriptor, O_NOFOLLOW)
@@ -60,21 +61,21 @@ package struct Folder: ~Copyable, Sendable {
         return folder
     }
 
-    /// What has the name; of a link, the link.
+    /// Returns the status of the entry with this name, without following links.
     package func status(of name: String) -> FileStatus? {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
     }
 
-    /// Reads a regular file of this user's that grants others none of these permissions.
+    /// Reads a regular file that belongs to this user and grants others none of these permissions.
     ///
     /// - Parameters:
-    ///   - name: the file's name.
-    ///   - limit: the longest file that is read, in bytes.
-    ///   - first: how many bytes are read, if not all.
-    ///   - permissions: what others must not be allowed.
-    /// - Returns: its bytes.
-    /// - Throws: `FileProblem` if it can't be read, or isn't such a file.
+    ///   - name: The file's name.
+    ///   - limit: The longest file that is read, in bytes.
+    ///   - first: How many bytes to read; nil for all.
+    ///   - permissions: The permissions that others must not have.
+    /// - Returns: The file's bytes.
+    /// - Throws: `FileProblem` if it can't be read, or doesn't meet these conditions.
     package func read(
         _ name: String, atMost limit: Int, first: Int? = nil, closedTo permissions: UInt32 = 0o077
     ) throws(FileProblem) -> [UInt8] {
@@ -87,9 +88,9 @@ package struct Folder: ~Copyable, Sendable {
         return try OpenFile.bytes(from: file.descriptor, atMost: first ?? status.size)
     }
 
-    /// Reads a regular file, whosesoever it is.
+    /// Reads a regular file of any owner.
     ///
-    /// - Throws: `FileProblem` if it can't be read, is a link or something else, or is longer.
+    /// - Throws: `FileProblem` if it can't be read, is a link or another kind of file, or is longer than the limit.
     package func readForeign(_ name: String, atMost limit: Int) throws(FileProblem) -> [UInt8] {
         let file = try OpenFile(name, at: descriptor, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try file.status()
@@ -98,7 +99,7 @@ package struct Folder: ~Copyable, Sendable {
         return try file.contents(atMost: limit)
     }
 
-    /// Opens a file of this user's to read and write; it is made if it is missing.
+    /// Opens a file of this user's for reading and writing, creating it if it is missing.
     package func openFile(_ name: String) throws(FileProblem) -> OpenFile {
         let file = try OpenFile(name, at: descriptor, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, permissions: 0o600)
         let status = try file.status()
@@ -107,15 +108,15 @@ package struct Folder: ~Copyable, Sendable {
         return file
     }
 
-    /// Puts a file for this user alone in place of whatever has the name, all of it or nothing.
+    /// Atomically writes a file that only this user can access, replacing any entry with this name.
     ///
     /// A link is replaced, not followed.
     ///
     /// - Parameters:
-    ///   - bytes: what will be in it.
-    ///   - name: its name.
-    ///   - isDurable: whether it is to survive that the machine loses power now.
-    /// - Throws: `FileProblem`; whatever has the name stays then.
+    ///   - bytes: The contents.
+    ///   - name: The file's name.
+    ///   - isDurable: Whether it must survive a sudden loss of power.
+    /// - Throws: `FileProblem`; the existing entry then stays.
     package func write(_ bytes: [UInt8], to name: String, isDurable: Bool) throws(FileProblem) {
         let draft = try Draft(in: self)
         try draft.write(bytes)
@@ -123,7 +124,7 @@ package struct Folder: ~Copyable, Sendable {
         try draft.place(as: name)
     }
 
-    /// Makes a link of this name, in place of whatever has it; nothing changes if it leads there already.
+    /// Creates a symbolic link, replacing any entry with this name; does nothing if the link already has this target.
     package func link(_ name: String, to target: String) throws(FileProblem) {
         guard SymbolicLink.target(of: name, in: descriptor) != target else { return }
         let draft = ".\(name).\(getpid())"
@@ -135,15 +136,15 @@ package struct Folder: ~Copyable, Sendable {
         }
     }
 
-    /// Removes what has the name: a link, not what it leads to; a folder only if it is empty.
+    /// Removes the entry with this name: of a link, only the link; a folder only if it is empty.
     package func remove(_ name: String) {
         guard unlinkat(descriptor, name, 0) != 0, errno == EISDIR else { return }
         unlinkat(descriptor, name, AT_REMOVEDIR)
     }
 
-    /// The names of what is in it, at most so many.
+    /// Returns the names of its entries, up to a limit.
     package func names(atMost limit: Int) -> [String] {
-        // A descriptor of its own: reading moves the position that duplicates share.
+        // A separate descriptor, because duplicates share the position that reading moves.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
         guard let stream = fdopendir(copy) else {
@@ -161,7 +162,8 @@ package struct Folder: ~Copyable, Sendable {
         return names
     }
 
-    /// Waits for the folder's lock, which ends with the value; false if somebody else held it all the time.
+    /// Waits for the folder's lock, which is held as long as this value exists; false if another holder kept it all the
+    /// time.
     package func lock(within patience: Duration) throws(FileProblem) -> Bool { try file.lock(within: patience) }
 
     func newFile(_ name: String) throws(FileProblem) -> OpenFile {
@@ -172,6 +174,6 @@ package struct Folder: ~Copyable, Sendable {
         guard renameat(descriptor, name, descriptor, other) == 0 else { throw .last }
     }
 
-    /// The same folder once more, for somebody who may need it longer.
+    /// Opens the same folder again, for a user that may need it longer.
     func again() throws(FileProblem) -> Folder { try Folder(".", at: descriptor) }
 }

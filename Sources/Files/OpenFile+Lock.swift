@@ -5,10 +5,10 @@ internal import SystemPackage
 
 /// The kernel's lock on an open file or folder (`flock`).
 ///
-/// It excludes whoever else opened the same, in this process too, and ends when the file is closed, however the process
-/// ends. A file system without locks refuses.
+/// It excludes everyone else who opened the same file, in this process, too, and ends when the file is closed, however
+/// the process ends. A file system without locks returns an error.
 extension OpenFile {
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if it is free.
     package func tryLock() throws(FileProblem) -> Bool {
         do throws(FileProblem) {
             try asking { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
@@ -19,9 +19,9 @@ extension OpenFile {
         }
     }
 
-    /// Waits for the lock, blocking the thread; false if somebody else had it all the time.
+    /// Waits for the lock, blocking the thread; false if another holder kept it all the time.
     ///
-    /// Close the file then: it would get the lock later.
+    /// If so, close the file, or it would get the lock later.
     package func lock(within patience: Duration) throws(FileProblem) -> Bool {
         if try tryLock() { return true }
         let settlement = Settlement()
@@ -29,17 +29,17 @@ extension OpenFile {
         return try settlement.isReached(within: patience)
     }
 
-    /// Waits for the lock, blocking no thread of the caller's; false if somebody else had it all the time.
+    /// Waits for the lock without blocking the caller's thread; false if another holder kept it all the time.
     ///
-    /// Close the file then: it would get the lock later.
+    /// If so, close the file, or it would get the lock later.
     ///
     /// - Parameters:
-    ///   - patience: how long to wait.
-    ///   - quiet: the wait after which `waiting` is called, once.
-    ///   - isolation: where `waiting` is called.
-    ///   - waiting: told that it takes long.
-    /// - Returns: whether this file has the lock.
-    /// - Throws: `FileProblem`; `CancellationError` if the task is cancelled while it waits.
+    ///   - patience: How long to wait.
+    ///   - quiet: The wait after which `waiting` is called, once.
+    ///   - isolation: Where `waiting` is called.
+    ///   - waiting: Called if the wait takes long.
+    /// - Returns: Whether this file has the lock.
+    /// - Throws: `FileProblem`; `CancellationError` if the task is canceled while it waits.
     package func lock(
         within patience: Duration, quietFor quiet: Duration, isolation: isolated (any Actor)? = #isolation,
         waiting: () -> Void
@@ -65,14 +65,14 @@ extension OpenFile {
             case .over: return false
             }
         }
-        // Only cancellation ends the events.
+        // Only cancellation ends the stream of events.
         throw CancellationError()
     }
 
-    /// Has a thread wait for the lock, as long as it takes.
+    /// Starts a thread that waits for the lock, however long that takes.
     ///
-    /// The lock is of the open file, whichever descriptor asks for it. So the thread's own does, and closes; if the caller
-    /// has given up meanwhile and closed the file too, that gives the lock back at once.
+    /// The lock belongs to the open file, whichever descriptor requests it. The thread uses its own descriptor and
+    /// closes it. If the caller has given up meanwhile and closed the file, too, that releases the lock at once.
     private func whenLocked(_ settle: @escaping @Sendable (FileProblem?) -> Void) throws(FileProblem) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .last }
@@ -89,15 +89,15 @@ extension OpenFile {
     }
 }
 
-/// What may happen to whoever waits for a lock.
+/// The events during a wait for a lock.
 private enum WaitEvent {
-    /// The lock is there, or can't be had.
+    /// The lock was taken, or can't be had.
     case settled(FileProblem?)
     case long
     case over
 }
 
-/// What came of a thread's wait for a lock.
+/// The outcome of a thread's wait for a lock.
 private final class Settlement: Sendable {
     private let problem = Mutex<FileProblem?>(nil)
     private let isSettled = DispatchSemaphore(value: 0)
@@ -107,7 +107,7 @@ private final class Settlement: Sendable {
         isSettled.signal()
     }
 
-    /// Waits for it; false if it didn't come in time.
+    /// Waits for the outcome; false if there is none in time.
     func isReached(within patience: Duration) throws(FileProblem) -> Bool {
         let milliseconds = Int(patience / .milliseconds(1))
         guard isSettled.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return false }

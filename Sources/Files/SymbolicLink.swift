@@ -1,13 +1,13 @@
 import Glibc
 
-/// A symbolic link, by its path.
+/// Reads symbolic links.
 package enum SymbolicLink {
-    /// What is written in a link.
+    /// Returns the target of a link.
     ///
     /// - Parameters:
-    ///   - path: where it is, also in `/proc`.
-    ///   - folder: the descriptor of the folder that a relative path begins at; the working directory unless given.
-    /// - Returns: nil, with `errno`, if it is no link or can't be read.
+    ///   - path: The path of the link, which may be in `/proc`.
+    ///   - folder: The descriptor of the folder for a relative path; by default the working directory.
+    /// - Returns: The target; nil, with `errno` set, if it isn't a link or can't be read.
     package static func target(of path: String, in folder: Int32 = AT_FDCWD) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(folder, path, &buffer, buffer.count)
