@@ -5,64 +5,65 @@ public import Rules
 internal import Secrets
 internal import SystemPackage
 
-/// What an agent needs from the program that it runs in.
+/// The services that an agent needs from its program.
 public protocol AgentDuties {
-    /// Whom it serves by the settings as they are now.
+    /// Returns the forwards in the current settings.
     ///
-    /// - Throws: what is wrong with them; those from before count on.
+    /// - Throws: An error if the settings are invalid; the previous ones then stay in effect.
     mutating func forwards() throws -> [Forward]
     /// What was answered before to such a request and still counts.
     func remembered(_ request: CredentialRequest) -> Credential?
     /// Starts the processes that renew what was remembered and is due, and gives their numbers (`pid_t`); nobody waits for them.
     func startRenewals() -> [Int32]
-    /// The program that answers one request, its arguments and its variables.
+    /// The program that answers one request, with its arguments and environment.
     ///
-    /// It gets the request on its standard input, and writes the reply.
+    /// It reads the request from standard input and writes the reply to standard output.
     var worker: (program: String, arguments: [String], environment: [String: String]) { get }
-    /// The folder whose changes may mean other settings; nil if there is none.
+    /// The folder to watch for changes of the settings; nil if there is none.
     var settingsFolder: String? { get }
-    /// Tells that these far sides are served now, or what is wrong with the settings.
+    /// Reports an event, such as which remote clients are served, or what is wrong with the settings.
     func tell(_ news: AgentNews)
-    /// What a far side is told that asks for something it may not have.
+    /// Returns the refusal for a remote client that asks for something that it isn't allowed to have.
     func refusal(of request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward)
         -> ForwardedRefusal
 }
 
-/// What an agent has to tell whoever runs it.
+/// The events that an agent reports to its user.
 public enum AgentNews {
-    /// From now on it serves these, each on a socket of its own; none if it serves nothing.
+    /// It now serves these, each on its own socket; none if it serves nothing.
     case serving([Forward], folder: String)
-    /// It serves this one no longer.
+    /// It no longer serves this one.
     case closed(String)
-    /// The settings are wrong; those from before count on.
+    /// The settings are invalid; the previous ones stay in effect.
     case unreadable(any Error)
-    /// No socket can be made for this one.
+    /// The socket for this one can't be created.
     case noSocket(Forward, reason: String)
 }
 
-/// Answers far sides: one socket each, one request a connection, all on one thread.
+/// Serves remote clients on one thread: a socket for each forward, a request for each connection.
 ///
-/// It gives what was answered before at once. For all else it starts a process a request, which ends with the connection: so one
-/// that hangs, or asks the person, costs nobody else anything. What one far side may use up is bounded.
+/// Remembered answers are returned at once. For any other request the agent starts a process, which ends with the
+/// connection, so one that hangs or asks the user doesn't hold up the others. The resources of each remote client are
+/// limited.
 public final class Agent<Duties: AgentDuties> {
     private var duties: Duties
     private let folder: AgentFolder
     private var doors: [Door] = []
     private var connections: [Connection] = []
-    /// Processes that are ending, and when they are killed if they don't.
+    /// Processes that are exiting, and when to kill those that don't.
     private var ending: [(process: pid_t, deadline: Int)] = []
-    /// Processes that renew tokens, and go on when the agent ends.
+    /// Processes that renew tokens, and continue when the agent ends.
     private var renewing: [pid_t] = []
     private let signals: (read: CInt, write: CInt)
-    /// Whether it is to end when its terminal is closed.
+    /// Whether the agent ends when its terminal is closed.
     private let endsWithTerminal = lanyard_ends_with_terminal() == 1
     private var watch: CInt = -1
     /// Whether the settings may be others.
     private var mustReload = false
 
-    /// Makes the agent of this user.
+    /// Creates the agent of this user.
     ///
-    /// - Throws: `AgentFolder.Problem`, as if there is one already.
+    /// - Throws: `AgentFolder.Problem`, for example if there already is an agent.
     public init(_ duties: Duties, in place: String) throws(AgentFolder.Problem) {
         var ends: [CInt] = [-1, -1]
         guard lanyard_pipe(&ends, 1) == 0 else { throw .unusable("no pipe can be made") }
@@ -71,11 +72,11 @@ public final class Agent<Duties: AgentDuties> {
         folder = try AgentFolder(place)
     }
 
-    /// Serves until a signal ends it, and removes its sockets; gives the signal's number.
+    /// Serves until a signal ends the agent, and removes its sockets; returns the signal's number.
     public func run() -> CInt {
         signal(SIGPIPE, SIG_IGN)
         lanyard_signals_to(signals.write)
-        // Threads that aren't the program's first have them blocked.
+        // Other threads than the program's first have these signals blocked.
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -91,7 +92,7 @@ public final class Agent<Duties: AgentDuties> {
 
     // MARK: The loop
 
-    /// One round: waits until something happens, and does what it takes; gives the number of a signal that ends it.
+    /// Runs the event loop once; returns the number of a signal that should end the agent.
     private func turn() -> CInt? {
         let now = Uptime.now
         for index in doors.indices { doors[index].refill(now) }
@@ -118,7 +119,7 @@ public final class Agent<Duties: AgentDuties> {
         return nil
     }
 
-    /// How long nothing needs to be done unless something happens, in milliseconds.
+    /// Returns the poll timeout: the milliseconds until the next deadline.
     private func pause(from now: Int) -> Int {
         var next = now + 3_600_000
         for connection in connections { next = min(next, connection.deadline) }
@@ -158,7 +159,7 @@ public final class Agent<Duties: AgentDuties> {
         mustReload = true
     }
 
-    /// Makes the sockets what the settings say.
+    /// Opens and closes sockets according to the settings.
     private func reload() {
         mustReload = false
         let forwards: [Forward]
@@ -188,7 +189,7 @@ public final class Agent<Duties: AgentDuties> {
         if !news.isEmpty || doors.isEmpty { duties.tell(.serving(news, folder: folder.path)) }
     }
 
-    /// Ends what came through a door that is closed.
+    /// Ends the connections through a door that is closed.
     private func dismiss(_ name: String) {
         for index in connections.indices.reversed() where connections[index].door == name { drop(index) }
     }
@@ -207,7 +208,7 @@ public final class Agent<Duties: AgentDuties> {
         connections.append(Connection(descriptor, door: doors[index].forward.name, now: Uptime.now))
     }
 
-    /// Goes on with the connections that something happened to.
+    /// Handles the events of the connections.
     private func serve(_ events: [Int16]) {
         let now = Uptime.now
         var next = events.startIndex
@@ -229,7 +230,7 @@ public final class Agent<Duties: AgentDuties> {
         for index in finished.reversed() { drop(index) }
     }
 
-    /// The person has just said no to this far side: it doesn't get them asked again at once.
+    /// Stops prompting on behalf of this remote client for a while, because the user has just declined.
     private func rest(_ name: String, _ now: Int) {
         guard let index = doors.firstIndex(where: { $0.forward.name == name }) else { return }
         doors[index].quietUntil = now + Limit.restAfterNo
@@ -249,7 +250,7 @@ public final class Agent<Duties: AgentDuties> {
             let refusal = duties.refusal(of: request.wanted, objection, to: door.forward)
             return connections[index].reply(.refused(refusal), now: now)
         }
-        // Whoever has just been told no isn't asked about it again at once.
+        // The user has just declined, so they aren't asked again at once.
         if door.forward.confirms, now < door.quietUntil {
             return connections[index].reply(
                 .refused(.init(.person, "the use of a credential was declined a moment ago")), now: now)
@@ -290,7 +291,7 @@ public final class Agent<Duties: AgentDuties> {
         }
     }
 
-    /// Takes a connection's process from it, and sees to it that it ends; one that has replied may start a renewal first.
+    /// Detaches a connection's worker and ends it; one that has replied may start a renewal first.
     private func finishWorker(_ index: Int, hasReplied: Bool = false) {
         guard case .working(let worker) = connections[index].state else { return }
         worker.end()
@@ -311,7 +312,7 @@ public final class Agent<Duties: AgentDuties> {
         }
     }
 
-    /// Ends all that it began.
+    /// Ends all connections, sockets and workers.
     private func close() {
         for index in connections.indices.reversed() { drop(index) }
         for door in doors {
@@ -327,33 +328,33 @@ public final class Agent<Duties: AgentDuties> {
     }
 }
 
-/// What far sides may use up; times in milliseconds.
+/// Limits for remote clients; times are in milliseconds.
 enum Limit {
-    /// Connections at a time, and those of one far side.
+    /// Simultaneous connections, in all and for one client.
     static let (connections, connectionsOfDoor) = (64, 32)
-    /// Connections that wait to be taken, of one far side.
+    /// Connections of one client that wait to be accepted.
     static let backlog: CInt = 16
-    /// Processes at a time, and those for one far side.
+    /// Simultaneous processes, in all and for one client.
     static let (workers, workersOfDoor) = (16, 8)
-    /// How many connections one far side may make at once, and how many each second.
+    /// New connections of one client, at once and per second.
     static let (connectionBurst, connectionRate) = (1000, 200)
-    /// How many processes may be started for one far side at once, and how many each second.
+    /// New processes for one client, at once and per second.
     static let (workerBurst, workerRate) = (100, 5)
-    /// How long a request or a reply may take on its way.
+    /// How long it may take to transfer a request or a reply.
     static let transfer = 10_000
-    /// How long an answer may take if nobody is asked, and if somebody is.
+    /// How long an answer may take if the user isn't asked, and if they are.
     static let (unattended, attended) = (60_000, 3_600_000)
-    /// How long a process may take to end.
+    /// How long a process may take to exit.
     static let patienceToEnd = 5_000
-    /// For how long nobody is asked for a far side after the person said no.
+    /// How long the user isn't asked for a client after declining.
     static let restAfterNo = 30_000
 }
 
-/// A far side's socket, and what it may still use up.
+/// A forward's socket, and the remaining allowance of its client.
 struct Door {
     var forward: Forward
     let listener: CInt
-    /// Until when nobody is asked.
+    /// Until when the user isn't asked.
     var quietUntil = 0
     private var connectionsLeft = Double(Limit.connectionBurst)
     private var workersLeft = Double(Limit.workerBurst)
@@ -364,7 +365,7 @@ struct Door {
         self.listener = listener
     }
 
-    /// Whether it takes no connection now because there were too many.
+    /// Whether no connection is accepted now because there were too many.
     var isThrottled: Bool { connectionsLeft < 1 }
 
     func mayTake(among connections: [Connection]) -> Bool {
@@ -388,7 +389,7 @@ struct Door {
 }
 
 extension ForwardedRefusal {
-    /// What is said of a request that can't be read.
+    /// Creates the refusal of an invalid request.
     public init(_ fault: ForwardedRequest.Fault) {
         switch fault {
         case .version:

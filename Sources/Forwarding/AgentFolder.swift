@@ -3,17 +3,17 @@ internal import CLinux
 internal import Files
 internal import Glibc
 
-/// The folder of an agent's sockets, which only this user can look into, and which one agent has at a time.
+/// The folder of an agent's sockets, which only this user can access and only one agent can use at a time.
 public struct AgentFolder: ~Copyable, Sendable {
-    /// Where it is.
+    /// The folder's path.
     public let path: String
     private let folder: Folder
-    /// Held as long as this lives, however the process ends.
+    /// The lock, which is held as long as this value exists, however the process ends.
     private let lock: OpenFile
 
-    /// Why there can be no agent.
+    /// The reason why there can be no agent.
     public enum Problem: Error, Sendable, Equatable {
-        /// There is one already.
+        /// There already is one.
         case taken
         /// The folder can't be used, for this reason.
         case unusable(String)
@@ -51,7 +51,8 @@ public struct AgentFolder: ~Copyable, Sendable {
         throw .taken
     }
 
-    /// Makes a socket of this name, in place of one that an agent left that was killed; gives it, or the negative errno.
+    /// Creates a socket with this name, replacing one that a killed agent left behind; returns its descriptor or the
+    /// negative errno.
     func listen(as name: String) -> CInt {
         folder.remove(name)
         return lanyard_socket_listen("\(path)/\(name)", Limit.backlog)
@@ -59,7 +60,7 @@ public struct AgentFolder: ~Copyable, Sendable {
 
     func remove(_ name: String) { folder.remove(name) }
 
-    /// Removes sockets that an agent left that was killed.
+    /// Removes sockets that a killed agent left behind.
     func removeOthers(than names: [String]) {
         for name in folder.names(atMost: 4096) where name != Self.lockName && !names.contains(name) {
             folder.remove(name)

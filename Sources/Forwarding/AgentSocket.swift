@@ -4,49 +4,49 @@ internal import Rules
 internal import Secrets
 internal import SystemPackage
 
-/// The socket of an agent, as whoever asks it sees it.
+/// The socket of an agent, as seen by its clients.
 ///
-/// It blocks the thread: an answer that is there takes less time than starting another.
+/// It blocks the thread, because a remembered answer takes less time than starting another thread.
 public struct AgentSocket: Sendable {
-    /// Where it is.
+    /// The socket's path.
     public let path: String
 
-    /// Names a socket.
+    /// Creates a reference to the socket at a path.
     public init(_ path: String) {
         self.path = path
     }
 
-    /// Why an agent doesn't answer.
+    /// The reason why an agent doesn't answer.
     public enum Problem: Error, Sendable, Equatable {
-        /// Nothing can be reached there, for this reason; if the socket is there, nobody listens at it.
+        /// The agent can't be reached, for this reason; if the socket exists, nobody listens at it.
         case unreachable(String, isThere: Bool)
-        /// It belongs to another user, who would be told what is asked for and could answer anything.
+        /// The socket belongs to another user, who would learn what is requested and could answer anything.
         case foreign
-        /// What it sends is no answer.
+        /// The answer is invalid.
         case garbled
-        /// It ended the connection without an answer.
+        /// The agent closed the connection without an answer.
         case hungUp
-        /// It didn't answer in time.
+        /// The agent didn't answer in time.
         case silent
-        /// The request can't be sent.
+        /// The request can't be encoded.
         case unwritable
     }
 
-    /// How long to go on trying while the agent has as many connections waiting as it takes.
+    /// How long to keep trying while the agent's queue of connections is full, in milliseconds.
     private static let patienceToConnect = 5_000
-    /// How long an answer may take if nobody is asked, and if somebody is: milliseconds.
+    /// How long an answer may take if the user isn't asked, and if they are, in milliseconds.
     private static let (unattendedPatience, attendedPatience) = (60_000, 3_600_000)
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
-    /// The connection stays open while it waits: to close it takes the request back.
+    /// The connection stays open meanwhile: closing it withdraws the request.
     ///
     /// - Parameters:
-    ///   - request: what is asked.
-    ///   - limit: the seconds that whoever asks waits at most, if there is such a limit.
-    ///   - waiting: called once if the answer takes longer than a second.
-    /// - Returns: what the agent says.
-    /// - Throws: `Problem` if it says nothing.
+    ///   - request: The request.
+    ///   - limit: The number of seconds that the caller can wait; nil if there is no limit.
+    ///   - waiting: Called once if the answer takes longer than a second.
+    /// - Returns: The agent's reply.
+    /// - Throws: `Problem` if there is none.
     public func ask(
         _ request: ForwardedRequest, within limit: Int? = nil, waiting: () -> Void
     ) throws(Problem) -> ForwardedReply {
@@ -60,16 +60,16 @@ public struct AgentSocket: Sendable {
         return try receive(from: descriptor, until: deadline, waiting)
     }
 
-    /// Finds out whether somebody who may be asked listens there; nothing is asked.
+    /// Checks whether a trusted user listens there, without sending a request.
     ///
     /// - Throws: `Problem` if not.
     public func check() throws(Problem) { close(try trusted()) }
 
-    /// A connection to whoever may know what is asked.
+    /// Connects, and checks that the other end may know the request.
     private func trusted() throws(Problem) -> CInt {
         let descriptor = try connect()
         let peer = lanyard_socket_peer(descriptor)
-        // Root may use anybody's: in a container, that is who runs there, and the host's user whose socket it is.
+        // Root accepts any peer: in a container lanyard often runs as root, and the socket is the host user's.
         guard peer == 0 || peer == Int64(geteuid()) || geteuid() == 0 else {
             close(descriptor)
             throw .foreign
@@ -100,7 +100,7 @@ public struct AgentSocket: Sendable {
             } else if errno == EAGAIN {
                 guard Uptime.wait(for: POLLOUT, at: descriptor, until: deadline) else { throw .silent }
             } else if errno != EINTR {
-                // It may have said why before it hung up.
+                // The agent may have sent the reason before it hung up.
                 return
             }
         }
@@ -131,7 +131,7 @@ public struct AgentSocket: Sendable {
     }
 }
 
-/// Milliseconds that no change of the time of day moves.
+/// Milliseconds of a clock that changes of the time of day don't affect.
 enum Uptime {
     static var now: Int {
         var time = timespec()
@@ -139,7 +139,7 @@ enum Uptime {
         return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 
-    /// Waits until something can be done with a descriptor, or its other end is closed; false if the time is over first.
+    /// Waits until a descriptor is ready or its other end is closed; false if the deadline passes first.
     static func wait(for events: Int32, at descriptor: CInt, until deadline: Int) -> Bool {
         while true {
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)

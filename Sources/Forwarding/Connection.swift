@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Secrets
 
-/// One far side's connection to the agent: a request, perhaps a process that answers it, and the reply.
+/// A remote client's connection to the agent: a request, possibly a process that answers it, and the reply.
 struct Connection {
     let descriptor: CInt
-    /// The name of the forward that it came through.
+    /// The name of its forward.
     let door: String
     private(set) var state: State
-    /// When it is given up, in milliseconds.
+    /// When it is closed, in milliseconds.
     private(set) var deadline: Int
 
     enum State {
@@ -17,15 +17,15 @@ struct Connection {
         case writing(ArraySlice<UInt8>)
     }
 
-    /// What is to be done next.
+    /// The next step for the agent.
     enum Step {
-        /// Nothing.
+        /// Do nothing.
         case goOn
-        /// To end it.
+        /// Close the connection.
         case end
-        /// To answer this request.
+        /// Answer this request.
         case request(Attributes)
-        /// To pass on what the process says.
+        /// Send the process's reply.
         case reply(ForwardedReply)
     }
 
@@ -39,7 +39,7 @@ struct Connection {
     var isQueued: Bool { if case .queued = state { true } else { false } }
     var isWorking: Bool { if case .working = state { true } else { false } }
 
-    /// What is waited for: always the connection, which the other end may close.
+    /// The descriptors to poll, always including the connection, because the other end may close it.
     var pollEntries: [pollfd] {
         switch state {
         case .reading, .queued: [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
@@ -52,7 +52,7 @@ struct Connection {
         let hasEvent = events[0] != 0
         switch state {
         case .reading(let parser): return hasEvent ? receive(parser) : late(now)
-        // Nothing may come but the end, which takes the request back.
+        // The other end may only close the connection, which withdraws the request.
         case .queued: return hasEvent ? .end : late(now)
         case .working(let worker):
             guard !hasEvent else { return .end }
@@ -71,7 +71,7 @@ struct Connection {
         guard count > 0, let blocks = try? parser.consume(bytes[..<count]) else { return .end }
         state = .reading(parser)
         guard let block = blocks.first else { return .goOn }
-        // One connection, one request.
+        // A connection has only one request.
         return blocks.count == 1 && (try? parser.finish()) == .some(nil) ? .request(block) : .end
     }
 
@@ -93,24 +93,24 @@ struct Connection {
         return rest.isEmpty ? .end : .goOn
     }
 
-    /// Has the request wait for a process.
+    /// Queues the request until a process can be started for it.
     mutating func queue(_ request: ForwardedRequest, now: Int) {
         state = .queued(request)
         deadline = now + Limit.unattended
     }
 
-    /// Has a process answer.
+    /// Starts waiting for a process's reply.
     mutating func work(_ worker: Worker, isUnattended: Bool, now: Int) {
         state = .working(worker)
         deadline = now + (isUnattended ? Limit.unattended : Limit.attended)
     }
 
-    /// Begins to send a reply.
+    /// Starts sending a reply.
     mutating func reply(_ reply: ForwardedReply, now: Int) {
         state = .writing(reply.bytes[...])
         deadline = now + Limit.transfer
     }
 
-    /// Closes it.
+    /// Closes the connection.
     func hangUp() { close(descriptor) }
 }

@@ -2,7 +2,7 @@ import Addresses
 public import Rules
 public import Secrets
 
-/// What an agent says to a request: one block of lines in git's format, as docs/forwarding.md has it.
+/// An agent's reply to a request: one block of lines in git's format (docs/forwarding.md).
 public enum ForwardedReply: Sendable, Equatable {
     /// This is what was asked for.
     case credential(Credential)
@@ -14,7 +14,7 @@ public enum ForwardedReply: Sendable, Equatable {
     /// The longest reply that is read, in bytes.
     public static let longest = 256 * 1024
 
-    /// The reply as a block; what can't be written in it becomes a refusal.
+    /// The reply as a block; a reply that can't be encoded becomes a refusal.
     public var block: Attributes {
         do throws(ProtocolError) {
             return try written()
@@ -27,11 +27,11 @@ public enum ForwardedReply: Sendable, Equatable {
     /// The block as bytes, with the blank line that ends it.
     public var bytes: [UInt8] { block.encoded + [0x0A] }
 
-    /// Reads a block.
+    /// Parses a block.
     ///
-    /// What isn't known is skipped: an agent may come to say more.
+    /// Unknown keys are ignored, because a later agent may send more.
     ///
-    /// - Throws: `Unreadable` if it is no reply, or none of this version.
+    /// - Throws: `Unreadable` if it isn't a reply, or has another version.
     public init(_ block: Attributes) throws(Unreadable) {
         guard block["version"] == ForwardedRequest.version else { throw Unreadable() }
         guard !block.lines.contains(where: { $0.value.hasControlCharacter }) else { throw Unreadable() }
@@ -43,7 +43,7 @@ public enum ForwardedReply: Sendable, Equatable {
         }
     }
 
-    /// It is no reply.
+    /// The error for a block that isn't a reply.
     public struct Unreadable: Error {}
 
     private func written() throws(ProtocolError) -> Attributes {
@@ -105,43 +105,43 @@ extension Credential {
     }
 }
 
-/// Why an agent gives nothing, in words for people.
+/// The reason why an agent refuses a request, in words for the user.
 public struct ForwardedRefusal: Error, Sendable, Equatable {
-    /// What lies behind it, as far as far sides do something about it.
+    /// The causes that remote clients can react to.
     public enum Code: String, Sendable {
-        /// The far side may not ask for this.
+        /// The remote client may not ask for this.
         case notAllowed = "not-allowed"
-        /// In the keyring, which can't be used now.
+        /// The keyring can't be used now.
         case keyring
-        /// In the person, who said no or gave no answer.
+        /// The user declined, or didn't answer.
         case person
-        /// In the authority, which can't be reached or has too much to do now.
+        /// The authority can't be reached, or is overloaded.
         case authority
-        /// Only the person can go on, and nobody can be asked.
+        /// Only the user can continue, and nobody can be asked.
         case nobody
-        /// The agent has too much to do.
+        /// The agent is overloaded.
         case busy
-        /// The request can't be read, or is of another version.
+        /// The request is invalid, or has another version.
         case invalid
-        /// Anything else.
+        /// Any other cause.
         case other
     }
 
-    /// What lies behind it.
+    /// The cause.
     public var code: Code
-    /// What is wrong.
+    /// The error message.
     public var message: String
-    /// What can be done about it, on the agent's side.
+    /// What can be done about it on the agent's side.
     public var remedies: [String]
 
-    /// Says why; nothing in it is secret.
+    /// Creates a refusal; nothing in it may be secret.
     public init(_ code: Code, _ message: String, remedies: [String] = []) {
         self.code = code
         self.message = message
         self.remedies = remedies
     }
 
-    /// The most remedies, and what of a text is read.
+    /// The highest number of remedies that are read, and the longest text.
     private static let (mostRemedies, longestText) = (8, 1000)
 
     func write(to lines: inout Attributes) throws(ProtocolError) {

@@ -2,36 +2,36 @@ import Addresses
 public import Rules
 public import Secrets
 
-/// What a far side asks an agent for, and as whom: one block of lines in git's format, as docs/forwarding.md has it.
+/// A remote client's request to an agent: one block of lines in git's format (docs/forwarding.md).
 public struct ForwardedRequest: Sendable, Equatable {
-    /// What the credential is for.
+    /// The requested credential.
     public var wanted: CredentialRequest
-    /// The name that the far side gives itself, fit to show; nobody has checked it.
+    /// The name that the client gives itself, safe to display; it isn't verified.
     public var requester: String
-    /// Which forward it came through; only the agent says so, to the process that answers for it.
+    /// The forward that it came through; only the agent sets it, for the process that answers.
     public var forward: String?
 
     /// The version of the format.
     static let version = "1"
-    /// The only thing that can be asked.
+    /// The only operation.
     static let verb = "get"
-    /// The longest request that is read, in bytes; what servers said may be in it.
+    /// The longest request that is read, in bytes; it may include servers' challenges.
     public static let longest = 64 * 1024
-    /// The most lines that a request has.
+    /// The highest number of lines in a request.
     static let mostLines = 128
-    /// What of a requester's name is shown.
+    /// How many characters of a client's name are shown.
     static let longestName = 64
 
-    /// Asks for something.
+    /// Creates a request.
     public init(_ wanted: CredentialRequest, requester: String, forward: String? = nil) {
         self.wanted = wanted
         self.requester = requester
         self.forward = forward
     }
 
-    /// The request as a block.
+    /// Encodes the request as a block.
     ///
-    /// - Throws: `ProtocolError` if a value can't be written in it.
+    /// - Throws: `ProtocolError` if a value can't be encoded.
     public func block() throws(ProtocolError) -> Attributes {
         var lines = Attributes()
         try lines.append("version", Self.version)
@@ -53,11 +53,11 @@ public struct ForwardedRequest: Sendable, Equatable {
         return lines
     }
 
-    /// Reads a block.
+    /// Parses a block.
     ///
-    /// What isn't known is refused, not skipped: it may narrow what is asked for.
+    /// Unknown keys are errors rather than ignored, because they may restrict the request.
     ///
-    /// - Throws: `Fault` if it is no request, or none of this version.
+    /// - Throws: `Fault` if it isn't a request, or has another version.
     public init(_ block: Attributes) throws(Fault) {
         guard block["version"] == Self.version else { throw .version }
         guard block["verb"] == Self.verb else { throw .verb }
@@ -78,13 +78,13 @@ public struct ForwardedRequest: Sendable, Equatable {
         wanted.isUnattended = block["unattended"] == "1"
     }
 
-    /// What makes a block no request.
+    /// The reason why a block isn't a valid request.
     public enum Fault: Error, Sendable, Equatable {
-        /// It is of another version of the format.
+        /// It has another version of the format.
         case version
-        /// It asks for something to be done that an agent doesn't.
+        /// It requests another operation than the agent supports.
         case verb
-        /// This key is unknown, or its value can't be what the key says.
+        /// This key is unknown, or its value is invalid.
         case invalid(String)
     }
 
@@ -116,7 +116,7 @@ public struct ForwardedRequest: Sendable, Equatable {
 }
 
 extension PathReach {
-    /// The word for it; nil for the one that is meant without.
+    /// The word for it in the format; nil for the default.
     fileprivate var word: String? {
         switch self {
         case .place: nil

@@ -5,13 +5,13 @@ internal import Secrets
 /// A process that answers one request.
 struct Worker {
     let process: pid_t
-    /// Open for as long as the reply is wanted.
+    /// The process's input, which is open for as long as the reply is wanted.
     private let input: CInt
     private let output: CInt
     private var unsent: ArraySlice<UInt8>
     private var parser = AttributeParser(longestInput: ForwardedReply.longest)
 
-    /// Starts it; nil if that can't be done.
+    /// Starts the process; nil if that fails.
     init?(_ program: String, _ arguments: [String], _ environment: [String: String], input bytes: [UInt8]) {
         var (into, from): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
         guard lanyard_pipe(&into, 1) == 0 else { return nil }
@@ -32,7 +32,7 @@ struct Worker {
         unsent = bytes[...]
     }
 
-    /// It has our standard error, and our terminal if we have one.
+    /// Starts the process with the agent's standard error and terminal.
     private static func start(
         _ program: String, _ arguments: [String], _ environment: [String: String], input: CInt, output: CInt
     ) -> pid_t? {
@@ -57,7 +57,7 @@ struct Worker {
         return posix_spawn(&process, program, &actions, &attributes, &words, &variables) == 0 ? process : nil
     }
 
-    /// What is waited for.
+    /// The descriptors to poll.
     var pollEntries: [pollfd] {
         [
             pollfd(fd: output, events: Int16(POLLIN), revents: 0),
@@ -65,7 +65,7 @@ struct Worker {
         ]
     }
 
-    /// Goes on; gives what it says once it has.
+    /// Handles events; returns the reply once it is complete.
     mutating func take(_ events: [Int16]) -> ForwardedReply? {
         if events[1] != 0 { send() }
         guard events[0] != 0 else { return nil }
@@ -86,9 +86,9 @@ struct Worker {
         unsent = count < 0 ? [] : unsent.dropFirst(count)
     }
 
-    /// Closes what leads to it, upon which it ends; it is still to be waited for.
+    /// Closes its input and output, which makes it exit; it still has to be reaped.
     ///
-    /// It gets no signal, which could end it before it has told the person that a question wants no answer any more.
+    /// It gets no signal, which could kill it before it has told the user that a question no longer needs an answer.
     func end() {
         close(input)
         close(output)
