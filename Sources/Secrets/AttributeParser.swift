@@ -1,10 +1,10 @@
-/// Cuts bytes into blocks of attributes as they arrive.
+/// Splits bytes into blocks of attributes as they arrive.
 ///
-/// Lines end at a line feed and nowhere else; one carriage return before it is dropped, as git does. A carriage return
-/// anywhere else is an ordinary byte of the value (CVE-2024-50338, CVE-2024-52006). An over-long line is an error and is
-/// never split (the `wwwauth[]` attack that git 2.41 closed).
+/// Only a line feed ends a line; a single carriage return before it is dropped, as in git. Elsewhere, a carriage return
+/// is an ordinary byte of the value (CVE-2024-50338, CVE-2024-52006). An over-long line is an error and is never split
+/// (the `wwwauth[]` attack that git 2.41 closed).
 public struct AttributeParser: Sendable {
-    /// The longest line git writes or reads: 65,535 bytes with its line feed.
+    /// The longest line that git writes or reads: 65,535 bytes including its line feed.
     public static let longestLine = 65_535
 
     private let longestInput: Int
@@ -12,25 +12,25 @@ public struct AttributeParser: Sendable {
     private var line: [UInt8] = []
     private var block = Attributes()
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
-    /// - Parameter longestInput: how many bytes it takes in all, over every block.
+    /// - Parameter longestInput: The highest number of bytes that it accepts, over all blocks.
     public init(longestInput: Int) {
         self.longestInput = longestInput
     }
 
-    /// Takes more bytes and gives the blocks that a blank line completed.
+    /// Parses more bytes, and returns the blocks that a blank line completed.
     ///
-    /// An empty block (a blank line on its own) is given too: what it means is the caller's to say.
+    /// An empty block (a blank line on its own) is returned, too; its meaning is up to the caller.
     public mutating func consume(_ bytes: some Sequence<UInt8>) throws(ProtocolError) -> [Attributes] {
         var completed: [Attributes] = []
         try consume(bytes, into: &completed)
         return completed
     }
 
-    /// Takes more bytes, and adds the blocks that a blank line completed; those before an error too.
+    /// Parses more bytes, and adds the blocks that a blank line completed, including those before an error.
     ///
-    /// So what comes before an error counts, however the bytes were cut into reads.
+    /// Blocks before an error thus count however the bytes were split into reads.
     public mutating func consume(
         _ bytes: some Sequence<UInt8>, into completed: inout [Attributes]
     ) throws(ProtocolError) {
@@ -47,7 +47,7 @@ public struct AttributeParser: Sendable {
         }
     }
 
-    /// Ends the input and gives the block under way, or nil if there is none.
+    /// Ends the input, and returns the unfinished block; nil if there is none.
     ///
     /// A last line without its line feed counts.
     public mutating func finish() throws(ProtocolError) -> Attributes? {
@@ -56,7 +56,7 @@ public struct AttributeParser: Sendable {
         return block.isEmpty ? nil : block
     }
 
-    /// Takes the line under way into the block; true if it was the blank line that ends one.
+    /// Adds the current line to the block; true if it was the blank line that ends a block.
     private mutating func endLine() throws(ProtocolError) -> Bool {
         defer { line.removeAll(keepingCapacity: true) }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }

@@ -1,7 +1,7 @@
 /// An ordered block of `key=value` lines: git's credential format, which the plugin protocol shares.
 ///
-/// A key ending in `[]` is a list; an empty value for it clears what came before
-/// (git-credential(1), INPUT/OUTPUT FORMAT). Of another key the last value counts. Keys that nobody knows are kept.
+/// A key ending in `[]` is a list; an empty value for it clears the values before (git-credential(1), INPUT/OUTPUT
+/// FORMAT). Of any other key, the last value counts. Unknown keys are kept.
 public struct Attributes: Sendable, Equatable {
     /// One line of a block.
     public struct Line: Sendable, Equatable {
@@ -11,21 +11,21 @@ public struct Attributes: Sendable, Equatable {
         public let value: String
     }
 
-    /// Every line, in the order read or appended.
+    /// Every line, in the order in which it was read or appended.
     public private(set) var lines: [Line] = []
 
-    /// Makes an empty block.
+    /// Creates an empty block.
     public init() {}
 
     /// Whether the block has no line.
     public var isEmpty: Bool { lines.isEmpty }
 
-    /// The last value of a single-valued key, or nil if the key does not occur.
+    /// Returns the last value of a single-valued key; nil if the key doesn't occur.
     public subscript(key: String) -> String? {
         lines.last { $0.key == key }?.value
     }
 
-    /// The values of a list key (named with its `[]`), after the last line that cleared it.
+    /// Returns the values of a list key (given with its `[]`) after the last line that cleared it.
     public func list(_ key: String) -> [String] {
         var values: [String] = []
         for line in lines where line.key == key {
@@ -36,8 +36,8 @@ public struct Attributes: Sendable, Equatable {
 
     /// Appends a line.
     ///
-    /// - Throws: `ProtocolError` if the line could not be written unchanged: an empty key, a key with `=`, a NUL or
-    ///   line feed in either, a carriage return at the end, or more than `AttributeParser.longestLine` bytes.
+    /// - Throws: `ProtocolError` if the line couldn't be written unchanged: an empty key, a key with `=`, a NUL or line
+    ///   feed in either, a carriage return at the end, or more than `AttributeParser.longestLine` bytes.
     public mutating func append(_ key: String, _ value: String) throws(ProtocolError) {
         guard value.utf8.last != UInt8(ascii: "\r") else { throw .forbiddenByte(key: key) }
         try take(key, value)
@@ -49,7 +49,7 @@ public struct Attributes: Sendable, Equatable {
         lines.append(Line(key: key, value: value))
     }
 
-    /// Appends a line for each value of a list key (named with its `[]`).
+    /// Appends a line for each value of a list key (given with its `[]`).
     public mutating func append(_ key: String, list values: [String]) throws(ProtocolError) {
         for value in values { try append(key, value) }
     }
@@ -81,16 +81,16 @@ public struct Attributes: Sendable, Equatable {
     }
 }
 
-/// Why bytes are not a block of attributes.
+/// The reason why bytes aren't a block of attributes.
 public enum ProtocolError: Error, Sendable, Equatable {
     /// A line has no `=`, or nothing before it.
     case malformedLine
-    /// A value (or its key) holds a NUL, or a value to be written a line feed.
+    /// A value (or its key) has a NUL, or a value to be written has a line feed.
     case forbiddenByte(key: String)
     /// A line has more than `AttributeParser.longestLine` bytes.
     case lineTooLong
-    /// More bytes came than the reader allows.
+    /// There are more bytes than the reader accepts.
     case inputTooLong
-    /// A line is not UTF-8.
+    /// A line isn't UTF-8.
     case notUTF8
 }

@@ -1,8 +1,9 @@
 extension String {
-    /// This text made fit to show a person: bounded, on one line, and without anything a terminal would obey.
+    /// Returns the text in a form that is safe to display: bounded, on one line, and without anything that a terminal
+    /// would obey.
     ///
     /// Control characters (C0, DEL, C1), line and paragraph separators and bidirectional overrides become `?`, so that
-    /// what a server, a plugin or a keyring item says cannot move the cursor, forge a line of ours or hide a host
+    /// text from a server, a plugin or a keyring item can't move the cursor, forge a line of lanyard's or hide a host
     /// (CVE-2024-50349).
     ///
     /// At most `limit` characters are kept; a longer text ends in `…`.

@@ -1,4 +1,4 @@
-/// A password or token that never shows itself: every textual form of it reads `<redacted>`.
+/// A password or token that doesn't reveal itself by accident: every textual form of it is `<redacted>`.
 public struct Secret: Sendable, Equatable, Hashable {
     private let text: String
 
@@ -7,7 +7,7 @@ public struct Secret: Sendable, Equatable, Hashable {
         self.text = text
     }
 
-    /// Gives the secret to code that must send, store or print it on the protocol's own stream.
+    /// Returns the secret, for code that must send, store or print it on the protocol's own stream.
     public func reveal() -> String { text }
 
     /// Whether the secret is the empty string; git stores such passwords.
@@ -15,9 +15,9 @@ public struct Secret: Sendable, Equatable, Hashable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Always `<redacted>`.
+    /// The text `<redacted>`.
     public var description: String { "<redacted>" }
-    /// Always `<redacted>`.
+    /// The text `<redacted>`.
     public var debugDescription: String { "<redacted>" }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
