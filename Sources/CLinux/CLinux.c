@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// keyctl_setperm(3): view, read, write, search and set attributes, for whoever possesses the key and for its user.
+// keyctl_setperm(3): view, read, write, search and set attributes, for the possessor and the user of the key.
 static const uint32_t key_permissions = 0x2f2f0000;
 
 static long result(long value) { return value < 0 ? -errno : value; }
@@ -21,7 +21,7 @@ int32_t lanyard_key_find(const char *description) {
 }
 
 int32_t lanyard_key_put(const char *description, const void *bytes, size_t count, uint32_t seconds) {
-    // A session need not have the user's keyring in its own (keyrings(7)); one's own new key could then not be set up.
+    // A session's keyring may lack the user's (keyrings(7)), and then lanyard couldn't set up its own new key.
     syscall(SYS_keyctl, KEYCTL_LINK, KEY_SPEC_USER_KEYRING, KEY_SPEC_PROCESS_KEYRING);
     long key = result(syscall(SYS_add_key, "user", description, bytes, count, KEY_SPEC_USER_KEYRING));
     if (key < 0) return (int32_t)key;
@@ -41,7 +41,7 @@ int lanyard_hide_memory(void) {
     if (getrlimit(RLIMIT_CORE, &limit) < 0) return -errno;
     limit.rlim_cur = 0;
     if (setrlimit(RLIMIT_CORE, &limit) < 0) return -errno;
-    // A core that is piped to a program ignores the limit; this one it doesn't.
+    // A core dump that is piped to a program ignores the limit, but not this.
     return (int)result(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 }
 
@@ -52,9 +52,10 @@ int lanyard_exec(const char *program, char *const arguments[], char *const envir
 
 int lanyard_process_open(int process) { return (int)result(syscall(SYS_pidfd_open, process, 0)); }
 
-// Between fork and exec only what may be called in a signal handler: other threads may have held any lock (signal-safety(7)).
+// Between fork and exec, only functions that are safe in a signal handler may be called: other threads may have held
+// any lock (signal-safety(7)).
 
-// What the next program is not to inherit, from the third descriptor on.
+// Closes the descriptors from 3 on in the next program.
 static void close_on_exec(void) {
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC, Linux 5.11 */) == 0) return;
@@ -64,13 +65,13 @@ static void close_on_exec(void) {
     for (int descriptor = 3; descriptor < end; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
-// Becomes the program; comes back with the reason only.
+// Becomes the program; returns the errno only if that fails.
 static int become(const char *program, char *const arguments[], char *const environment[], int input, int output) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // Copies above the standard ones, so that putting one in its place closes none that is still needed.
+    // Duplicates above the standard descriptors, so that replacing one of these closes none that is still needed.
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     input = fcntl(input, F_DUPFD_CLOEXEC, 3);
     output = fcntl(output, F_DUPFD_CLOEXEC, 3);
@@ -81,10 +82,10 @@ static int become(const char *program, char *const arguments[], char *const envi
     return errno;
 }
 
-// Starts the program; gives 0 or the errno.
+// Starts the program; returns 0 or the errno.
 static int start_apart(
     const char *program, char *const arguments[], char *const environment[], int input, int output) {
-    // It closes when the program runs; before that, it tells why not.
+    // This pipe closes when the program runs; before that, it reports an error.
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) return errno;
     pid_t between = fork();

@@ -1,9 +1,10 @@
-// In Swift's runtime, linked statically, CommandLine.arguments goes back from `environ` to find the arguments. A library
-// that adds to the environment before main, as one of LD_PRELOAD may, moves `environ` elsewhere, and there are none.
+// If Swift's runtime is linked statically, CommandLine.arguments finds the arguments by going back from `environ`. A
+// library that adds to the environment before main, for example through LD_PRELOAD, moves `environ`, and then there are
+// none.
 
 void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
 
-/// Tells the runtime the arguments; glibc passes them to every constructor.
+/// Passes the arguments, which glibc gives to every constructor, to the runtime.
 __attribute__((constructor)) static void keep_arguments(int count, char **arguments) {
     _swift_stdlib_overrideUnsafeArgvArgc(arguments, count);
 }

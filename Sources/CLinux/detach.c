@@ -7,7 +7,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
-// What a pipe takes without a reader, on every Linux (pipe(7)).
+// The bytes that a pipe holds without a reader, on every Linux (pipe(7)).
 enum { pipe_capacity = 65536 };
 
 static int spawn(
@@ -27,7 +27,7 @@ static int spawn(
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     if (!error) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    // Whoever waits for the end of a pipe must not wait for this process.
+    // A program that waits for the end of a pipe must not wait for this process.
     if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
     if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
@@ -49,7 +49,7 @@ int lanyard_detach(
     int error = written < 0 ? errno : (size_t)written < count ? EMSGSIZE : 0;
     close(ends[1]);
     pid_t process = 0;
-    // The flag is the open file's, so that it would be the program's too.
+    // The flag belongs to the open file, so the program would inherit it.
     if (!error && fcntl(ends[0], F_SETFL, 0) < 0) error = errno;
     if (!error) error = spawn(&process, ends[0], program, arguments, environment);
     close(ends[0]);

@@ -31,7 +31,7 @@ int lanyard_socket_listen(const char *path, int backlog) {
     struct sockaddr_un address;
     int made = make_socket(path, &address);
     if (made < 0) return made;
-    // The socket is nobody else's from its first moment on.
+    // Only this user can access the socket from the moment it exists.
     mode_t mask = umask(0177);
     int bound = bind(made, (struct sockaddr *)&address, sizeof address);
     int number = errno;

@@ -7,8 +7,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-// One terminal at a time, for the process has one. The handler may come between any two instructions: `terminal` is set
-// last and cleared first.
+// One terminal at a time, because a process has only one. The handler may run between any two instructions, so
+// `terminal` is set last and cleared first.
 static volatile atomic_int terminal = -1;
 static struct termios before;
 
@@ -31,7 +31,7 @@ static void restore_and_pass_on(int number, siginfo_t *info, void *context) {
         } else if (previous[i].sa_handler != SIG_DFL) {
             previous[i].sa_handler(number);
         } else {
-            // Comes as soon as this handler returns, and ends the process as it would have.
+            // This is delivered as soon as the handler returns, and ends the process as it would have.
             sigaction(number, &previous[i], NULL);
             raise(number);
         }
@@ -51,7 +51,7 @@ int lanyard_terminal_take(int descriptor, int discards) {
     }
     atomic_store(&terminal, descriptor);
     struct termios settings = before;
-    // Byte by byte, for the kernel's own lines end at 4,095 bytes; Ctrl-C stays a signal, Ctrl-Z does nothing here.
+    // Byte by byte, because the kernel's own lines end at 4,095 bytes; Ctrl-C stays a signal, Ctrl-Z has no effect.
     settings.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     settings.c_cc[VMIN] = 1;
     settings.c_cc[VTIME] = 0;
