@@ -65,7 +65,7 @@ typedef struct _GTypeQuery {
     guint instance_size;
 } GTypeQuery;
 
-// The beginning of GLib's.
+// The beginning of GLib's structure.
 typedef struct _GObjectClass {
     GType type;
     void *construct_properties;
@@ -121,5 +121,5 @@ const char *lanyard_bus_open(void);
 /// Opens libsecret, once; NULL if it is open and has every function, else what is wrong.
 const char *lanyard_secret_open(void);
 
-/// A SecretService for secret_service_open_sync that asks nothing before the first call that is wanted.
+/// The type of a SecretService for secret_service_open_sync that makes no calls of its own.
 GType lanyard_secret_service_get_type(void);
