@@ -2,7 +2,7 @@
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The text of bytes.
+    /// Encodes bytes.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
@@ -19,9 +19,9 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; nil if it isn't base64.
+    /// Decodes a text; nil if it isn't base64.
     ///
-    /// The other alphabet (RFC 4648, 4) and padding are taken too: both come in headers and tokens.
+    /// The other alphabet (RFC 4648, 4) and padding are accepted, too, because both occur in headers and tokens.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         guard let digits = unpadded(text), digits.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
@@ -39,7 +39,7 @@ package enum Base64URL {
         return bytes
     }
 
-    /// Whether the text has only characters of the alphabet, then padding at most.
+    /// Whether the text has only characters of the alphabet, followed by padding at most.
     package static func isEncoded(_ text: some StringProtocol) -> Bool {
         unpadded(text)?.allSatisfy(alphabet.contains) ?? false
     }

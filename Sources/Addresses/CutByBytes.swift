@@ -1,20 +1,21 @@
-// Text cut and compared by bytes, for all that decides something. Swift's own functions go by `Character`, a grapheme cluster, to
-// which a slash with a combining mark is no slash, and compare by canonical equivalence, to which U+037E is a semicolon.
+// Splits and compares text by bytes, for everything that decides something. Swift's own functions work on `Character`,
+// a grapheme cluster, where a slash with a combining mark isn't a slash, and compare by canonical equivalence, where
+// U+037E is a semicolon.
 
 extension StringProtocol {
-    /// What stands before the first of a delimiter, which is ASCII, and what behind it; nil if it doesn't occur.
+    /// Returns the text before and after the first occurrence of an ASCII delimiter; nil if it doesn't occur.
     public func cut(at delimiter: Unicode.Scalar) -> (Substring, Substring)? {
         let text = Substring(self)
         return text.utf8.firstIndex(of: UInt8(ascii: delimiter)).map(text.cut)
     }
 
-    /// What stands before the last of a delimiter, which is ASCII, and what behind it; nil if it doesn't occur.
+    /// Returns the text before and after the last occurrence of an ASCII delimiter; nil if it doesn't occur.
     public func cut(atLast delimiter: Unicode.Scalar) -> (Substring, Substring)? {
         let text = Substring(self)
         return text.utf8.lastIndex(of: UInt8(ascii: delimiter)).map(text.cut)
     }
 
-    /// The pieces between the occurrences of a delimiter, which is ASCII.
+    /// Returns the pieces between the occurrences of an ASCII delimiter.
     public func pieces(
         between delimiter: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = true
     ) -> [Substring] {
@@ -23,7 +24,7 @@ extension StringProtocol {
         ).map(Substring.init)
     }
 
-    /// The text with each occurrence of an ASCII text replaced.
+    /// Returns the text with each occurrence of an ASCII text replaced.
     public func replacing(bytes old: some StringProtocol, with new: String) -> String {
         let old = Array(old.utf8)
         var bytes: [UInt8] = []
@@ -36,7 +37,7 @@ extension StringProtocol {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text less these ASCII characters at its beginning and end.
+    /// Returns the text without these ASCII characters at its beginning and end.
     public func trimmed(of bytes: StaticString = " \t") -> Substring {
         let dropped = Set("\(bytes)".utf8)
         let text = Substring(self)
@@ -59,7 +60,7 @@ extension StringProtocol {
         return false
     }
 
-    /// Whether this and another text are the same, byte by byte.
+    /// Whether both texts are the same, byte by byte.
     public func isSame(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 

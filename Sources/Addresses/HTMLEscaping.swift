@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// The text as HTML, for an element or an attribute in quotes of either kind.
+    /// The text escaped for an HTML element, or an attribute in quotes of either kind.
     package var htmlEscaped: String {
         var html = ""
         for scalar in unicodeScalars {

@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// Two lower-case digits for each byte.
+    /// The bytes as two lower-case digits each.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
@@ -7,7 +7,7 @@ extension Sequence<UInt8> {
 }
 
 extension StringProtocol {
-    /// Whether this has a UUID's form (RFC 9562, 4), in either case.
+    /// Whether this has the form of a UUID (RFC 9562, 4), in either case.
     package var isUUID: Bool {
         let groups = pieces(between: "-", omittingEmpty: false)
         return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.utf8.allSatisfy(\.isHexadecimal) }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Addresses in the only forms that all programs read alike.
+/// Parses IP addresses, but only in forms that all programs interpret alike.
 enum IPAddress {
-    /// Whether the text is four decimals without leading zeros.
+    /// Whether the text is four decimal numbers without leading zeros.
     static func isV4(_ text: Substring) -> Bool {
         isAddress(text, family: AF_INET)
     }
 
-    /// An IPv6 address in lower case, with its zone behind a `%`; nil if the text is none.
+    /// Returns an IPv6 address in lower case, with its zone after a `%`; nil if the text isn't one.
     ///
-    /// Before the zone stands the mark: `%`, or in a URL `%25`.
+    /// `zoneMark` is what separates the zone in the text: `%`, or `%25` in a URL.
     static func v6(_ text: Substring, zoneMark: String) -> String? {
         guard let percent = text.utf8.firstIndex(of: UInt8(ascii: "%")) else {
             return isAddress(text, family: AF_INET6) ? text.lowercased() : nil

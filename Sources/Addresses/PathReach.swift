@@ -1,12 +1,13 @@
-/// Where a stored password may be that answers a request for a place.
+/// The places where a stored password may answer a request for a place.
 ///
-/// git says as much of the path as it wants compared. Other tools know nothing of the place that a password was stored for:
+/// git sends as much of the path as it wants compared. Other tools don't know the place that a password was stored for:
 /// they send whole URLs, or no path at all.
 public enum PathReach: Sendable, Equatable {
-    /// At just this place.
+    /// Only at this place.
     case place
-    /// At the nearest place at or above it, whole segments of the path compared.
+    /// At the nearest place at or above it, comparing whole segments of the path.
     case above
-    /// At the host itself, else at the only place below it that has one; not below `.well-known`, where each place is a protocol's.
+    /// At the host itself, or else at the only place below it that has a password; not below `.well-known`, where each
+    /// place belongs to a protocol.
     case below
 }

@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// The text with its escapes decoded (RFC 3986, 2.1); nil if one is broken or the bytes aren't UTF-8.
+    /// The text with its escapes decoded (RFC 3986, 2.1); nil if one is malformed or the bytes aren't UTF-8.
     public var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]
@@ -15,12 +15,13 @@ extension StringProtocol {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// A path of git's, which is decoded, as `StrictURL` reads it back; a query behind it stays one.
+    /// A decoded path from git, encoded so that `StrictURL` reads it back; a query after it stays a query.
     public var percentEncodedPath: String {
         percentEncoded { $0.mayStandInURL && $0 != UInt8(ascii: "%") }
     }
 
-    /// The text with all but RFC 3986's unreserved characters escaped; so a space is `%20`, which queries and forms take.
+    /// The text with all characters escaped that RFC 3986 doesn't call unreserved; a space thus becomes `%20`, which
+    /// queries and forms accept.
     package var percentEncoded: String { percentEncoded(unless: \.isUnreserved) }
 
     private func percentEncoded(unless mayStand: (UInt8) -> Bool) -> String {
@@ -33,14 +34,14 @@ extension StringProtocol {
 }
 
 extension Collection<UInt8> {
-    /// The value of the two hexadecimal digits that this begins with; nil if it doesn't.
+    /// The value of the two hexadecimal digits at the beginning; nil if there are none.
     fileprivate var escapedByte: UInt8? {
         let digits = prefix(2)
         guard digits.count == 2, digits.allSatisfy(\.isHexadecimal) else { return nil }
         return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// Whether two hexadecimal digits follow each `%`.
+    /// Whether each `%` is followed by two hexadecimal digits.
     var hasOnlyWholeEscapes: Bool {
         indices.allSatisfy { self[$0] != UInt8(ascii: "%") || self[index(after: $0)...].escapedByte != nil }
     }

@@ -1,27 +1,28 @@
 /// A host as git sends it: a name or address, with `:port` if the URL has one.
 public struct RequestHost: Sendable, Hashable {
-    /// The name or address, lower-cased; an IPv6 address without its brackets, with its zone as written behind a `%`.
+    /// The name or address, lower-cased; an IPv6 address has no brackets, and its zone follows a `%` as written.
     public let name: String
-    /// The port, if the URL names one.
+    /// The port; nil if the URL has none.
     public let port: Int?
 
-    /// Makes a host of parts known to be right.
+    /// Creates a host from parts that are known to be valid.
     public init(name: String, port: Int?) {
         let (address, zone) = name.cut(at: "%") ?? (name[...], "")
         self.name = zone.isEmpty ? address.lowercased() : "\(address.lowercased())%\(zone)"
         self.port = port
     }
 
-    /// Reads `NAME`, `NAME:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, an IPv6 address perhaps with a `%zone`.
+    /// Parses `NAME`, `NAME:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`; an IPv6 address may have a `%zone`.
     ///
-    /// Nil if another program could take the text for another host. So a name is ASCII: letters, digits, `-` and `_` in
-    /// labels that aren't empty, without a dot at the end. What ends in a number is an IPv4 address of four decimals, because
-    /// curl takes `0x7f.1` for 127.0.0.1. A port has neither sign nor leading zero.
+    /// Returns nil if another program could interpret the text as another host. A name must be ASCII: letters, digits,
+    /// `-` and `_` in non-empty labels, without a trailing dot. A name that ends in a number must be an IPv4 address of
+    /// four decimal numbers, because curl interprets `0x7f.1` as 127.0.0.1. A port has neither a sign nor leading
+    /// zeros.
     public init?(_ text: String) {
         self.init(text[...], in: .attribute)
     }
 
-    /// What the text stands in, which decides how a zone is written and whether `*` may stand for a label.
+    /// The context of the text, which decides how a zone is written and whether `*` may stand for a label.
     enum Place {
         case attribute, url, pattern
 
@@ -53,13 +54,13 @@ public struct RequestHost: Sendable, Hashable {
     /// Whether the host is an IPv6 address.
     public var isIPv6: Bool { name.utf8.contains(UInt8(ascii: ":")) }
 
-    /// The host as git's `host` attribute has it.
+    /// The host in the form of git's `host` attribute.
     public var text: String { text(zoneMark: "%") }
 
-    /// The host as a URL has it (RFC 6874).
+    /// The host in the form for a URL (RFC 6874).
     public var urlText: String { text(zoneMark: "%25") }
 
-    /// The host without its port, if that is this one.
+    /// Returns the host without its port, if the port is this one.
     public func withoutPort(_ usual: Int?) -> RequestHost {
         port == usual ? RequestHost(name: name, port: nil) : self
     }
@@ -118,7 +119,8 @@ extension String {
 }
 
 extension Substring.UTF8View {
-    /// Whether a label is a number to inet_aton(3), decimal, octal or hexadecimal; then the name is an address.
+    /// Whether inet_aton(3) reads a label as a number, whether decimal, octal or hexadecimal; if so, the name is an
+    /// address.
     fileprivate var isNumeral: Bool {
         if allSatisfy(\.isDigit) { return true }
         return first == UInt8(ascii: "0") && dropFirst().first.map { $0 | 0x20 } == UInt8(ascii: "x")

@@ -1,29 +1,30 @@
-/// A URL of which every program says the same host (RFC 3986).
+/// A URL whose host all programs interpret alike (RFC 3986).
 ///
-/// It is cut by bytes. A `Character` of Swift's is a grapheme cluster: a slash with a combining mark behind it is one, and no
-/// slash, while curl and git see a slash there.
+/// It is split by bytes. Swift's `Character` is a grapheme cluster: to Swift, a slash followed by a combining mark
+/// isn't a slash, but curl and git see one.
 public struct StrictURL: Sendable {
-    /// Lower case.
+    /// The scheme, in lower case.
     public let scheme: String
-    /// The user name as written, perhaps empty; nil if the URL has none.
+    /// The user name as written, possibly empty; nil if the URL has none.
     public let user: Substring?
     /// The password as written; nil if the URL has none.
     public let password: Substring?
-    /// The host, with the port if the URL names one.
+    /// The host, with the port if the URL has one.
     public let host: RequestHost
-    /// All that follows the host: path, query and fragment.
+    /// Everything after the host: path, query and fragment.
     public let tail: Substring
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
-    /// Nil for what programs read differently, or what no URL may hold: control characters, spaces and backslashes anywhere,
-    /// broken escapes, and anything in user name and host that RFC 3986 doesn't allow there, so anything that isn't ASCII.
-    /// Path, query and fragment may hold any other text, because nothing in them changes the host.
+    /// Returns nil if programs interpret it differently, or if it isn't valid: it has control characters, spaces or
+    /// backslashes anywhere, malformed escapes, or characters in the user name or host that RFC 3986 doesn't allow
+    /// there, such as any that aren't ASCII. Path, query and fragment may contain any other text, because nothing in
+    /// them changes the host.
     public init?(_ text: String) {
         self.init(text, in: .url)
     }
 
-    /// Reads a pattern: a URL of whose host a label may be `*`.
+    /// Parses a pattern: a URL whose host may have `*` as a label.
     public init?(pattern text: String) {
         self.init(text, in: .pattern)
     }
@@ -50,7 +51,7 @@ public struct StrictURL: Sendable {
         tail = Substring(rest[end...])
     }
 
-    /// The path as written, with the slash it begins with; empty if there is none.
+    /// The path as written, with its leading slash; empty if there is none.
     public var path: Substring {
         tail.beforeQuery
     }
@@ -58,7 +59,7 @@ public struct StrictURL: Sendable {
     /// Whether a query or a fragment follows the path.
     public var hasQueryOrFragment: Bool { path.endIndex != tail.endIndex }
 
-    /// The scheme in lower case; nil unless the text begins with one (RFC 3986, 3.1) and `://`.
+    /// Returns the scheme in lower case; nil unless the text begins with a scheme (RFC 3986, 3.1) and `://`.
     public static func scheme(of text: String) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), isScheme(text[..<colon]),
             text.utf8[colon...].starts(with: "://".utf8)
@@ -71,8 +72,8 @@ public struct StrictURL: Sendable {
         return !decoded.hasControlCharacter
     }
 
-    /// Whether the text can name what a token is for: an absolute URI without a fragment (RFC 8707, 2), of at most 2048 bytes
-    /// of printable ASCII.
+    /// Whether the text can be a resource indicator: an absolute URI without a fragment (RFC 8707, 2), of at most 2048
+    /// bytes of printable ASCII.
     public static func isResourceIndicator(_ text: String) -> Bool {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0.isVisibleASCII && $0 != UInt8(ascii: "#") }),
             let (scheme, rest) = text.cut(at: ":")

@@ -1,4 +1,4 @@
-// The classes of bytes that RFC 3986 speaks of.
+// The classes of bytes in RFC 3986.
 
 extension UInt8 {
     package var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
@@ -15,7 +15,7 @@ extension UInt8 {
     /// RFC 3986, 2.3.
     package var isUnreserved: Bool { isLabelByte || self == UInt8(ascii: ".") || self == UInt8(ascii: "~") }
 
-    /// RFC 3986, 3.2.1; whether escapes are whole is checked elsewhere.
+    /// Whether the byte may occur in user information (RFC 3986, 3.2.1); escapes are checked elsewhere.
     var mayStandInUserInfo: Bool {
         switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","), UInt8(ascii: ";"),
@@ -25,7 +25,7 @@ extension UInt8 {
         }
     }
 
-    /// Anything but control characters, the space and the backslash, which browsers take for a slash.
+    /// Whether the byte is anything but a control character, a space, or a backslash, which browsers treat as a slash.
     var mayStandInURL: Bool { self > 0x20 && self != 0x7F && self != UInt8(ascii: "\\") }
 
     var endsAuthority: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#") }
