@@ -1,12 +1,13 @@
-/// JSON with comments, as Visual Studio Code's files and dev containers have it: `//` and `/* */`, and a comma behind the last element.
+/// JSON with comments, as in the files of Visual Studio Code and dev containers: `//`, `/* */`, and a comma after the
+/// last element.
 enum JSONComments {
-    /// The text with a blank in place of each byte of that, so that everything else stays where it is.
+    /// Returns the text with these replaced by blanks, byte for byte, so that everything else keeps its position.
     ///
-    /// A comment without an end stays, which is no JSON.
+    /// An unterminated comment stays, which makes the text invalid JSON.
     static func blanked(_ bytes: [UInt8]) -> [UInt8] {
         var plain = bytes
         var index = 0
-        // Where the last comma is, if it is behind an element, and nothing but blanks and comments has followed.
+        // The position of the last comma, if it follows an element, and only blanks and comments have come after it.
         var comma: Int?
         var last = UInt8(ascii: "{")
         while index < bytes.count {
@@ -36,7 +37,7 @@ enum JSONComments {
         return plain
     }
 
-    /// Behind the string that begins there.
+    /// Returns the position after the string that begins there.
     private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int {
         var index = start + 1
         while index < bytes.count {
@@ -49,7 +50,7 @@ enum JSONComments {
         return bytes.count
     }
 
-    /// Behind the comment that begins there; nil if none does, or it has no end.
+    /// Returns the position after the comment that begins there; nil if there is none, or if it is unterminated.
     private static func endOfComment(_ bytes: [UInt8], from start: Int) -> Int? {
         guard start + 1 < bytes.count else { return nil }
         switch bytes[start + 1] {

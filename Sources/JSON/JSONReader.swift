@@ -1,7 +1,7 @@
-/// Reads one JSON document (RFC 8259), in one pass and without going back.
+/// Parses one JSON document (RFC 8259), in a single pass without backtracking.
 ///
-/// Foundation's decoder has to be asked for one type after the other until one fits, and each wrong one costs an error that is
-/// longer the deeper the value is: it took two minutes for four megabytes of arrays in arrays.
+/// Foundation's decoder has to be asked for one type after the other until one fits, and each failure costs an error
+/// that is longer the deeper the value is: four megabytes of nested arrays took it two minutes.
 struct JSONReader {
     /// How deep objects and arrays may nest; MSAL's caches need four levels.
     static let deepest = 64
@@ -14,29 +14,29 @@ struct JSONReader {
         self.bytes = bytes
     }
 
-    /// The document's value; nil if it is no document, nests too deep or holds a number that is too large.
+    /// Parses the document; nil if it is invalid, nests too deep or has a number that is too large.
     mutating func document() -> JSONValue? {
-        // RFC 8259, 8.1: nobody may write a byte order mark, but programs on Windows do.
+        // RFC 8259, 8.1, forbids a byte order mark, but programs on Windows write one.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         let value = value()
         skipBlanks()
         return position == bytes.count ? value : nil
     }
 
-    /// Where bytes stop being a document; nil if they are one.
+    /// Returns the position where the bytes stop being a document; nil if they are one.
     static func fault(in bytes: [UInt8]) -> Int? {
         var reader = JSONReader(bytes)
         return reader.document() == nil ? min(reader.position, bytes.count) : nil
     }
 
-    /// A member of an object: where its name begins, and where its value is.
+    /// A member of an object: the position of its name, and the range of its value.
     struct Member {
         let name: String
         let start: Int
         let value: Range<Int>
     }
 
-    /// The members of the object at a place, and where it ends; nil if none begins there.
+    /// Returns the members of the object at a position, and its end; nil if no object begins there.
     mutating func members(at place: Int) -> (all: [Member], end: Int)? {
         position = place
         guard takes("{") else { return nil }
@@ -97,7 +97,7 @@ struct JSONReader {
         return takes("]") ? .array(values) : nil
     }
 
-    /// Takes the bracket that opens, and the one that closes if it follows.
+    /// Reads the opening bracket, and the closing one if it follows; false if it doesn't.
     private mutating func isEmpty(closing: StaticString) -> Bool {
         position += 1
         return takes(closing)
@@ -124,12 +124,12 @@ struct JSONReader {
         return take("\"") ? String(validating: text, as: UTF8.self) : nil
     }
 
-    /// Skips what stands for itself: all but quotes, backslashes and control characters.
+    /// Skips unescaped characters: everything but quotes, backslashes and control characters.
     private mutating func skipPlain() {
         while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
     }
 
-    /// What follows a backslash.
+    /// Reads the rest of an escape, after the backslash.
     private mutating func escaped() -> Unicode.Scalar? {
         guard let byte = next else { return nil }
         position += 1
@@ -145,7 +145,7 @@ struct JSONReader {
         }
     }
 
-    /// The scalar of one `\uXXXX`, or of two that are a surrogate pair; nil of half a pair.
+    /// Reads the scalar of one `\uXXXX`, or of two that are a surrogate pair; nil for half a pair.
     private mutating func scalar() -> Unicode.Scalar? {
         guard let unit = codeUnit() else { return nil }
         guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) }
@@ -156,7 +156,7 @@ struct JSONReader {
     private mutating func codeUnit() -> UInt16? {
         guard bytes.count - position >= 4 else { return nil }
         let digits = bytes[position..<position + 4]
-        // Int's initializer takes a sign, too.
+        // Int's initializer also accepts a sign.
         guard digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }) else { return nil }
         position += 4
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
@@ -193,13 +193,13 @@ struct JSONReader {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    /// Takes this after blanks, if it is there.
+    /// Skips blanks and reads this text, if it follows.
     private mutating func takes(_ text: StaticString) -> Bool {
         skipBlanks()
         return take(text)
     }
 
-    /// Takes exactly this, if it is there.
+    /// Reads exactly this text, if it follows.
     private mutating func take(_ text: StaticString) -> Bool {
         let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         guard bytes.count - position >= wanted.count,

@@ -1,40 +1,41 @@
-/// An object's JSON text, for edits of single members that leave all else as it is, byte for byte.
+/// The JSON text of an object, for edits of single members that leave everything else unchanged, byte for byte.
 public struct JSONText: Sendable {
     private let bytes: [UInt8]
-    /// The same without comments.
+    /// The text without comments.
     private let plain: [UInt8]
 
-    /// Takes a text, which may have comments and commas behind last elements if they are allowed; nil if it is no JSON object.
+    /// Parses a text, which may have comments and trailing commas if these are allowed; nil if it isn't a JSON object.
     public init?(_ text: String, allowingComments: Bool = false) {
         bytes = Array(text.utf8)
         plain = allowingComments ? JSONComments.blanked(bytes) : bytes
         guard JSONValue(bytes: plain)?.members != nil else { return nil }
     }
 
-    /// The line, counted from 1, where a text stops being JSON; nil if it is JSON.
+    /// Returns the line, counted from 1, where a text stops being JSON; nil if it is JSON.
     public static func faultyLine(of text: String, allowingComments: Bool = false) -> Int? {
         let bytes = allowingComments ? JSONComments.blanked(Array(text.utf8)) : Array(text.utf8)
         return JSONReader.fault(in: bytes).map { place in 1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") } }
     }
 
-    /// The value at the end of a path of names, as it is written; nil if there is none.
+    /// Returns the value at a path of names, as written; nil if there is none.
     public func value(at path: [String]) -> String? {
         let place = Place(path, in: plain)
         guard place.missing.isEmpty, let value = place.value else { return nil }
         return String(decoding: bytes[value], as: UTF8.self)
     }
 
-    /// A name on a path that its object has more than once, and the line of the second, counted from 1; nil if there is none.
+    /// Returns a name on a path that its object has more than once, and the line of the second, counted from 1; nil if
+    /// there is none.
     ///
-    /// Programs don't agree on which of them counts.
+    /// Programs don't agree on which of the two counts.
     public func repeated(on path: [String]) -> (name: String, line: Int)? {
         guard let second = Place(path, in: plain).repeated else { return nil }
         return (second.name, 1 + bytes[..<second.start].count { $0 == UInt8(ascii: "\n") })
     }
 
-    /// The text with a value, as JSON writes it, at the end of a path; nil if something on the way is no object.
+    /// Returns the text with a value, in JSON syntax, at a path; nil if something on the path isn't an object.
     ///
-    /// Objects that are missing on the way are made.
+    /// Missing objects on the path are created.
     public func setting(_ value: String, at path: [String]) -> String? {
         let place = Place(path, in: plain)
         if place.missing.isEmpty { return place.value.map { replacing($0, with: value) } }
@@ -53,13 +54,14 @@ public struct JSONText: Sendable {
             let start = object.range.lowerBound + 1
             return replacing(start..<start, with: "\n\(String(repeating: unit, count: depth + 1))\(member)")
         }
-        // As the last member is set apart from what is before it.
+        // Separate the new member like the last one.
         let gap = bytes[..<last.start].reversed().prefix { $0.isJSONBlank }.reversed()
         let end = last.value.upperBound
         return replacing(end..<end, with: ",\(String(decoding: Array(gap), as: UTF8.self))\(member)")
     }
 
-    /// The text less the value at the end of a path, and less each object on the way that would be left empty, unless those are kept.
+    /// Returns the text without the value at a path, and without objects on the path that this would leave empty,
+    /// unless they are kept.
     public func removing(_ path: [String], keepingObjects isKept: Bool = false) -> String {
         let place = Place(path, in: plain)
         guard place.missing.isEmpty, let object = place.object,
@@ -87,12 +89,13 @@ public struct JSONText: Sendable {
             gap.lowerBound..<member.value.upperBound, with: String(decoding: comments, as: UTF8.self))
     }
 
-    /// Whether a part of the text has comments, or a comma behind a last element, apart from what is in another part.
+    /// Whether a part of the text, except for another part, has comments or trailing commas.
     private func isCommented(_ range: Range<Int>, but other: Range<Int> = 0..<0) -> Bool {
         range.contains { bytes[$0] != plain[$0] && !other.contains($0) }
     }
 
-    /// Where what doesn't go with a member begins: the next, or the comment before that.
+    /// Returns the position after everything that belongs to a member: that of the next member, or of the comment
+    /// before it.
     private func startOfNext(than index: Int, of members: [JSONReader.Member]) -> Int {
         let end = members[index].value.upperBound
         let comma = plain[end...].firstIndex(of: UInt8(ascii: ",")) ?? end
@@ -108,27 +111,27 @@ public struct JSONText: Sendable {
         return "{\n\(indent(depth + 1))\(member)\n\(indent(depth))}"
     }
 
-    /// How far one level is indented: as in the first line that is, else as docker does.
+    /// The indentation of one level: that of the first indented line, or else docker's.
     private var unit: String {
         let lines = bytes.split(separator: UInt8(ascii: "\n")).dropFirst()
         let blanks = lines.lazy.map { $0.prefix(while: \.isJSONBlank) }.first { !$0.isEmpty }
         return blanks.map { String(decoding: $0, as: UTF8.self) } ?? "\t"
     }
 
-    /// Where a path leads.
+    /// The place that a path leads to.
     private struct Place {
         struct Object {
             let members: [JSONReader.Member]
             let range: Range<Int>
         }
 
-        /// The last object on the way; nil if something on the way is none.
+        /// The last object on the path; nil if something on the path isn't an object.
         private(set) var object: Object?
-        /// Where the value is; nil if it is missing.
+        /// The range of the value; nil if it is missing.
         private(set) var value: Range<Int>?
-        /// The names that nothing has.
+        /// The names on the path that are missing.
         private(set) var missing: [String]
-        /// The second member of a name on the way; nil if each has one.
+        /// The second member with the same name on the path; nil if there is none.
         private(set) var repeated: JSONReader.Member?
 
         init(_ path: [String], in bytes: [UInt8]) {
@@ -137,7 +140,7 @@ public struct JSONText: Sendable {
             var start = bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0
             while let name = missing.first {
                 object = reader.members(at: start).map { Object(members: $0.all, range: start..<$0.end) }
-                // Of members with one name the first counts, as for JSONValue.
+                // Of members with the same name, the first counts, as for JSONValue.
                 let named = object?.members.filter { $0.name == name } ?? []
                 repeated = repeated ?? named.dropFirst().first
                 guard let member = named.first else { return }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
 extension JSONValue {
-    /// Reads one JSON document; nil if the bytes are not one, are too many, or nest absurdly deep.
+    /// Parses one JSON document; nil if the bytes aren't one, are too many, or nest too deep.
     ///
     /// - Parameters:
-    ///   - bytes: the document in UTF-8.
-    ///   - atMost: how many bytes are taken.
+    ///   - bytes: The document in UTF-8.
+    ///   - atMost: The highest number of bytes that is accepted.
     public init?(bytes: some Sequence<UInt8>, atMost: Int = 16 << 20) {
         let bytes = Array(bytes)
         guard bytes.count <= atMost else { return nil }
@@ -14,10 +14,10 @@ extension JSONValue {
         self = value
     }
 
-    /// The value as a JSON document, its members sorted so that equal values are equal bytes.
+    /// Encodes the value as a JSON document, with its members sorted, so that equal values give equal bytes.
     ///
-    /// - Parameter pretty: whether to indent it for people.
-    /// - Returns: the document in UTF-8.
+    /// - Parameter pretty: Whether to indent it for people.
+    /// - Returns: The document in UTF-8.
     public func encoded(pretty: Bool = false) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : .plain

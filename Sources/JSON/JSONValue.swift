@@ -1,24 +1,24 @@
-/// Any JSON value, so that members nobody here knows survive a round trip.
+/// Any JSON value, so that unknown members survive a round trip.
 ///
-/// Of members with one name the first counts; RFC 8259, 4, leaves that open.
+/// If an object has several members with the same name, the first one counts; RFC 8259, 4, leaves that open.
 public enum JSONValue: Sendable, Equatable {
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number without a fraction that 64 bits hold.
+    /// A number without a fraction that fits into 64 bits.
     case integer(Int64)
     /// Any other number.
     case number(Double)
     case string(String)
     case array([JSONValue])
-    /// An object; the order of its members is not kept.
+    /// An object; the order of its members isn't kept.
     case object([String: JSONValue])
 }
 
 extension JSONValue {
-    /// The text of a string or, leniently, of a number; nil of anything else.
+    /// The text of a string or, leniently, of a number; nil for anything else.
     ///
-    /// Libraries differ in which they write: timestamps are decimal strings in some caches and numbers in others.
+    /// Libraries differ: timestamps are decimal strings in some caches and numbers in others.
     public var text: String? {
         switch self {
         case .string(let text): text
@@ -28,7 +28,7 @@ extension JSONValue {
         }
     }
 
-    /// The whole number in a number or a decimal string; nil of anything else, or out of range.
+    /// The whole number in a number or a decimal string; nil for anything else, or if it is out of range.
     public var wholeNumber: Int? {
         switch self {
         case .integer(let number): Int(exactly: number)
@@ -50,28 +50,28 @@ extension JSONValue {
         return text
     }
 
-    /// The number if it was written as a number without a fraction; nil of anything else.
+    /// The number if it was written without a fraction; nil for anything else.
     public var integer: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
     }
 
-    /// The elements of an array; none of anything else.
+    /// The elements of an array; empty for anything else.
     public var elements: [JSONValue] {
         guard case .array(let values) = self else { return [] }
         return values
     }
 
-    /// The members of an object; nil of anything else.
+    /// The members of an object; nil for anything else.
     public var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
-    /// A member of an object; nil if there is none, or no object.
+    /// Returns a member of an object; nil if there is none, or if the value isn't an object.
     public subscript(member: String) -> JSONValue? { members?[member] }
 
-    /// This object with the other's members laid over it, object by object; the other if one isn't an object.
+    /// Returns this object with another's members merged into it recursively; the other value if one isn't an object.
     public func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let mine) = self, case .object(let theirs) = other else { return other }
         return .object(mine.merging(theirs) { $0.merging($1) })
@@ -79,7 +79,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// Decodes any value, for libraries that do the reading; `init(bytes:)` takes far less time.
+    /// Decodes any value, for libraries that need `Decodable`; `init(bytes:)` is much faster.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
