@@ -1,14 +1,14 @@
-/// One item that a search found, as it was then.
+/// One item in the state in which a search found it.
 package struct KeyringItem {
-    /// The D-Bus path of the item, which its collection's is a prefix of.
+    /// The D-Bus path of the item, which begins with its collection's.
     package var path: String
-    /// Whether its secret can't be read until it is unlocked.
+    /// Whether the item must be unlocked before its secret can be read.
     package var isLocked: Bool
-    /// The item's attributes, `xdg:schema` among them; empty if its keyring was never unlocked.
+    /// The item's attributes, including `xdg:schema`; empty if its keyring was never unlocked.
     package var attributes: [String: String]
-    /// The secret; nil if it was not asked for or could not be had.
+    /// The secret; nil if it wasn't requested or couldn't be loaded.
     package var secret: [UInt8]?
 
-    /// The schema it was stored under; nil if the provider does not tell.
+    /// The item's schema; nil if the provider doesn't report it.
     package var schema: String? { attributes["xdg:schema"] }
 }

@@ -1,18 +1,18 @@
 internal import CGLib
 
 extension KeyringSession {
-    /// What a search found: D-Bus paths.
+    /// The results of a search, as D-Bus paths.
     package struct Paths {
-        /// Those of items that can be read.
+        /// The items that can be read.
         package var unlocked: [String] = []
-        /// Those of items that must be unlocked first.
+        /// The items that must be unlocked first.
         package var locked: [String] = []
     }
 
-    /// Finds the items that have at least these attributes, whatever their schema if the attributes don't name one.
+    /// Finds the items that have at least these attributes, in any schema unless the attributes name one.
     ///
-    /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
-    /// since its daemon started; "locked" can then not be told from "not stored".
+    /// This never unlocks anything. In a keyring that hasn't been unlocked since its daemon started, a search with a
+    /// schema (`xdg:schema`) finds nothing, so "locked" can't be told from "not stored".
     package func search(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
         let table = try HashTable(attributes: attributes)
         var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -26,7 +26,7 @@ extension KeyringSession {
         return Paths(unlocked: TextList.take(unlocked), locked: TextList.take(locked))
     }
 
-    /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
+    /// Reads the secrets of unlocked items in one call, leaving out those that can't be read.
     package func secrets(of paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
         provider.awaitSession(watchdog)
@@ -47,9 +47,9 @@ extension KeyringSession {
         return secrets
     }
 
-    /// Reads items' attributes; those that are gone are left out.
+    /// Reads the attributes of items, leaving out items that no longer exist.
     ///
-    /// Their other properties are not read: each takes gnome-keyring longer the more items there are.
+    /// Their other properties aren't read: for each, gnome-keyring takes longer the more items there are.
     package func items(at paths: [String], areLocked: Bool) throws(ServiceFailure) -> [KeyringItem] {
         var items: [KeyringItem] = []
         for path in paths {
@@ -59,23 +59,23 @@ extension KeyringSession {
         return items
     }
 
-    /// When an item was last changed, in seconds since 1970; 0 if it is gone.
+    /// Returns when an item was last changed, in seconds since 1970; 0 if it no longer exists.
     package func modified(_ item: KeyringItem) throws(ServiceFailure) -> UInt64 {
         try property("Modified", of: item.path, Self.item)?.number ?? 0
     }
 
-    /// What people see an item called; nil if it is gone.
+    /// Returns the label that users see; nil if the item no longer exists.
     package func label(of item: KeyringItem) throws(ServiceFailure) -> String? {
         try property("Label", of: item.path, Self.item)?.text
     }
 
-    /// Whether a collection is locked; nil if it is not there.
+    /// Whether a collection is locked; nil if it doesn't exist.
     func isCollectionLocked(at path: String) throws(ServiceFailure) -> Bool? {
         guard let locked = try property("Locked", of: path, Self.collection) else { return nil }
         return locked.bool ?? true
     }
 
-    /// The D-Bus path of the collection, or nil if there is none.
+    /// Returns the D-Bus path of the collection; nil if there is none.
     func collectionPath() throws(ServiceFailure) -> String? {
         do throws(ServiceFailure) {
             let path = try watchdog.calling {
@@ -91,7 +91,7 @@ extension KeyringSession {
     static let item = "org.freedesktop.Secret.Item"
     static let collection = "org.freedesktop.Secret.Collection"
 
-    /// The value of an object's property; nil if the object is not there.
+    /// Reads a property of an object; nil if the object doesn't exist.
     private func property(
         _ name: String, of path: String, _ interface: String
     ) throws(ServiceFailure) -> Variant? {

@@ -1,9 +1,9 @@
 internal import CGLib
 
 extension KeyringSession {
-    /// Creates an item in a collection, or if `replacing` in place of one with *at least* its attributes.
+    /// Creates an item in a collection; if `replacing`, this replaces an item with *at least* its attributes.
     ///
-    /// The attributes name the schema.
+    /// The attributes include the schema.
     package func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
         in collection: String, replacing: Bool = true
@@ -35,7 +35,7 @@ extension KeyringSession {
         try watchdog.succeeding { secret_item_set_secret_sync(pointer, content.pointer, $0, $1) }
     }
 
-    /// Deletes an item; one that is gone already is deleted too.
+    /// Deletes an item; it isn't an error if it no longer exists.
     package func delete(_ item: KeyringItem) throws(ServiceFailure) {
         do throws(ServiceFailure) {
             try watchdog.succeeding {

@@ -1,13 +1,13 @@
 extension KeyringSession {
-    /// Finds items to read; locked ones are unlocked if the person may be asked.
+    /// Finds items to read, unlocking locked ones if the user may be asked.
     ///
     /// - Parameters:
-    ///   - attributes: what to ask the provider for.
-    ///   - needsSecrets: whether the secrets of those that are meant are needed.
-    ///   - matches: which of the readable ones are meant; it is not asked about locked ones, whose attributes may be
-    ///     hidden. Locked ones are in the result if others could be read.
-    /// - Returns: the items that are meant, and locked ones that may be.
-    /// - Throws: `locked` if what is stored can't be known.
+    ///   - attributes: The attributes to search for.
+    ///   - needsSecrets: Whether to load the secrets of the matching items.
+    ///   - matches: Whether a readable item matches; it isn't called for locked items whose attributes may be hidden.
+    ///     Locked items are included in the result if others could be read.
+    /// - Returns: The matching items, and locked ones that may match.
+    /// - Throws: `locked` if it can't be known which items are stored.
     package func readableItems(
         of attributes: [String: String], needsSecrets: Bool, where matches: (KeyringItem) -> Bool
     ) throws(ServiceFailure) -> [KeyringItem] {
@@ -28,7 +28,7 @@ extension KeyringSession {
         return items
     }
 
-    /// Finds items to delete: none of them is locked.
+    /// Finds items to delete, none of which is locked.
     package func deletableItems(
         of attributes: [String: String], where matches: (KeyringItem) -> Bool
     ) throws(ServiceFailure) -> [KeyringItem] {
@@ -41,7 +41,7 @@ extension KeyringSession {
         return items
     }
 
-    /// The paths of what a search finds; one that is confined to its collection sees nothing else.
+    /// Returns the paths of the items that a search finds, only in the session's collection if it is confined to that.
     package func reachable(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
         var paths = try search(attributes)
         guard access.isConfined else { return paths }
@@ -58,7 +58,7 @@ extension KeyringSession {
 }
 
 extension KeyringItem {
-    /// Whether a locked item may be meant: its attributes match, or its keyring, never unlocked, hides them.
+    /// Whether a locked item may match: its attributes match, or are hidden because its keyring was never unlocked.
     func isPossible(_ matches: (KeyringItem) -> Bool) -> Bool {
         schema == nil || matches(self)
     }

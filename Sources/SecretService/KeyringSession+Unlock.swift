@@ -11,9 +11,9 @@ extension KeyringSession {
         if isLocked { throw ServiceFailure(.locked) }
     }
 
-    /// Makes sure that items can be stored: unlocks or makes the collection if the person may be asked.
+    /// Prepares for storing items: unlocks or creates the collection if the user may be asked.
     ///
-    /// - Returns: the D-Bus path of the collection.
+    /// - Returns: The D-Bus path of the collection.
     package func openForStoring() throws(ServiceFailure) -> String {
         guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
             return try createCollection()
@@ -22,9 +22,9 @@ extension KeyringSession {
         return path
     }
 
-    /// Makes sure that an empty search means that nothing is stored, and tells whether it has to be done again.
+    /// Ensures that an empty search means that nothing is stored; true if the search has to be repeated.
     func openForReading() throws(ServiceFailure) -> Bool {
-        // An alias is an object too, with most providers; if it isn't, what it stands for is.
+        // With most providers an alias is an object, too; if it isn't, the collection it stands for is.
         let alias = "/org/freedesktop/secrets/aliases/\(access.alias)"
         if try isCollectionLocked(at: alias) == false { return false }
         guard let path = try collectionPath(), try isCollectionLocked(at: path) == true else { return false }
@@ -32,9 +32,9 @@ extension KeyringSession {
         return true
     }
 
-    /// Lets the provider ask the person, once, to unlock items or collections.
+    /// Lets the provider ask the user, once, to unlock items or collections.
     ///
-    /// - Throws: `locked` if nobody may be asked, `denied` if the person does not want to.
+    /// - Throws: `locked` if the user may not be asked, `denied` if they declined.
     func unlock(_ paths: [String]) throws(ServiceFailure) {
         guard mayPrompt else { throw ServiceFailure(.locked) }
         let count = try watchdog.paused { () throws(ServiceFailure) in
@@ -55,7 +55,7 @@ extension KeyringSession {
             }
         }
         defer { g_free(created) }
-        // After a prompt that was dismissed the provider names a collection that is not there.
+        // After a dismissed prompt, the provider returns a collection that doesn't exist.
         guard let path = created.map({ String(cString: $0) }), try isCollectionLocked(at: path) != nil else {
             throw ServiceFailure(.noDefaultCollection)
         }

@@ -1,14 +1,15 @@
 internal import CGLib
 
-/// What of the keyring an operation uses, and how.
+/// The part of the keyring that an operation uses, and its limits.
 package struct KeyringAccess: Sendable {
-    /// The alias of the collection where new items go.
+    /// The alias of the collection for new items.
     package var alias: String
-    /// Whether items elsewhere don't count; such a collection is not made either.
+    /// Whether items elsewhere are ignored; if so, the collection isn't created either.
     package var isConfined: Bool
-    /// How many seconds the provider may take for one call, but for a prompt that a person answers; ten times as many for all calls.
+    /// The number of seconds that the provider may take for one call, except for a prompt that the user answers; all
+    /// calls together may take ten times as long.
     package var deadline: Double
-    /// Whether the provider may ask the person; it never does over SSH.
+    /// Whether the provider may prompt the user; it never does over SSH.
     package var mayPrompt: Bool
 
     package init(alias: String, isConfined: Bool, deadline: Double, mayPrompt: Bool) {
@@ -19,16 +20,17 @@ package struct KeyringAccess: Sendable {
     }
 }
 
-/// The Secret Service for the length of one operation, on one thread and within a deadline.
+/// A connection to the Secret Service for a single operation, on one thread and within a deadline.
 package struct KeyringSession: ~Copyable {
     let provider: Provider
     let watchdog: Watchdog
     let access: KeyringAccess
     let mayPrompt: Bool
 
-    /// Runs an operation; once more if the provider vanishes during it, because one that crashed is started anew.
+    /// Runs an operation; if the provider vanishes during it, runs it again, because a provider that crashed is
+    /// restarted.
     ///
-    /// Operations therefore have to bear being done twice.
+    /// Operations must therefore be safe to run twice.
     package static func run<Result>(
         _ access: KeyringAccess, _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
     ) throws(ServiceFailure) -> Result {
@@ -44,7 +46,7 @@ package struct KeyringSession: ~Copyable {
         }
     }
 
-    /// Loads libsecret, connects and asks for a session, for an operation to come; a failure is left to that.
+    /// Loads libsecret, connects and requests a session in advance; errors are left to the operation that follows.
     package static func open(deadline: Double) {
         do throws(ServiceFailure) {
             try SessionEnvironment.process.check()
@@ -56,7 +58,7 @@ package struct KeyringSession: ~Copyable {
         }
     }
 
-    /// Asks the bus for the process that provides the Secret Service, without starting one; nil if none runs.
+    /// Asks the bus for the process that provides the Secret Service, without starting one; nil if none is running.
     package static func providerProcess(deadline: Double) throws(ServiceFailure) -> Int32? {
         try SessionEnvironment.process.check()
         try SecretLibrary.open()

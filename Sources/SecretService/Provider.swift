@@ -1,14 +1,14 @@
 internal import CGLib
 internal import Synchronization
 
-/// Whatever provides the Secret Service, as libsecret's service, and the bus it is on; one for the process.
+/// The provider of the Secret Service, as libsecret's service, and its bus; shared by the process.
 final class Provider: Sendable {
     private static let current = Mutex<Provider?>(nil)
 
     let bus: SessionBus
-    // GDBus's proxies may be used by any thread.
+    // GDBus's proxies can be used on any thread.
     nonisolated(unsafe) let service: OpaquePointer
-    /// Its name on the bus: libsecret takes another from SECRET_SERVICE_BUS_NAME.
+    /// The name of the provider on the bus; libsecret takes it from SECRET_SERVICE_BUS_NAME if that is set.
     let name: String
     private let opening = Mutex<SessionOpening?>(nil)
 
@@ -25,7 +25,7 @@ final class Provider: Sendable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(service)) }
 
-    /// The process's, made if there is none.
+    /// Returns the process's provider, creating it if there is none.
     static func shared(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Provider {
         if let provider = current.withLock(\.self) { return provider }
         let provider = try Provider(watchdog)
@@ -33,20 +33,20 @@ final class Provider: Sendable {
         return provider
     }
 
-    /// Asks for a session to read secrets in.
+    /// Requests a session for reading secrets.
     func openSession(_ watchdog: Watchdog) { opening.withLock { $0 = SessionOpening(of: service, watchdog) } }
 
-    /// Waits for the session that was asked for, if any was; libsecret would open another one.
+    /// Waits for the requested session, if there is one; otherwise libsecret would open another.
     func awaitSession(_ watchdog: borrowing Watchdog) {
         opening.withLock { opening in
             opening?.wait()
             opening = nil
         }
-        // The wait had a time of its own.
+        // The wait had its own time limit.
         watchdog.extend()
     }
 
-    /// Makes a call that doesn't block, and waits for the reply; a session that was asked for is opened meanwhile.
+    /// Makes a non-blocking call, and waits for the reply; a requested session is opened meanwhile.
     func reply(to call: ReplyContext.Call) -> ReplyContext.Reply {
         opening.withLock { opening in
             let replies = opening?.replies ?? ReplyContext()
@@ -56,6 +56,6 @@ final class Provider: Sendable {
         }
     }
 
-    /// Has the next operation begin anew, as it must if another process provides the service now.
+    /// Makes the next operation connect anew, which is necessary if another process provides the service now.
     static func forget() { current.withLock { $0 = nil } }
 }

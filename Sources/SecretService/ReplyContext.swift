@@ -1,18 +1,18 @@
 internal import CGLib
 
-/// Where the replies to calls of libsecret's that don't block arrive: at nobody else's context, so it takes nobody else's replies.
+/// A private main context for the replies to asynchronous libsecret calls; it receives nothing else.
 ///
 /// Only one thread may use it at a time.
 final class ReplyContext: @unchecked Sendable {
-    /// A reply to come.
+    /// A future reply.
     final class Reply: @unchecked Sendable {
-        /// The `GAsyncResult`, which is the reply's; nil until it is there.
+        /// The reply's `GAsyncResult`; nil until it arrives.
         fileprivate(set) var result: OpaquePointer?
 
         deinit { if let result { g_object_unref(UnsafeMutableRawPointer(result)) } }
     }
 
-    /// Makes a call, which is to hand these two on to libsecret.
+    /// A function that makes a call and passes these two arguments on to libsecret.
     typealias Call = (GAsyncReadyCallback, UnsafeMutableRawPointer) -> Void
 
     private let context: OpaquePointer
@@ -21,7 +21,7 @@ final class ReplyContext: @unchecked Sendable {
 
     deinit { g_main_context_unref(context) }
 
-    /// Makes a call whose reply is waited for later.
+    /// Makes a call without waiting for the reply.
     func begin(_ call: Call) -> Reply {
         let reply = Reply()
         entered {
@@ -35,9 +35,9 @@ final class ReplyContext: @unchecked Sendable {
         return reply
     }
 
-    /// Waits for a reply, and takes those that come before it.
+    /// Waits for a reply, handling those that arrive before it.
     func wait(for reply: Reply) {
-        // What libsecret asks for next, because of a reply, has its reply arrive here, too.
+        // The replies to further calls of libsecret's, made because of a reply, arrive here, too.
         while reply.result == nil { entered { _ = g_main_context_iteration(context, 1) } }
     }
 

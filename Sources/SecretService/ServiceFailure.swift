@@ -1,22 +1,22 @@
 internal import CGLib
 
-/// Why a call to the Secret Service failed.
+/// The reason why a call to the Secret Service failed.
 package struct ServiceFailure: Error, Equatable, Sendable {
     /// What is wrong, as far as a remedy depends on it.
     package enum Reason: String, Sendable {
         case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, denied, noLibrary, badBackend, broken
     }
 
-    /// What is wrong.
+    /// The reason.
     package let reason: Reason
-    /// The provider's own words; not yet made fit to show.
+    /// The provider's own words, not yet made displayable.
     package let detail: String
-    /// Whether the provider went away during the call; another may have taken its place since.
+    /// Whether the provider vanished during the call; another may have replaced it since.
     let isVanished: Bool
-    /// Whether the object that the call was meant for is not there, or no more.
+    /// Whether the call's object doesn't exist, or no longer does.
     let isMissingObject: Bool
 
-    /// A failure that is found without GLib.
+    /// Creates a failure that doesn't come from GLib.
     package init(_ reason: Reason, detail: String = "") {
         self.init(reason, detail, isVanished: false, isMissingObject: false)
     }
@@ -29,10 +29,10 @@ package struct ServiceFailure: Error, Equatable, Sendable {
     }
 }
 
-/// Where a call to GLib may put its error.
+/// A pointer through which GLib returns an error.
 typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
-/// Calls GLib, and throws the error it leaves.
+/// Calls GLib, and throws the error that it returns.
 func throwing<Result>(_ body: (ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
     var error: UnsafeMutablePointer<GError>?
     let result = body(&error)
@@ -66,7 +66,7 @@ extension ServiceFailure {
     }
 }
 
-/// The errors of D-Bus that count here, as GLib numbers them (`GDBusError`).
+/// The D-Bus errors that matter here, with GLib's numbers (`GDBusError`).
 private enum BusError {
     static let serviceUnknown: Int32 = 2
     static let nameHasNoOwner: Int32 = 3
@@ -81,9 +81,9 @@ private enum BusError {
     static let spawning: ClosedRange<Int32> = 23...34
     static let unknownObject: Int32 = 41
 
-    /// A service is also unknown if libsecret addresses the one that is gone by its unique name.
+    /// A service is also unknown if libsecret uses the unique name of one that is gone.
     static let vanished = [noReply, nameHasNoOwner, serviceUnknown, disconnected]
-    /// GDBus calls a method of an object that is not there an unknown method.
+    /// GDBus reports a call to a missing object as an unknown method.
     static let missingObject = [unknownObject, unknownMethod]
 
     static func reason(_ code: Int32) -> ServiceFailure.Reason {
@@ -98,19 +98,19 @@ private enum BusError {
     }
 }
 
-/// The errors of the connection that count here, as GLib numbers them (`GIOErrorEnum`).
+/// The connection's errors that matter here, with GLib's numbers (`GIOErrorEnum`).
 private enum TransportError {
-    /// A reply of the wrong type.
+    /// The reply has the wrong type.
     static let invalidArgument: Int32 = 13
     static let permissionDenied: Int32 = 14
     static let closed: Int32 = 18
     static let cancelled: Int32 = 19
     static let timedOut: Int32 = 24
     static let invalidData: Int32 = 35
-    /// An error of the provider's that neither GLib nor libsecret knows.
+    /// A provider's error that neither GLib nor libsecret knows.
     static let remote: Int32 = 36
 
-    /// A process that took another's place knows nothing of the session; libsecret cuts that error's name off.
+    /// A process that replaced another doesn't know the session; libsecret strips the name of that error.
     static let vanished = [closed, remote]
 
     static func reason(_ code: Int32) -> ServiceFailure.Reason {
@@ -123,7 +123,7 @@ private enum TransportError {
     }
 }
 
-/// The errors of libsecret that count here (`SecretError`).
+/// The libsecret errors that matter here (`SecretError`).
 private enum LibsecretError {
     static let isLocked: Int32 = 2
     static let noSuchObject: Int32 = 3

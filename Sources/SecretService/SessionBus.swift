@@ -1,27 +1,27 @@
 internal import CGLib
 
-/// The session bus, for the calls that libsecret has no function for: the bus's own, and single properties.
+/// The session bus, for calls that libsecret has no functions for: the bus's own methods, and single properties.
 ///
-/// libsecret knows properties only of items and collections that are proxies, each of which takes six calls.
+/// libsecret only reads properties of items and collections that are proxies, each of which takes six calls.
 struct SessionBus: @unchecked Sendable {
-    // GDBus's connections may be used by any thread.
+    // GDBus's connections can be used on any thread.
     private let connection: OpaquePointer
 
-    /// The process's connection, which is never given back: GLib makes one for all.
+    /// Opens the process's connection, which is never released because GLib shares it.
     init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
         do throws(ServiceFailure) {
             let connection = try watchdog.calling { g_bus_get_sync(G_BUS_TYPE_SESSION, $0, $1) }
             guard let connection else { throw ServiceFailure(.broken, detail: "no connection") }
             self.connection = connection
         } catch {
-            // What GLib calls an invalid argument is the bus's address.
+            // What GLib calls an invalid argument here is the bus's address.
             throw error.reason == .broken ? ServiceFailure(.noSessionBus, detail: error.detail) : error
         }
-        // A bus that goes away is an error like others, and no reason to be killed.
+        // The loss of the bus is an ordinary error, and must not end the process.
         g_dbus_connection_set_exit_on_close(connection, 0)
     }
 
-    /// The value of a property of an object of the owner of a name.
+    /// Reads a property of an object; `owner` is a name on the bus.
     func property(
         _ property: String, of path: String, _ interface: String, owner: String, _ watchdog: borrowing Watchdog
     ) throws(ServiceFailure) -> Variant? {
@@ -30,7 +30,7 @@ struct SessionBus: @unchecked Sendable {
             giving: "(v)", watchdog)?.child(0)?.child(0)
     }
 
-    /// The process that provides the Secret Service.
+    /// Returns the process that provides the Secret Service.
     func provider(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Int32? {
         let bus = "org.freedesktop.DBus"
         let reply = try call(
@@ -39,7 +39,7 @@ struct SessionBus: @unchecked Sendable {
         return reply?.child(0)?.smallNumber.map { Int32(bitPattern: $0) }
     }
 
-    /// Calls a method that takes texts; a reply of another type than the one given is an error.
+    /// Calls a method with string arguments; a reply of another type than `reply` is an error.
     private func call(
         _ method: String, of interface: String, at path: String, owner: String, _ arguments: [String],
         giving reply: String, _ watchdog: borrowing Watchdog

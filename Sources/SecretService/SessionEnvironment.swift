@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the process's environment says about the keyring before anything is contacted.
+/// The environment variables that matter for the keyring before anything is contacted.
 package struct SessionEnvironment {
     private let variables: (String) -> String?
 
@@ -13,17 +13,17 @@ package struct SessionEnvironment {
         self.variables = variables
     }
 
-    /// Whether a prompt would open on a screen that the person does not look at.
+    /// Whether a prompt would open on a screen that the user isn't looking at.
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
-    /// The variables that say where locks may be.
+    /// The variables that decide where lock files are.
     package var folders: [String: String] {
         var folders: [String: String] = [:]
         for name in ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"] { folders[name] = value(name) }
         return folders
     }
 
-    /// Finds what would make libsecret hang or start a bus of its own.
+    /// Detects settings that would make libsecret hang or start a bus of its own.
     func check() throws(ServiceFailure) {
         let backend = variables("SECRET_BACKEND") ?? ""
         guard ["", "service", "file"].contains(backend) else {
@@ -32,7 +32,7 @@ package struct SessionEnvironment {
         guard hasBus else { throw ServiceFailure(.noSessionBus, detail: "no session bus is announced") }
     }
 
-    /// Whether a bus is announced; without one, GLib would run dbus-launch, which may leave a stray bus behind.
+    /// Whether the environment has a bus; without one, GLib would run dbus-launch, which may leave a stray bus behind.
     private var hasBus: Bool {
         if let address = value("DBUS_SESSION_BUS_ADDRESS") {
             return !address.hasPrefix("autolaunch:") && !address.hasPrefix("disabled:")

@@ -1,21 +1,21 @@
 internal import CGLib
 
-/// A hash table of texts, given back at the end of the scope.
+/// A hash table of strings, which is released at the end of the scope.
 struct HashTable: ~Copyable {
     let pointer: OpaquePointer
 
-    /// An item's attributes, as a search takes them.
+    /// Creates the attributes of an item for a search.
     ///
-    /// - Throws: if one holds a NUL.
+    /// - Throws: An error if one contains a NUL.
     init(attributes: [String: String]) throws(ServiceFailure) {
         try attributes.requireNoNUL()
         pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
         for (name, value) in attributes { g_hash_table_insert(pointer, g_strdup(name), g_strdup(value)) }
     }
 
-    /// The properties of an object that is to be made, by their names on D-Bus; attributes only of items.
+    /// Creates the properties of a new object, by their D-Bus names; only items have attributes.
     ///
-    /// - Throws: if an attribute holds a NUL.
+    /// - Throws: An error if an attribute contains a NUL.
     init(
         propertiesOf interface: String, label: String, attributes: [String: String]? = nil
     ) throws(ServiceFailure) {
@@ -35,7 +35,7 @@ struct HashTable: ~Copyable {
     }
 }
 
-/// A secret and its content type in libsecret's non-pageable memory, given back at the end of the scope.
+/// A secret and its content type in libsecret's non-pageable memory, released at the end of the scope.
 struct SecretContent: ~Copyable {
     let pointer: OpaquePointer
 
@@ -50,9 +50,9 @@ struct SecretContent: ~Copyable {
     deinit { secret_value_unref(UnsafeMutableRawPointer(pointer)) }
 }
 
-/// What libsecret takes and gives as a list of texts that ends with a null.
+/// Converts libsecret's null-terminated lists of strings.
 enum TextList {
-    /// Lends a copy of the texts.
+    /// Passes a temporary copy of the strings to the body.
     static func with<Result>(
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(ServiceFailure) -> Result
     ) throws(ServiceFailure) -> Result {
@@ -62,7 +62,7 @@ enum TextList {
         return try body(&list)
     }
 
-    /// Copies a list and frees it; nil is empty.
+    /// Copies a list and frees it; nil becomes an empty list.
     static func take(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String] {
         guard let list else { return [] }
         defer { g_strfreev(list) }
@@ -73,7 +73,7 @@ enum TextList {
 }
 
 extension [String: String] {
-    /// Refuses attributes that C would cut short.
+    /// Refuses attributes that C would truncate.
     fileprivate func requireNoNUL() throws(ServiceFailure) {
         guard !contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
             throw ServiceFailure(.broken, detail: "an attribute holds a NUL")

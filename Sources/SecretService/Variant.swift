@@ -1,10 +1,10 @@
 internal import CGLib
 
-/// A value of D-Bus, given back at the end of the scope.
+/// A D-Bus value, which is released at the end of the scope.
 struct Variant: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Takes over a reference; nil stays nil.
+    /// Takes ownership of a reference; nil stays nil.
     init?(owned pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -12,24 +12,24 @@ struct Variant: ~Copyable {
 
     deinit { g_variant_unref(pointer) }
 
-    /// The value at an index; nil beyond the last.
+    /// Returns the value at an index; nil after the last.
     func child(_ index: Int) -> Variant? {
         index < count ? Variant(owned: g_variant_get_child_value(pointer, gsize(index))) : nil
     }
 
-    /// The text; nil if it is none.
+    /// The string; nil for another type.
     var text: String? { type == "s" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil }
 
-    /// The truth value; nil if it is none.
+    /// The boolean; nil for another type.
     var bool: Bool? { type == "b" ? g_variant_get_boolean(pointer) != 0 : nil }
 
-    /// The number of 32 bits; nil if it is none.
+    /// The 32-bit number; nil for another type.
     var smallNumber: UInt32? { type == "u" ? g_variant_get_uint32(pointer) : nil }
 
-    /// The number of 64 bits; nil if it is none.
+    /// The 64-bit number; nil for another type.
     var number: UInt64? { type == "t" ? g_variant_get_uint64(pointer) : nil }
 
-    /// The texts of a dictionary of texts; empty if it is none.
+    /// The strings of a dictionary of strings; empty for another type.
     var texts: [String: String] {
         guard type == "a{ss}" else { return [:] }
         var texts: [String: String] = [:]

@@ -3,17 +3,18 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Ends a blocking call to the provider when its time is up, from a thread that all calls share.
+/// Cancels a blocking call to the provider when its time is up, from a thread that all calls share.
 ///
-/// Each answer gives the next call the whole time again: a provider that is busy with many clients answers late, one that hangs
-/// never. libsecret's own patience is 50 seconds and more. It has to be stopped before the provider shows a prompt: cancelling
-/// then dismisses the prompt, and gnome-keyring 42 aborts on that and loses every keyring the person had unlocked.
+/// Each reply gives the next call the full time again: a provider that serves many clients answers late, but one that
+/// hangs never answers. libsecret's own timeout is 50 seconds or more. The watchdog has to be stopped before the
+/// provider shows a prompt: canceling dismisses the prompt, upon which gnome-keyring 42 aborts and loses every keyring
+/// that the user had unlocked.
 final class Watchdog: Sendable {
-    /// What the calls it guards must be given; GCancellable is made to be used by several threads.
+    /// The cancellable to pass to the calls; GCancellable can be used on several threads.
     nonisolated(unsafe) let cancellable: OpaquePointer
     private let deadline: Deadline
 
-    /// Starts with the time that one call may take; all of them together may take ten times as long.
+    /// Starts with the time limit of one call; all of them together may take ten times as long.
     init(seconds: Double) {
         deadline = Deadline(seconds: seconds)
         cancellable = g_cancellable_new()
@@ -25,7 +26,7 @@ final class Watchdog: Sendable {
         g_object_unref(UnsafeMutableRawPointer(cancellable))
     }
 
-    /// Runs something that may take as long as a person takes; what comes after it has the whole deadline again.
+    /// Runs a body that may take as long as the user does; what follows has the full deadline again.
     func paused<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         stop()
         defer {
@@ -35,18 +36,18 @@ final class Watchdog: Sendable {
         return try body()
     }
 
-    /// Calls the provider, and throws the error that it leaves.
+    /// Calls the provider, and throws the error that it returns.
     func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
         defer { extend() }
         return try throwing { body(cancellable, $0) }
     }
 
-    /// Calls the provider, and throws if it did not do what it was asked to, with or without an error.
+    /// Calls the provider, and throws if it reports failure, with or without an error.
     func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(ServiceFailure) {
         guard try calling(body) != 0 else { throw ServiceFailure(.broken, detail: "libsecret refused the call") }
     }
 
-    /// Gives the next call the whole time.
+    /// Gives the next call the full time.
     func extend() { deadline.extend() }
 
     private func start() {
@@ -57,7 +58,7 @@ final class Watchdog: Sendable {
     private func stop() { WatchdogThread.shared.leave(cancellable) }
 }
 
-/// When a call's time is up; extending it wakes nobody, since the thread looks again when the time was to be up.
+/// The deadline of a call; extending it doesn't wake the thread, which checks again at the old deadline.
 private final class Deadline: Sendable {
     private let seconds: Double
     private let state = Mutex((end: DispatchTime.distantFuture, latest: DispatchTime.distantFuture))
@@ -71,7 +72,7 @@ private final class Deadline: Sendable {
     func extend() { state.withLock { $0.end = min(.now() + seconds, $0.latest) } }
 }
 
-/// The thread that looks at the clock, and what it has to cancel when.
+/// The thread that watches the deadlines and cancels calls.
 private final class WatchdogThread: Sendable {
     static let shared = WatchdogThread()
 
@@ -97,7 +98,7 @@ private final class WatchdogThread: Sendable {
         if mustStart { start() } else { wake.signal() }
     }
 
-    /// Once this returns the cancellable is not cancelled any more.
+    /// Stops watching; once this returns, the cancellable won't be canceled any more.
     func leave(_ cancellable: OpaquePointer) {
         state.withLock { $0.watches.removeAll { $0.cancellable == UInt(bitPattern: cancellable) } }
     }
@@ -121,7 +122,7 @@ private final class WatchdogThread: Sendable {
         state.withLock { state in
             state.watches.removeAll { watch in
                 guard watch.deadline.end <= now else { return false }
-                // Its owner, which must leave before it gives the reference back, waits for the lock.
+                // Its owner waits for the lock, because it must leave before it releases the reference.
                 if let cancellable = OpaquePointer(bitPattern: watch.cancellable) { g_cancellable_cancel(cancellable) }
                 return true
             }
