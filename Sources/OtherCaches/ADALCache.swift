@@ -4,10 +4,11 @@ import Secrets
 import TokenStore
 
 extension OtherCache {
-    /// Reads what ADAL for Python kept, as the Azure CLI before 2.30 did in accessTokens.json; nil if it is no list.
+    /// Parses a cache of ADAL for Python, such as accessTokens.json of the Azure CLI before 2.30; nil if it isn't a
+    /// list.
     ///
-    /// Only its refresh tokens are worth anything today. An entry tells the account by `oid` and `tenantId`, else by the
-    /// claims of its access token.
+    /// Only the refresh tokens are still useful. An entry identifies its account by `oid` and `tenantId`, or else by
+    /// the claims of its access token.
     public init?(adal bytes: [UInt8]) {
         guard case .array(let entries)? = JSONValue(bytes: bytes, atMost: Self.mostBytes) else { return nil }
         self.init()
@@ -20,7 +21,7 @@ extension OtherCache {
     }
 }
 
-/// One entry of ADAL's list.
+/// One entry in ADAL's list.
 private struct ADALEntry {
     let entry: JSONValue
 
@@ -73,14 +74,14 @@ private struct ADALEntry {
         return url.host.withoutPort(443).text
     }
 
-    /// The object id and the tenant, of the entry or of its access token.
+    /// The object ID and the tenant, from the entry or its access token.
     private var owner: (object: String, tenant: String)? {
         if let object = text("oid"), let tenant = text("tenantId") { return (object, tenant) }
         guard let object = claims?["oid"]?.string, let tenant = claims?["tid"]?.string else { return nil }
         return (object, tenant)
     }
 
-    /// Whether the account's home is the tenant: a guest's identity provider is another.
+    /// Whether the tenant is the account's home; a guest's identity provider differs.
     private func isAtHome(_ tenant: String) -> Bool {
         guard let provider = text("identityProvider") ?? claims?["idp"]?.string else { return true }
         return provider.lowercased().contains(tenant.lowercased())

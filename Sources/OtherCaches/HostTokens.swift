@@ -3,37 +3,37 @@ import JSON
 import Rules
 public import Secrets
 
-/// The tokens of a program for code hosts, which git takes as passwords.
+/// A program's tokens for code hosts, which git uses as passwords.
 public struct HostTokens: Sendable, Equatable {
-    /// A token, or where it is.
+    /// A token, or its location.
     public struct Entry: Sendable, Equatable {
-        /// The host, perhaps with a port.
+        /// The host, which may have a port.
         public var host: String
         /// The URL's scheme.
         public var scheme = "https"
-        /// The user's name; nil if the program doesn't know it.
+        /// The user name; nil if the program doesn't know it.
         public var username: String?
-        /// The token; nil if it is in the keyring, or nowhere.
+        /// The token; nil if it is in the keyring, or missing.
         public var token: Secret?
-        /// Whether it is the one that is used at the host.
+        /// Whether it is the token in use at the host.
         public var isActive = true
-        /// Whether it ends soon, and only the program can get another.
+        /// Whether it expires soon, and only the program can renew it.
         public var isProgramsOwn = false
     }
 
-    /// All of them.
+    /// All entries.
     public private(set) var entries: [Entry] = []
 
-    /// Reads gh's `hosts.yml`; nil if it is none.
+    /// Parses gh's `hosts.yml`; nil if it is invalid.
     ///
-    /// An account's own token counts for more than that of the host, which is the same unless something went wrong.
+    /// An account's own token takes precedence over the host's, which is normally the same.
     public init?(gh bytes: [UInt8]) {
         guard let hosts = PlainYAML.read(bytes) else { return nil }
         for (host, settings) in hosts.members.sorted(by: { $0.key < $1.key }) {
             let token = settings["oauth_token"]?.text.map { Secret($0) }
             let active = settings["user"]?.text
             let users = settings["users"]?.members ?? [:]
-            // Whose password is stored last is whose git gets if it names nobody.
+            // The active user comes last, because git without a user name gets the password that was stored last.
             for name in users.keys.sorted().filter({ $0 != active }) + [active].compactMap(\.self) {
                 let isActive = name == active
                 let own = users[name]?["oauth_token"]?.text.map { Secret($0) }
@@ -44,7 +44,7 @@ public struct HostTokens: Sendable, Equatable {
         }
     }
 
-    /// Reads glab's `config.yml`; nil if it is none.
+    /// Parses glab's `config.yml`; nil if it is invalid.
     public init?(glab bytes: [UInt8]) {
         guard let settings = PlainYAML.read(bytes) else { return nil }
         for (host, settings) in (settings["hosts"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -58,7 +58,7 @@ public struct HostTokens: Sendable, Equatable {
 }
 
 extension OtherPassword {
-    /// Takes a host's token, for any user's name if none is known; nil if it can't be a password of git's.
+    /// Converts a host's token, using `anybody` as the user name if none is known; nil if it can't be a git password.
     public init?(_ entry: HostTokens.Entry, anybody: String) {
         guard let url = try? RequestURL("\(entry.scheme)://\(entry.host)"), url.path?.isEmpty ?? true,
             url.username == nil, let token = entry.token, token.isPassword
@@ -69,16 +69,16 @@ extension OtherPassword {
     }
 }
 
-/// What the Azure Developer CLI says about its sign-in.
+/// The kinds of sign-in of the Azure Developer CLI.
 public enum AzureDeveloperCLISignIn: Sendable, Equatable {
-    /// A person's, in its cache.
+    /// A user's, in its cache.
     case person
-    /// An application's, by its client id.
+    /// An application's, with its client ID.
     case application(String)
-    /// Nobody's, or that of the Azure CLI.
+    /// None, or that of the Azure CLI.
     case nobody
 
-    /// Reads `auth.json`; nil if it is none.
+    /// Parses `auth.json`; nil if it is invalid.
     public init?(_ bytes: [UInt8]) {
         guard let settings = JSONValue(bytes: bytes, atMost: 1 << 20), settings.members != nil else { return nil }
         let user = settings["auth"]?["account"]?["currentUser"]

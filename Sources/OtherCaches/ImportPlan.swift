@@ -1,15 +1,15 @@
 public import TokenStore
 
-/// What of a cache is taken over, what not, and why.
+/// The records of a cache to import, and the others with the reasons for skipping them.
 ///
-/// Records are judged by their fields, never by the keys they were found under, and compared with what is stored over all
-/// hosts of an authority's environment. What is stored is replaced by a newer one only.
+/// Records are judged by their fields, never by the keys that they were found under, and compared with stored records
+/// of any host of the authority's environment. A stored record is only replaced by a newer one.
 public struct ImportPlan: Sendable, Equatable {
-    /// One record and what becomes of it.
+    /// One record and the decision about it.
     public struct Entry: Sendable, Equatable {
-        /// The record; one that is taken is as it will be stored.
+        /// The record; if it is imported, as it will be stored.
         public var record: CredentialRecord
-        /// Why it isn't taken; nil if it is.
+        /// The reason for skipping it; nil if it is imported.
         public var skipped: SkipReason?
     }
 
@@ -19,10 +19,10 @@ public struct ImportPlan: Sendable, Equatable {
     /// The records to store.
     public var taken: [CredentialRecord] { entries.filter { $0.skipped == nil }.map(\.record) }
 
-    /// Judges records by rules and what is stored.
+    /// Makes the plan from the rules and the stored records.
     public init(_ found: [CredentialRecord], stored: [CredentialRecord], rules: ImportRules) {
         let judge = Judge(rules: rules, stored: stored, families: rules.families(in: stored + found))
-        // The newest of each first, so that it is the one that counts.
+        // Newest first, so that the newest of several equal records counts.
         let sorted = found.sorted { ($0.moment ?? 0) > ($1.moment ?? 0) }
         var seen: Set<[String: String]> = []
         for record in sorted {
@@ -42,7 +42,7 @@ public struct ImportPlan: Sendable, Equatable {
     }
 }
 
-/// Decides about one record at a time.
+/// Makes the decision about each record.
 private struct Judge {
     let rules: ImportRules
     let families: Set<String>
@@ -52,7 +52,7 @@ private struct Judge {
     init(rules: ImportRules, stored: [CredentialRecord], families: Set<String>) {
         self.rules = rules
         self.families = families
-        // What is taken goes in its twin's place under that one's host: a twin that isn't what it should be is none.
+        // An imported record replaces its twin under the twin's host, so a malformed record can't be a twin.
         twins = Dictionary(
             stored.filter(RecordShape.accepts).map {
                 ($0.itemKey(at: rules.environment($0.environment)?.first ?? $0.environment), $0)
@@ -73,7 +73,7 @@ private struct Judge {
         guard let twin = twins[key] else { return .init(record: record) }
         if record.says(theSameAs: twin) { return .init(record: record, skipped: .stored) }
         let isNewer = record.moment.map { $0 > twin.moment ?? 0 } ?? (record.kind == .appMetadata)
-        // In the stored one's place, under the host it is kept under.
+        // Replace the stored record, under the host that it is stored under.
         record.environment = twin.environment
         return .init(record: record, skipped: isNewer ? nil : .newerStored)
     }

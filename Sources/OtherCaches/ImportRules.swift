@@ -1,15 +1,16 @@
 import TokenStore
 
-/// What may be taken over.
+/// The rules for what may be imported.
 public struct ImportRules: Sendable {
-    /// The clients whose tokens may be taken, lower-cased; nil for any client's.
+    /// The clients whose tokens may be imported, lower-cased; nil for any client.
     public var clientIDs: Set<String>?
-    /// The hosts of the environment that a host belongs to, the one to keep tokens under first; nil for an unknown host.
+    /// Returns the hosts of the environment that a host belongs to, first the one to store tokens under; nil for an
+    /// unknown host.
     public var environment: @Sendable (String) -> [String]?
-    /// Seconds since 1970.
+    /// The current time, in seconds since 1970.
     public var now: Int
 
-    /// Makes rules.
+    /// Creates rules.
     public init(
         clientIDs: Set<String>?, environment: @escaping @Sendable (String) -> [String]?, now: Int
     ) {
@@ -18,12 +19,12 @@ public struct ImportRules: Sendable {
         self.now = now
     }
 
-    /// Whether a client's own tokens may be taken.
+    /// Whether a client's own tokens may be imported.
     func allows(client: String) -> Bool {
         clientIDs?.contains(client.lowercased()) ?? true
     }
 
-    /// The families that the clients are known to belong to, by what the records say.
+    /// Returns the families that the clients are known to belong to, according to the records.
     func families(in records: [CredentialRecord]) -> Set<String> {
         var families: Set<String> = []
         for case .appMetadata(let metadata) in records where allows(client: metadata.clientID) {

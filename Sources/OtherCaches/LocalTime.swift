@@ -1,9 +1,9 @@
 import Addresses
 import Glibc
 
-/// Times as Python prints them, in the local time of the machine.
+/// Parses times as Python prints them, in the machine's local time.
 enum LocalTime {
-    /// Seconds since 1970 of `YYYY-MM-DD HH:MM:SS[.ffffff]`; nil of anything else.
+    /// Returns the seconds since 1970 of `YYYY-MM-DD HH:MM:SS[.ffffff]`; nil for anything else.
     static func seconds(_ text: String) -> Int? {
         let parts = text.pieces(between: " ")
         guard parts.count == 2 else { return nil }
@@ -17,7 +17,7 @@ enum LocalTime {
         var moment = tm()
         (moment.tm_year, moment.tm_mon, moment.tm_mday) = (year - 1900, month - 1, day)
         (moment.tm_hour, moment.tm_min, moment.tm_sec) = (hour, minute, second)
-        // The library finds out whether it was summer time.
+        // The library determines whether daylight saving time applied.
         moment.tm_isdst = -1
         let seconds = mktime(&moment)
         return seconds < 0 ? nil : Int(seconds)

@@ -1,10 +1,10 @@
 import Addresses
 import TokenStore
 
-// What a plugin tells of an account, and another program's cache leaves to be read from MSAL's identifiers.
+// The facts about an account that a plugin returns, but that other programs' caches only have in MSAL's identifiers.
 
 extension CredentialRecord {
-    /// The record; of an account of Microsoft's with what its plugin would have told.
+    /// The record; for a Microsoft account, with the facts that its plugin would have returned.
     var asItsPluginTellsIt: CredentialRecord {
         guard case .account(let account) = self else { return self }
         return .account(account.asItsPluginTellsIt)
@@ -12,11 +12,11 @@ extension CredentialRecord {
 }
 
 extension AccountRecord {
-    /// Where all personal accounts are at home.
+    /// The home tenant of all personal accounts.
     private static let personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-    /// The account with its home, its kind, its B2C policy and an authority, as `uid.utid` has them; for B2C the uid is
-    /// `oid-policy`.
+    /// The account with its home, its kind, its B2C policy and an authority, derived from `uid.utid`; for B2C, the uid
+    /// is `oid-policy`.
     fileprivate var asItsPluginTellsIt: AccountRecord {
         guard homeRealms.isEmpty, authorityType.uppercased() == "MSSTS",
             let (uid, tenant) = homeAccountID.lowercased().cut(atLast: "."), !tenant.isEmpty
@@ -38,7 +38,7 @@ extension AccountRecord {
         return account
     }
 
-    /// The B2C policy: what follows the object id.
+    /// Returns the B2C policy, which follows the object ID.
     private static func policy(_ uid: Substring) -> String? {
         let groups = uid.pieces(between: "-", maxSplits: 5, omittingEmpty: false)
         guard groups.count == 6, groups.prefix(5).joined(separator: "-").isUUID, !groups[5].isEmpty else { return nil }

@@ -1,18 +1,18 @@
 import FoundationEssentials
 public import TokenStore
 
-/// What another program's cache holds, or a document that was exported.
+/// The contents of another program's cache, or of an exported document.
 public struct OtherCache: Sendable, Equatable {
-    /// Something that can't become a record.
+    /// An entry that can't become a record.
     public struct Reject: Sendable, Equatable {
-        /// What it is, for people.
+        /// The kind of entry, in words for the user.
         public var what: String
-        /// Whose it is, as far as it says; not yet fit to show.
+        /// The owner in the entry; not yet made displayable.
         public var whose: String
-        /// Why not.
+        /// The reason.
         public var reason: SkipReason
 
-        /// Makes a reject.
+        /// Creates a reject.
         public init(what: String, whose: String, reason: SkipReason) {
             self.what = what
             self.whose = whose
@@ -20,18 +20,19 @@ public struct OtherCache: Sendable, Equatable {
         }
     }
 
-    /// The most bytes that are read.
+    /// The highest number of bytes that are read.
     public static let mostBytes = 16 << 20
 
-    /// The records in it.
+    /// The records in the cache.
     public var records: [CredentialRecord] = []
-    /// What can't become one.
+    /// The entries that can't become records.
     public var rejects: [Reject] = []
 
-    /// Makes an empty cache.
+    /// Creates an empty cache.
     public init() {}
 
-    /// Reads MSAL's unified cache: JSON, or base64 of it as .NET and Go keep it in keyrings; nil if it is neither.
+    /// Parses MSAL's unified cache, as JSON or as its base64, which .NET and Go store in keyrings; nil if it is
+    /// neither.
     public init?(unified bytes: [UInt8]) {
         guard let cache = Self.unified(bytes) else { return nil }
         records = cache.records.atTheirTenants.map(\.asItsPluginTellsIt)
@@ -47,38 +48,38 @@ public struct OtherCache: Sendable, Equatable {
     }
 }
 
-/// Why something isn't taken over.
+/// The reasons for not importing an entry.
 public enum SkipReason: String, Sendable, CaseIterable {
-    /// Its client is not one of the configuration's.
+    /// Its client isn't one in the configuration.
     case otherClient = "other-client"
-    /// It is a family's, and no configured client is known to belong to it.
+    /// It belongs to a family that no configured client is known to be in.
     case otherFamily = "other-family"
     /// Neither a plugin nor the configuration knows its authority's host.
     case unknownHost = "unknown-host"
-    /// It serves no more.
+    /// It has expired.
     case expired
-    /// It is good only together with a key that isn't there.
+    /// It is bound to a key that isn't there.
     case boundToKey = "bound-to-key"
-    /// It is an application's and no person's.
+    /// It belongs to an application rather than a user.
     case ownerless
-    /// It is of a guest, whose home it doesn't tell.
+    /// It belongs to a guest whose home isn't known.
     case guest
-    /// It serves one resource only.
+    /// It is valid for a single resource only.
     case oneResource = "one-resource"
-    /// The same is stored.
+    /// The same entry is stored.
     case stored
-    /// One that is as new or newer is stored.
+    /// An entry that is at least as new is stored.
     case newerStored = "newer-stored"
-    /// The source has a newer one.
+    /// The source has a newer entry.
     case newerFound = "newer-found"
-    /// No token of the account is taken or stored.
+    /// No token of the account is imported or stored.
     case noToken = "no-token"
-    /// A token answers at its address, not a password.
+    /// Its address is served by a token, not a password.
     case tokenAnswers = "token-answers"
     /// It is a refresh token that only its program can use.
     case programsOwn = "programs-own"
-    /// It lacks a part, or a part is not what it should be.
+    /// A part is missing or invalid.
     case malformed
-    /// Nobody here knows what it is.
+    /// Its kind is unknown.
     case unknownKind = "unknown-kind"
 }

@@ -3,14 +3,14 @@ public import Rules
 public import Secrets
 public import TokenStore
 
-/// A git password as another program keeps it.
+/// A git password from another program's storage.
 public struct OtherPassword: Sendable, Equatable {
-    /// Where git uses it; host and scheme are there.
+    /// Where git uses it; always with a host and a scheme.
     public var request: CredentialRequest
-    /// The password, its user name and its end.
+    /// The password, with its user name and expiry.
     public var stored: StoredPassword
 
-    /// Takes a password that git's own helper stored; nil if its host is none.
+    /// Converts a password that git's own helper stored; nil if its host is invalid.
     public init?(_ listed: PasswordStore.Listed) {
         guard let host = RequestHost(listed.query.host), case .password = listed.password.proof else { return nil }
         request = CredentialRequest()
@@ -26,9 +26,10 @@ public struct OtherPassword: Sendable, Equatable {
         stored = StoredPassword(username: username, proof: .password(password))
     }
 
-    /// Reads an item of Git Credential Manager: `service` is `git:` and a URL.
+    /// Converts an item of Git Credential Manager, whose `service` is `git:` and a URL.
     ///
-    /// - Throws: `programsOwn` for a refresh token it keeps beside a password, `malformed` for what is no password of git's.
+    /// - Throws: `programsOwn` for a refresh token that is stored beside a password, `malformed` if it isn't a git
+    ///   password.
     public init(gcmItem attributes: [String: String], secret: Secret?) throws(SkipReason) {
         guard let service = attributes["service"], service.hasPrefix("git:"), let secret,
             let account = attributes["account"], secret.isPassword, !account.isEmpty
@@ -41,7 +42,7 @@ public struct OtherPassword: Sendable, Equatable {
         stored = StoredPassword(username: account, proof: .password(secret))
         var path = request.path ?? ""
         while path.hasSuffix("/") { path.removeLast() }
-        // Bitbucket's, GitLab's and the generic provider's own ways to file them.
+        // Bitbucket, GitLab and the generic provider each name them differently.
         let isRefreshToken =
             path.hasSuffix("refresh_token") || url.host.name.hasPrefix("refresh_token.")
             || url.host.name.hasPrefix("oauth-refresh-token.")
@@ -53,7 +54,7 @@ public struct OtherPassword: Sendable, Equatable {
 extension SkipReason: Error {}
 
 extension Secret {
-    /// Whether git could have it as a line of its protocol.
+    /// Whether it fits on a line of git's protocol.
     var isPassword: Bool {
         let text = reveal()
         return !text.isEmpty && text.utf8.count < AttributeParser.longestLine

@@ -1,30 +1,30 @@
 import Addresses
 
-/// The part of YAML that programs write settings in: maps of maps and texts, a line each.
+/// The subset of YAML in which programs write settings: nested maps of texts, one entry per line.
 ///
-/// What is written in another way, such as a list, is skipped with all that is in it. What can't be told apart from an error is
-/// one.
+/// Other notations, such as lists, are skipped with everything in them. Anything that can't be told from an error is an
+/// error.
 public struct PlainYAML: Sendable {
     /// A value.
     public enum Node: Sendable, Equatable {
         case text(String)
         case map([String: Node])
-        /// Something that nobody here reads.
+        /// A value that isn't supported.
         case other
 
-        /// A text; nil of anything else, and if it is empty.
+        /// The text; nil for anything else, and if it is empty.
         public var text: String? {
             guard case .text(let text) = self, !text.isEmpty else { return nil }
             return text
         }
 
-        /// The members of a map; none of anything else.
+        /// The members of a map; empty for anything else.
         public var members: [String: Node] {
             guard case .map(let members) = self else { return [:] }
             return members
         }
 
-        /// A member of a map.
+        /// Returns a member of a map.
         public subscript(name: String) -> Node? { members[name] }
     }
 
@@ -41,7 +41,7 @@ public struct PlainYAML: Sendable {
 
     private var lines: ArraySlice<Line>
 
-    /// Reads a document that is a map; nil if it isn't one, or can't be read.
+    /// Parses a document that is a map; nil if it isn't one, or is invalid.
     public static func read(_ bytes: [UInt8]) -> Node? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         guard var reader = try? PlainYAML(text) else { return nil }
@@ -76,7 +76,7 @@ public struct PlainYAML: Sendable {
         return members
     }
 
-    /// What stands below a key that has nothing behind it.
+    /// Parses the value below a key that has none on its line.
     private mutating func below(_ indent: Int, depth: Int) throws(Unreadable) -> Node {
         guard let next = lines.first else { return .text("") }
         if next.isOfList, next.indent >= indent {
@@ -89,7 +89,7 @@ public struct PlainYAML: Sendable {
         return .map(try map(at: next.indent, depth: depth + 1))
     }
 
-    /// A value on its key's line; with more lines it is none that is read here.
+    /// Parses a value on its key's line; one that continues on further lines isn't supported.
     private mutating func scalar(_ text: Substring, at indent: Int) -> Node {
         var isAlone = true
         while let line = lines.first, line.indent > indent {
@@ -99,7 +99,7 @@ public struct PlainYAML: Sendable {
         return isAlone ? Self.value(text) : .other
     }
 
-    /// A key and what is behind its colon, without a comment alone.
+    /// Returns a key and the text after its colon, which is empty for a comment.
     private static func key(of text: Substring) -> (String, Substring)? {
         var rest = text
         let key: String
@@ -116,7 +116,7 @@ public struct PlainYAML: Sendable {
         return (key, value.hasPrefix("#") ? "" : value)
     }
 
-    /// Where the first colon is that has a space or nothing behind it.
+    /// Returns the position of the first colon that is followed by a space or the end.
     private static func colon(in text: Substring) -> Substring.Index? {
         text.utf8.indices.first { index in
             let next = text.utf8[text.utf8.index(after: index)...].first
@@ -129,7 +129,7 @@ public struct PlainYAML: Sendable {
             let rest = behind.trimmed()
             return rest.isEmpty || rest.hasPrefix("#") && behind.hasPrefix(" ") ? .text(quoted) : .other
         }
-        // glab writes its tokens so.
+        // glab writes its tokens with such a tag.
         for tag in ["!!null ", "!!str "] where text.hasPrefix(tag) {
             return value(Substring(text.utf8.dropFirst(tag.utf8.count)).trimmed())
         }
@@ -140,19 +140,19 @@ public struct PlainYAML: Sendable {
             bytes.append(byte)
         }
         let plain = String(decoding: bytes, as: UTF8.self).trimmed()
-        // A text may be about to become a map's key here, which isn't allowed.
+        // A nested map on one line isn't allowed in YAML.
         guard !plain.hasBytes(": "), !plain.hasSuffix(":") else { return .other }
         return .text(["null", "~"].contains(String(plain)) ? "" : String(plain))
     }
 
-    /// The text in quotes that this begins with, and what is behind it; nil if there is none that can be read.
+    /// Returns the quoted text at the beginning and the text after it; nil if there is none, or if it isn't supported.
     private static func quotation(_ text: Substring) -> (String, Substring)? {
         guard let quote = text.utf8.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return nil }
         var bytes: [UInt8] = []
         var rest = text.utf8.dropFirst()
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
-                // Other escapes are in no host, name or token.
+                // Other escapes don't occur in hosts, names or tokens.
                 guard let escaped = rest.popFirst(), [0x22, 0x2F, 0x5C].contains(escaped) else { return nil }
                 bytes.append(escaped)
             } else if byte == quote {
@@ -170,6 +170,6 @@ public struct PlainYAML: Sendable {
 }
 
 extension UInt8 {
-    /// Whether YAML gives a value that begins with it another meaning.
+    /// Whether a YAML value that begins with this byte has a special meaning.
     fileprivate var isIndicator: Bool { "-?:,[]{}#&*!|>'\"%@`".utf8.contains(self) }
 }

@@ -3,14 +3,14 @@ import JSON
 import Secrets
 import TokenStore
 
-// MSAL for Python keeps a record under the realm that the authority's URL named, were it `organizations`. What such an
-// authority issued is for the account's own tenant, and is looked for there.
+// MSAL for Python stores a record under the realm in the authority's URL, even if it is `organizations`. What such an
+// authority issued is for the account's own tenant, and is looked up there.
 
 extension [CredentialRecord] {
-    /// The records, each that is kept under a name for many tenants under the one that it is for.
+    /// The records, with those that are stored under a name for many tenants moved to the tenant that they are for.
     ///
-    /// That is the tenant that an ID token of the same account and client tells, else the account's home. Without either
-    /// a record stays as it is.
+    /// That is the tenant in an ID token of the same account and client, or else the account's home. If there is
+    /// neither, a record stays as it is.
     var atTheirTenants: [CredentialRecord] {
         let tenants = tenantsInIDTokens
         return map { record in
@@ -21,7 +21,7 @@ extension [CredentialRecord] {
         }
     }
 
-    /// The tenants in the ID tokens that are kept under such a name, by account and client.
+    /// The tenants in the ID tokens that are stored under such a name, by account and client.
     private var tenantsInIDTokens: [String: String] {
         var tenants: [String: String] = [:]
         for case .idToken(let token) in self where CredentialRecord.idToken(token).isOfManyTenants {
@@ -35,7 +35,7 @@ extension [CredentialRecord] {
 }
 
 extension CredentialRecord {
-    /// Whether it is kept under a realm that stands for the accounts of many tenants.
+    /// Whether it is stored under a realm that stands for the accounts of many tenants.
     fileprivate var isOfManyTenants: Bool {
         ["common", "organizations", "consumers"].contains(realm?.lowercased())
     }
@@ -56,7 +56,7 @@ extension CredentialRecord {
         }
     }
 
-    /// The tenant in `uid.utid`; nil if there is none.
+    /// Returns the tenant in `uid.utid`; nil if there is none.
     fileprivate static func homeTenant(of identifier: String) -> String? {
         identifier.cut(atLast: ".").flatMap { $1.isEmpty ? nil : String($1) }
     }

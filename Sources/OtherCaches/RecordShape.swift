@@ -1,13 +1,13 @@
 import Secrets
 import TokenStore
 
-/// The bounds of what is taken over: it goes on to plugins as lines, and into the keyring's attributes.
+/// The limits for imported records, which plugins receive as lines and whose parts become attributes in the keyring.
 enum RecordShape {
     private static let longestSecret = 32 << 10
     private static let longestName = 512
     private static let longestTarget = 16 << 10
 
-    /// Whether every part is what it should be.
+    /// Whether every part of the record is valid.
     static func accepts(_ record: CredentialRecord) -> Bool {
         record.isPlain && isShort(record)
     }

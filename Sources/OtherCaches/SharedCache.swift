@@ -3,11 +3,11 @@ import FoundationEssentials
 public import JSON
 public import TokenStore
 
-/// A cache of MSAL's that other programs read and write, with entries of lanyard's added.
+/// An MSAL cache that other programs read and write, with entries added by lanyard.
 ///
-/// It is changed entry by entry: all else is written as it was read, whatever it is, and in the same encoding.
+/// It is changed entry by entry: everything else is written back as it was read, in the same encoding.
 public struct SharedCache: Sendable {
-    /// How it is written.
+    /// The encodings of a cache.
     private enum Encoding: Sendable {
         case json, base64
     }
@@ -15,7 +15,7 @@ public struct SharedCache: Sendable {
     private var document: [String: JSONValue]
     private let encoding: Encoding
 
-    /// The members that MSAL's libraries know; lanyard's own say nothing to them.
+    /// The members that MSAL's libraries know; lanyard's own would mean nothing to them.
     private static let members: [String: Set<String>] = [
         "AccessToken": [
             "credential_type", "secret", "home_account_id", "environment", "client_id", "target", "realm", "token_type",
@@ -27,7 +27,7 @@ public struct SharedCache: Sendable {
         ],
     ]
 
-    /// Reads what is there, of which nothing is an empty cache; nil if it is no cache.
+    /// Parses a cache, which is empty if there are no bytes; nil if the bytes aren't a cache.
     public init?(_ bytes: [UInt8]) {
         let text = bytes.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
         if text.isEmpty {
@@ -46,9 +46,10 @@ public struct SharedCache: Sendable {
         }
     }
 
-    /// Adds access tokens and accounts, in place of what has their keys; refresh tokens and all others are never shared.
+    /// Adds access tokens and accounts, replacing entries with the same keys; refresh tokens and other records are
+    /// never shared.
     ///
-    /// - Returns: whether all could be added: a section that is no object stays as it is.
+    /// - Returns: Whether all could be added; a section that isn't an object stays as it is.
     public mutating func add(_ records: [CredentialRecord]) -> Bool {
         for record in records.map(Self.atHost) {
             guard let (section, entry) = Self.entry(of: record) else { continue }
@@ -59,7 +60,7 @@ public struct SharedCache: Sendable {
         return true
     }
 
-    /// Whether it has these records just so.
+    /// Whether the cache has exactly these records.
     public func has(_ records: [CredentialRecord]) -> Bool {
         records.map(Self.atHost).allSatisfy { record in
             guard let (section, entry) = Self.entry(of: record) else { return true }
@@ -67,7 +68,7 @@ public struct SharedCache: Sendable {
         }
     }
 
-    /// What is to be written.
+    /// The bytes to write.
     public var bytes: [UInt8] {
         let json = JSONValue.object(document).encoded()
         switch encoding {
@@ -76,7 +77,7 @@ public struct SharedCache: Sendable {
         }
     }
 
-    /// The record as MSAL for Python keeps it: under the authority's host without its port.
+    /// Returns the record as MSAL for Python stores it: under the authority's host without its port.
     private static func atHost(_ record: CredentialRecord) -> CredentialRecord {
         guard let (host, _) = record.environment.cut(at: ":") else { return record }
         var record = record
@@ -96,7 +97,7 @@ public struct SharedCache: Sendable {
     }
 }
 
-/// Where Azure Identity for Python keeps a cache of a name.
+/// The location of a named cache of Azure Identity for Python.
 public struct AzureIdentityCache: Sendable {
     /// The longest name.
     private static let longestName = 64
@@ -107,10 +108,11 @@ public struct AzureIdentityCache: Sendable {
     public let attributes = ["MsalClientID": "Microsoft.Developer.IdentityService"]
     /// The item's label.
     public let label = "MSALCache"
-    /// The file in the person's home whose time says when the cache was changed.
+    /// The file in the user's home folder whose modification time says when the cache was changed.
     public let signal: String
 
-    /// The cache of programs that don't answer claims challenges, which is the usual one; nil if it can't have such a name.
+    /// Finds the cache of programs that don't handle claims challenges, which is the usual one; nil if the name isn't
+    /// valid.
     public init?(named name: String) {
         let isPlain = name.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
@@ -121,14 +123,14 @@ public struct AzureIdentityCache: Sendable {
         signal = ".IdentityService/\(schema)"
     }
 
-    /// The file that is there while somebody writes, in the person's home.
+    /// The lock file in the user's home folder, which exists while a program writes.
     public var lock: String { "\(signal).lockfile" }
 }
 
 extension SharedCache {
-    /// What Azure Identity's libraries for Python have to be given for them to find an account in their cache.
+    /// Returns the record that Azure Identity's libraries for Python need to find an account in their cache.
     public static func authenticationRecord(of account: AccountRecord, clientID: String, tenant: String) -> JSONValue {
-        // A host with a port is taken for a URL's scheme.
+        // A host with a port would be parsed as a URL's scheme.
         let host = account.environment
         return .object([
             "authority": .string(host.hasBytes(":") ? "https://\(host)" : host), "clientId": .string(clientID),

@@ -1,9 +1,9 @@
 import Addresses
 import JSON
 
-/// JSON web tokens as far as one's own cache may be believed: nothing here checks a signature.
+/// Reads JSON web tokens without checking their signatures, which suffices for the user's own caches.
 enum WebToken {
-    /// The claims of a token; nil if it is none.
+    /// Returns the claims of a token; nil if it isn't valid.
     static func claims(of token: String) -> JSONValue? {
         let parts = token.pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3 else { return nil }
