@@ -4,24 +4,24 @@ import Addresses
 public struct AuthenticateChallenge: Sendable, Equatable {
     /// The authentication scheme, lower-cased.
     public let scheme: String
-    /// What follows the scheme if it isn't parameters, as for `Negotiate`.
+    /// The text after the scheme if it isn't parameters, as for `Negotiate`.
     public internal(set) var token68: String?
-    /// The parameters by lower-cased name; of two with one name the first.
+    /// The parameters by lower-cased name; if a name occurs several times, the first one counts.
     public internal(set) var parameters: [String: String] = [:]
 
     init(scheme: String) {
         self.scheme = scheme.lowercased()
     }
 
-    /// The most challenges that are read of one response.
+    /// The highest number of challenges that are read from one response.
     public static let mostChallenges = 64
-    /// The most parameters that are read of one challenge.
+    /// The highest number of parameters that are read from one challenge.
     public static let mostParameters = 64
 
-    /// Reads the values of a response's `WWW-Authenticate` headers, in order.
+    /// Parses the values of a response's `WWW-Authenticate` headers, in order.
     ///
-    /// Servers write these by hand, so what isn't well formed is skipped and the rest counts: parameters without commas
-    /// between them, or with a value that should have been quoted. Nothing a server sends is an error here.
+    /// Servers build these by hand, so malformed parts are skipped and the rest counts: parameters may lack commas
+    /// between them, or quotes around a value. Nothing that a server sends is an error here.
     public static func read(_ headers: [String]) -> [AuthenticateChallenge] {
         var challenges: [AuthenticateChallenge] = []
         for header in headers {
@@ -33,7 +33,7 @@ public struct AuthenticateChallenge: Sendable, Equatable {
     }
 }
 
-/// Cuts one header value into challenges, in one pass.
+/// Splits one header value into challenges, in a single pass.
 private struct ChallengeScanner {
     private var rest: Substring.UTF8View
 
@@ -42,13 +42,13 @@ private struct ChallengeScanner {
     }
 
     mutating func read(into challenges: inout [AuthenticateChallenge]) {
-        // A parameter belongs to the last challenge of its own header, never to one of a header before.
+        // A parameter belongs to the last challenge in its own header, never to one in an earlier header.
         var isInChallenge = false
         while true {
             skip { $0.isBlank || $0 == UInt8(ascii: ",") }
             guard !rest.isEmpty else { return }
             guard let name = take(\.isTokenByte) else {
-                // No name begins here: drop what it is, with the whole of a quoted string.
+                // No name begins here: skip this, including a whole quoted string.
                 if takeQuoted() == nil { skip { !$0.endsBareValue } }
                 continue
             }
@@ -64,7 +64,7 @@ private struct ChallengeScanner {
         }
     }
 
-    /// The value after `=`; nil, and nothing taken, if there is no `=`.
+    /// Reads the value after `=`; nil, without reading anything, if there is no `=`.
     private mutating func takeValue() -> String? {
         let start = rest
         skip(\.isBlank)
@@ -77,7 +77,7 @@ private struct ChallengeScanner {
         return takeQuoted() ?? take { !$0.endsBareValue } ?? ""
     }
 
-    /// The content of a quoted string, its escapes undone; nil if none begins here, empty if it doesn't end.
+    /// Reads a quoted string and resolves its escapes; nil if none begins here, empty if it is unterminated.
     private mutating func takeQuoted() -> String? {
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest.removeFirst()
@@ -89,14 +89,15 @@ private struct ChallengeScanner {
         return ""
     }
 
-    /// The token68 after a scheme; nil, and nothing taken, if a parameter, a further scheme or nothing follows.
+    /// Reads the token68 after a scheme; nil, without reading anything, if a parameter, another scheme or nothing
+    /// follows.
     private mutating func takeToken68() -> String? {
         let start = rest
         skip(\.isBlank)
         if let text = take(\.isToken68Byte) {
             let padding = take { $0 == UInt8(ascii: "=") } ?? ""
             skip(\.isBlank)
-            // `a=` at the end may be either; RFC 9110 calls it a token68.
+            // `a=` at the end is ambiguous; RFC 9110 calls it a token68.
             if rest.isEmpty || rest.first == UInt8(ascii: ",") { return text + padding }
         }
         rest = start
@@ -125,12 +126,12 @@ extension AuthenticateChallenge {
 extension UInt8 {
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
-    /// Where a value without quotes is over.
+    /// Whether the byte ends a value without quotes.
     fileprivate var endsBareValue: Bool { isBlank || self == UInt8(ascii: ",") }
 
     /// RFC 9110, 5.6.2.
     fileprivate var isTokenByte: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
-    /// RFC 9110, 11.2.
+    /// Whether the byte may occur in a token68 (RFC 9110, 11.2).
     fileprivate var isToken68Byte: Bool { isAlphanumeric || "-._~+/".utf8.contains(self) }
 }

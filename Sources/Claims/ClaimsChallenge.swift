@@ -1,17 +1,17 @@
 import Addresses
 
-/// What a server's challenges say about the token it wants.
+/// What a server's challenges say about the token that it needs.
 ///
-/// Nothing of it is to be trusted: it can't say which resource the host is, nor which authority to ask.
+/// None of it is trusted: it can't choose the resource of the host, nor the authority to ask.
 public struct ClaimsChallenge: Sendable, Equatable {
-    /// The claims that the server misses in the token, as JSON if the server meant it so; nil if it misses none.
+    /// The claims that the server asks for, which should be JSON but aren't validated; nil if there are none.
     ///
-    /// Of several challenges the first that is Bearer's, says `insufficient_claims` and brings claims.
+    /// Of several challenges, the first one counts that is Bearer's, says `insufficient_claims` and has claims.
     public let claims: String?
-    /// The authority that the server would have tokens from, without the endpoint's path; nil if it names none.
+    /// The authority that the server wants tokens from, without the endpoint's path; nil if it names none.
     public let authority: String?
 
-    /// Reads the values of a response's `WWW-Authenticate` headers, in order.
+    /// Parses the values of a response's `WWW-Authenticate` headers, in order.
     public init(_ headers: [String]) {
         let bearer = AuthenticateChallenge.read(headers).filter { $0.scheme == "bearer" }
         claims = bearer.lazy.compactMap(\.claims).first
@@ -20,15 +20,15 @@ public struct ClaimsChallenge: Sendable, Equatable {
 }
 
 extension AuthenticateChallenge {
-    /// The claims of a claims challenge, decoded if they are base64, as Entra sends them.
+    /// The claims of a claims challenge, decoded if they are in base64, as Entra sends them.
     fileprivate var claims: String? {
         guard parameters["error"]?.lowercased() == "insufficient_claims", let text = parameters["claims"], !text.isEmpty
         else { return nil }
-        // An object's brace is no base64, so that the two can't be taken for each other.
+        // A JSON object's brace isn't valid in base64, so there is no ambiguity.
         return Base64URL.decode(text).flatMap { String(validating: $0, as: UTF8.self) } ?? text
     }
 
-    /// The authority, less `/v2.0`, `/oauth2/authorize` and `/oauth2/v2.0/authorize`.
+    /// The authority, without `/v2.0`, `/oauth2/authorize` and `/oauth2/v2.0/authorize`.
     fileprivate var authority: String? {
         let named = ["authorization_uri", "authorization", "authority"].lazy.compactMap { parameters[$0] }
         guard let text = named.first(where: { !$0.isEmpty }), let url = StrictURL(text), url.user == nil else {

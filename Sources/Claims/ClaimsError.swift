@@ -1,15 +1,15 @@
-/// Why claims cannot be sent.
+/// The reason why claims can't be requested.
 public enum ClaimsError: Error, Sendable, Equatable {
     /// The text has more than `ClaimsRequest.longest` bytes.
     case tooLong
-    /// The text is not a JSON object.
+    /// The text isn't a JSON object.
     case notAnObject
     /// A member is neither `id_token` nor `access_token`.
     case unknownTarget(String)
-    /// `id_token` or `access_token` is no object.
+    /// `id_token` or `access_token` isn't an object.
     case malformedTarget(String)
     /// A claim is neither null nor an object with a known member of the right type.
     case malformedClaim(String)
-    /// A claim in short form is not `TARGET.NAME`, alone or with `=essential`, `=value:V` or `=values:A,B`.
+    /// A claim in short form isn't `TARGET.NAME`, alone or with `=essential`, `=value:V` or `=values:A,B`.
     case malformedShortForm(String)
 }

@@ -2,13 +2,13 @@ import Addresses
 import JSON
 
 extension ClaimsRequest {
-    /// Asks for one more claim, in the short form that people type.
+    /// Adds a claim in the short form that users type.
     ///
-    /// `TARGET.NAME` asks for the claim, `=essential` says that nothing works without it, `=value:V` and `=values:A,B`
-    /// say what it should be. A claim that is asked for several times says all of it. The target ends at the first dot
-    /// and the name at the first `=`, so that a name may be a URL.
+    /// `TARGET.NAME` requests the claim, `=essential` says that it is required, `=value:V` and `=values:A,B` say which
+    /// values are wanted. If a claim is requested several times, all of this applies. The target ends at the first dot
+    /// and the name at the first `=`, so a name may be a URL.
     ///
-    /// - Throws: `ClaimsError` if the text is none of these.
+    /// - Throws: `ClaimsError` if the text has none of these forms.
     public mutating func ask(_ shortForm: String) throws(ClaimsError) {
         guard let (first, rest) = shortForm.cut(at: ".") else { throw .malformedShortForm(shortForm) }
         let target = String(first)
@@ -20,7 +20,7 @@ extension ClaimsRequest {
         ask(target, String(name), members)
     }
 
-    /// What the part after `=` says; nil if it says nothing.
+    /// Parses the part after `=`; nil if it is invalid.
     private static func members(_ text: Substring) -> [String: JSONValue]? {
         if text == "essential" { return ["essential": .bool(true)] }
         guard let (form, value) = text.cut(at: ":"), !value.isEmpty else { return nil }

@@ -1,25 +1,25 @@
 import JSON
 
-/// A claims request as Entra takes it (OpenID Connect Core 1.0, 5.5), checked as MSAL for Objective-C checks it.
+/// A claims request as Entra accepts it (OpenID Connect Core 1.0, 5.5), validated like in MSAL for Objective-C.
 ///
-/// Only `id_token` and `access_token` can be asked, and a claim is null or says at least one of `essential`, `value` and
-/// `values`.
+/// The only targets are `id_token` and `access_token`. A claim is either null or has at least one of `essential`,
+/// `value` and `values`.
 public struct ClaimsRequest: Sendable, Equatable {
-    /// The claims asked for, by target and name.
+    /// The requested claims, by target and name.
     private var targets: [String: [String: JSONValue]] = [:]
 
-    /// What can be asked for claims.
+    /// The possible targets.
     static let targetNames: Set<String> = ["id_token", "access_token"]
 
-    /// The longest request that is read, in bytes: longer ones fit into no authorization request.
+    /// The longest request that is accepted, in bytes; longer ones don't fit into an authorization request.
     public static let longest = 16_384
 
-    /// Makes a request that asks for nothing.
+    /// Creates a request without claims.
     public init() {}
 
-    /// Reads a request.
+    /// Parses a request.
     ///
-    /// - Throws: `ClaimsError`, which says what is wrong.
+    /// - Throws: `ClaimsError` with the reason if the text is invalid.
     public init(_ text: String) throws(ClaimsError) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         guard let members = JSONValue(bytes: text.utf8, atMost: Self.longest)?.members else { throw .notAnObject }
@@ -32,16 +32,16 @@ public struct ClaimsRequest: Sendable, Equatable {
         }
     }
 
-    /// Whether no claim is asked for.
+    /// Whether no claim is requested.
     var isEmpty: Bool { targets.values.allSatisfy(\.isEmpty) }
 
     /// The request as JSON on one line, with `essential` as true or false.
     public var encoded: String { JSONValue.object(targets.mapValues { .object($0) }).encodedText }
 
-    /// The request as JSON, or nil if it asks for no claim and there is nothing to send.
+    /// The request as JSON; nil if it has no claims, so that there is nothing to send.
     public var text: String? { isEmpty ? nil : encoded }
 
-    /// Asks for one more claim; what it says is laid over what the request says of that claim already.
+    /// Adds a claim, merging it with an existing request for the same claim.
     mutating func ask(_ target: String, _ name: String, _ members: [String: JSONValue]) {
         let known = targets[target]?[name]?.members ?? [:]
         let all = known.merging(members) { $1 }

@@ -15,8 +15,8 @@ extension String {
         return utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }
     }
 
-    /// Whether it says which of a machine's identities is meant: `system`, or `client-id:`, `object-id:` or `resource-id:` and the ID, in
-    /// visible ASCII; at most 1024 bytes.
+    /// Whether it selects one of a machine's identities: `system`, or `client-id:`, `object-id:` or `resource-id:` and
+    /// the ID in visible ASCII; at most 1024 bytes.
     public var isManagedIdentity: Bool {
         guard !isSame(as: "system") else { return true }
         guard let (kind, id) = cut(at: ":"), !id.isEmpty, utf8.count <= 1024 else { return false }

@@ -18,7 +18,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     /// The B2C policy that resets a forgotten password.
     case resetPolicy = "reset-policy"
 
-    /// What a parameter holds.
+    /// The types of values.
     public enum Value: Sendable, Equatable {
         case text(String)
         /// A whole number.

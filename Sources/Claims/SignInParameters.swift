@@ -1,19 +1,19 @@
 import Addresses
 import Secrets
 
-/// What a person's sign-in is given besides authority, client and scopes, checked before anything is sent.
+/// The parameters of a user's sign-in besides authority, client and scopes, validated before anything is sent.
 ///
-/// It goes as one value from rules and requests to the plugin.
+/// They are passed as one value from rules and requests to the plugin.
 public struct SignInParameters: Sendable, Equatable {
     /// OpenID Connect's `prompt`.
     public var prompt: String?
-    /// Who is likely to sign in, if that is no wish for one account.
+    /// The user who will probably sign in; it doesn't require that account.
     public var loginHint: String?
-    /// The domain of who is likely to sign in.
+    /// The domain of the user who will probably sign in.
     public var domainHint: String?
     /// Further parameters of the sign-in page.
     public var queryParameters: [String: String] = [:]
-    /// The loopback port that the sign-in comes back to, if it is fixed.
+    /// The port of the loopback redirect, if it is fixed.
     public var redirectPort: Int?
     /// The B2C policy that resets a forgotten password.
     public var resetPolicy: String?
@@ -38,7 +38,7 @@ public struct SignInParameters: Sendable, Equatable {
 
     /// Reads texts as they come over a wire or from a command line; those given take the place of what is there.
     ///
-    /// Of a table each text adds a `NAME=VALUE`.
+    /// For a table, each text adds a `NAME=VALUE`.
     public mutating func take(_ texts: [SignInParameter: [String]]) throws(SignInParameterError) {
         for parameter in SignInParameter.allCases {
             guard let texts = texts[parameter], let text = texts.last else { continue }
@@ -52,7 +52,7 @@ public struct SignInParameters: Sendable, Equatable {
         }
     }
 
-    /// Sets a parameter; a table's values add to those that are there.
+    /// Sets a parameter; the values of a table are added to the existing ones.
     public mutating func set(
         _ parameter: SignInParameter, to value: SignInParameter.Value
     ) throws(SignInParameterError) {
