@@ -9,7 +9,7 @@ enum IPAddress {
 
     /// Returns an IPv6 address in lower case, with its zone after a `%`; nil if the text isn't one.
     ///
-    /// `zoneMark` is what separates the zone in the text: `%`, or `%25` in a URL.
+    /// `zoneMark` separates the zone in the text: `%`, or `%25` in a URL.
     static func v6(_ text: Substring, zoneMark: String) -> String? {
         guard let percent = text.utf8.firstIndex(of: UInt8(ascii: "%")) else {
             return isAddress(text, family: AF_INET6) ? text.lowercased() : nil

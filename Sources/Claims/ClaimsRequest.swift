@@ -32,7 +32,6 @@ public struct ClaimsRequest: Sendable, Equatable {
         }
     }
 
-    /// Whether no claim is requested.
     var isEmpty: Bool { targets.values.allSatisfy(\.isEmpty) }
 
     /// The request as JSON on one line, with `essential` as true or false.

@@ -21,7 +21,6 @@ struct Connection {
     enum Step {
         /// Do nothing.
         case goOn
-        /// Close the connection.
         case end
         /// Answer this request.
         case request(Attributes)
@@ -111,6 +110,5 @@ struct Connection {
         deadline = now + Limit.transfer
     }
 
-    /// Closes the connection.
     func hangUp() { close(descriptor) }
 }

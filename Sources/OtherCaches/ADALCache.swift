@@ -21,7 +21,6 @@ extension OtherCache {
     }
 }
 
-/// One entry in ADAL's list.
 private struct ADALEntry {
     let entry: JSONValue
 

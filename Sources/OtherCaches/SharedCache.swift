@@ -7,7 +7,6 @@ public import TokenStore
 ///
 /// It is changed entry by entry: everything else is written back as it was read, in the same encoding.
 public struct SharedCache: Sendable {
-    /// The encodings of a cache.
     private enum Encoding: Sendable {
         case json, base64
     }
@@ -99,7 +98,6 @@ public struct SharedCache: Sendable {
 
 /// The location of a named cache of Azure Identity for Python.
 public struct AzureIdentityCache: Sendable {
-    /// The longest name.
     private static let longestName = 64
 
     /// The schema of the item in the Secret Service.
@@ -111,8 +109,7 @@ public struct AzureIdentityCache: Sendable {
     /// The file in the user's home folder whose modification time says when the cache was changed.
     public let signal: String
 
-    /// Finds the cache of programs that don't handle claims challenges, which is the usual one; nil if the name isn't
-    /// valid.
+    /// Creates the location for programs that don't handle claims challenges, the usual case; nil if the name is invalid.
     public init?(named name: String) {
         let isPlain = name.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)

@@ -8,7 +8,6 @@ import SystemPackage
 
 /// One run of a plugin's program with any input, whether well-formed or not.
 struct Tryout: Sendable {
-    /// The outcome of a run.
     struct Outcome: Sendable {
         /// The plugin's standard output.
         var output: [UInt8] = []

@@ -24,7 +24,6 @@ package enum PluginMessage: Sendable {
     /// The error of the operation.
     case error(PluginError)
 
-    /// Parses a message.
     package init(wire block: Attributes) throws(WireFault) {
         let reader = WireReader(block)
         let name = try reader.required("event", .token(64))

@@ -100,7 +100,7 @@ private enum BusError {
 
 /// The connection's errors that matter here, with GLib's numbers (`GIOErrorEnum`).
 private enum TransportError {
-    /// The reply has the wrong type.
+    /// A reply of the wrong type.
     static let invalidArgument: Int32 = 13
     static let permissionDenied: Int32 = 14
     static let closed: Int32 = 18

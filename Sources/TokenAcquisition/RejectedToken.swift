@@ -155,7 +155,6 @@ struct RejectedTokens {
 }
 
 extension TokenRequest {
-    /// The resource that the token is for.
     fileprivate var resource: String { scopes.first?.resourceOfScope ?? "" }
 
     /// Digests of where the token is presented: the path first if there is one, then the host; a path may be private.

@@ -71,7 +71,6 @@ extension TokenAcquirer {
         }
     }
 
-    /// The broker's answer.
     private enum BrokerAnswer: Sendable {
         case token(AcquiredToken)
         case refusal(PluginError)

@@ -35,7 +35,6 @@ int lanyard_exec(const char *program, char *const arguments[], char *const envir
 ///
 /// It isn't a child of this process. A program that replaces this process thus gets no child that it didn't start, and
 /// no signal of its terminal reaches the started program. `streams` receives the ends to write to and to read from.
-/// reaches what was started. `streams` gets the ends to write to and to read from.
 int lanyard_start_apart(
     const char *program, char *const arguments[], char *const environment[], int streams[2]);
 

@@ -76,7 +76,6 @@ public struct AnswerCache: Sendable, Equatable {
         directory.write(bytes, to: name.file)
     }
 
-    /// Removes the answer with this name.
     func remove(_ name: AnswerCacheKey) {
         guard let runtimeDirectory else { return }
         AnswerCacheFolder(in: runtimeDirectory, making: false)?.remove(name.file)
@@ -84,7 +83,7 @@ public struct AnswerCache: Sendable, Equatable {
 
     /// Makes every answer unreadable.
     ///
-    /// The files are removed, too, for processes that have another kernel keyring, as in some containers.
+    /// The files are removed, too, so that processes with another kernel keyring, as in some containers, can't use them.
     public func forget() {
         _ = AnswerEncryptionKey.replace(keyDescription)
         guard let runtimeDirectory else { return }

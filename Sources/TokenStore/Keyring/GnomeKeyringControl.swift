@@ -68,7 +68,6 @@ public struct GnomeKeyringControl: Sendable {
     }
 }
 
-/// A connection to a control socket.
 private struct Connection: ~Copyable {
     private let socket: CInt
 

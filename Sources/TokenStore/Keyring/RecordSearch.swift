@@ -80,7 +80,6 @@ extension StoredRecords {
 }
 
 extension KeyringItem {
-    /// The contents of an item.
     enum Content {
         case record(CredentialRecord)
         /// The secret couldn't be loaded.

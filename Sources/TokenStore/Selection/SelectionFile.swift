@@ -22,7 +22,7 @@ public struct SelectionFile: Sendable, Equatable {
     /// A process that holds it for longer has been stopped; its change is then overwritten.
     private static let patience = Duration.seconds(2)
 
-    /// Finds the selection of a device in its mode; nil if the environment has no place for it.
+    /// Creates the selection of a personal or shared device; nil if the environment has no place for it.
     ///
     /// - Parameters:
     ///   - environment: `XDG_STATE_HOME` or `HOME` matters; on a shared device `XDG_RUNTIME_DIR`, which is removed at
