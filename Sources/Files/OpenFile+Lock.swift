@@ -39,7 +39,7 @@ extension OpenFile {
     ///   - isolation: Where `waiting` is called.
     ///   - waiting: Called if the wait takes long.
     /// - Returns: Whether this file has the lock.
-    /// - Throws: `FileProblem`; `CancellationError` if the task is canceled while it waits.
+    /// - Throws: `FileProblem`; `CancellationError` if the task is cancelled while it waits.
     package func lock(
         within patience: Duration, quietFor quiet: Duration, isolation: isolated (any Actor)? = #isolation,
         waiting: () -> Void

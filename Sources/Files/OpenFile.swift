@@ -36,7 +36,7 @@ package struct OpenFile: ~Copyable, Sendable {
     /// Reads from an open file to its end, but at most this many bytes.
     package static func bytes(from descriptor: CInt, atMost limit: Int) throws(FileProblem) -> [UInt8] {
         var problem: FileProblem?
-        // Uninitialized on purpose: zeroing the buffer takes longer than reading the file.
+        // Uninitialised on purpose: zeroing the buffer takes longer than reading the file.
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while problem == nil, count < limit, let start = buffer.baseAddress {
                 let more = read(descriptor, start + count, limit - count)

@@ -102,7 +102,7 @@ extension AuthorityPlugin {
 public protocol Conversation: Sendable {
     /// Sends an event and waits for its reply, which for `openURL` may take as long as the user does.
     ///
-    /// Canceling the task returns `.cancelled` at once.
+    /// Cancelling the task returns `.cancelled` at once.
     func ask(_ event: PluginEvent) async -> PluginReply
     /// Sends a progress message, without waiting for a reply.
     func progress(_ message: String) async

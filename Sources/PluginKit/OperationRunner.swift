@@ -3,7 +3,7 @@ import Secrets
 
 /// Runs one operation while its replies are read.
 struct OperationRunner {
-    /// How long a canceled operation may take to end before the process exits.
+    /// How long a cancelled operation may take to end before the process exits.
     static let grace = Duration.seconds(3)
 
     let plugin: any AuthorityPlugin

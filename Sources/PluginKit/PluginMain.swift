@@ -9,7 +9,7 @@ public enum PluginMain {
     /// Serves the one request on standard input, and returns the exit status.
     ///
     /// The plugin must not write to standard output; its standard error is shown with `LANYARD_TRACE=plugin`. From here
-    /// on, `SIGPIPE` is ignored. The operation's task is canceled when the host closes standard input.
+    /// on, `SIGPIPE` is ignored. The operation's task is cancelled when the host closes standard input.
     ///
     /// - Returns: 0 if a result or an error was written, 64 if the last argument isn't `PluginProtocol.stateMachine`, 1
     ///   if the host is gone.

@@ -5,7 +5,7 @@ import SystemPackage
 /// The plugin's side of the conversation: it writes events, and passes each reply to the `ask` that waits for it.
 ///
 /// Replies arrive in the order of their events. Only one `ask` waits at a time; the next one is sent once it was
-/// answered or its task was canceled. A canceled `ask` returns at once, and its reply is dropped when it arrives.
+/// answered or its task was cancelled. A cancelled `ask` returns at once, and its reply is dropped when it arrives.
 actor StreamConversation: Conversation {
     private struct Pending {
         let id: Int

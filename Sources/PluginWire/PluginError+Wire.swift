@@ -36,6 +36,6 @@ extension PluginError {
         declinedScopes = try reader.list("declined_scope[]", .scope)
     }
 
-    /// The error if a signal or a canceled task ended the conversation.
+    /// The error if a signal or a cancelled task ended the conversation.
     public static let interrupted = PluginError(.cancelled, "interrupted")
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Each reply gives the next call the full time again: a provider that serves many clients answers late, but one that
 /// hangs never answers. libsecret's own timeout is 50 seconds or more. The watchdog has to be stopped before the
-/// provider shows a prompt: canceling dismisses the prompt, upon which gnome-keyring 42 aborts and loses every keyring
+/// provider shows a prompt: cancelling dismisses the prompt, upon which gnome-keyring 42 aborts and loses every keyring
 /// that the user had unlocked.
 final class Watchdog: Sendable {
     /// The cancellable to pass to the calls; GCancellable can be used on several threads.
@@ -98,7 +98,7 @@ private final class WatchdogThread: Sendable {
         if mustStart { start() } else { wake.signal() }
     }
 
-    /// Stops watching; once this returns, the cancellable won't be canceled any more.
+    /// Stops watching; once this returns, the cancellable won't be cancelled any more.
     func leave(_ cancellable: OpaquePointer) {
         state.withLock { $0.watches.removeAll { $0.cancellable == UInt(bitPattern: cancellable) } }
     }

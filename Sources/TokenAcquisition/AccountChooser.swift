@@ -13,7 +13,7 @@ public enum AccountChoice: Sendable, Equatable {
     case account(AccountRecord)
     /// Another account, which has yet to sign in.
     case another
-    /// No account: the user canceled.
+    /// No account: the user cancelled.
     case cancelled
     /// The user can't be asked here.
     case unavailable

@@ -69,7 +69,7 @@ struct RecentFailures: Sendable {
         return note.error
     }
 
-    /// Returns why the user isn't asked any more, if they canceled while this process waited for its turn; else nil.
+    /// Returns why the user isn't asked any more, if they cancelled while this process waited for its turn; else nil.
     func cancellation(_ key: Key, since asked: Int) -> PluginError? {
         guard let note = note(about: key.renewal), note.error.code == .cancelled else { return nil }
         return note.at >= asked && note.at <= now ? note.error : nil

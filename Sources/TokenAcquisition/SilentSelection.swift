@@ -98,8 +98,8 @@ public struct SilentSelection: Sendable {
     /// Whether a renewal would do: not if a prompt is asked for.
     var mayRenew: Bool { request.needsNoPage }
 
-    /// The refresh tokens that are worth redeeming: none within a minute of a renewal whose token was refused at the
-    /// request's place, otherwise all.
+    /// The refresh tokens that are worth redeeming; one whose renewal's token was refused at the request's place is left
+    /// out for a minute.
     var redeemable: [RefreshTokenRecord] {
         refreshTokens.filter { token in
             RejectedTokens.standing(in: token, for: request, now: now).allSatisfy { $0.remaining(at: now) == nil }

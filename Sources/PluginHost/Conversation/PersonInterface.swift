@@ -6,7 +6,7 @@ public protocol PersonInterface: Sendable {
     ///
     /// All texts in the event are bounded and safe to display; the URLs are https, or http on this machine. The reply
     /// to `openURL` may wait for as long as the user may paste a redirect URL. If the plugin gets the answer in another
-    /// way, the task is canceled and the reply is ignored. The next event is shown only after this returns.
+    /// way, the task is cancelled and the reply is ignored. The next event is shown only after this returns.
     func answer(_ event: PluginEvent) async -> PluginReply
 
     /// Shows the user a progress message; may do nothing.

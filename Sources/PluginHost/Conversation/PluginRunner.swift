@@ -41,7 +41,7 @@ public struct PluginRunner: Sendable {
     ///   - person: The interface to the user; not used by `renew`.
     /// - Returns: The tokens and the account.
     /// - Throws: The plugin's error, or the host's: `internal` if the plugin broke the protocol, `unavailable` if it
-    ///   was silent for too long, `cancelled` if nobody answered, the task was canceled or a signal arrived.
+    ///   was silent for too long, `cancelled` if nobody answered, the task was cancelled or a signal arrived.
     public func run(
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
