@@ -30,7 +30,7 @@ public struct AttributeParser: Sendable {
 
     /// Parses more bytes, and adds the blocks that a blank line completed, including those before an error.
     ///
-    /// Blocks before an error thus count however the bytes were split into reads.
+    /// So blocks before an error count, however the bytes were split into reads.
     public mutating func consume(
         _ bytes: some Sequence<UInt8>, into completed: inout [Attributes]
     ) throws(ProtocolError) {

@@ -15,15 +15,16 @@ extension TokenAcquirer {
     /// The shortest remaining time in which it is still worth starting a plugin.
     private static let leastPatience = Duration.milliseconds(300)
 
-    /// Returns the plugin that can get a token from a broker without the user; nil if none serves the authority and the
-    /// client, if its program can't be present, if the configuration forbids it, or if the request has a prompt for the
-    /// user.
+    /// Returns the plugin that can get a token from a broker without the user; nil if there is none.
+    ///
+    /// There is none if no such plugin serves the authority and the client, if its program can't be present, if the
+    /// configuration forbids it, or if the request has a prompt for the user.
     func broker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
         guard request.needsNoPage else { return nil }
         return anyBroker(for: request, at: match)
     }
 
-    /// Returns the same plugin if the user may be asked.
+    /// Returns the same plugin, whatever prompt the request has.
     private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
         guard mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
             let plugin = registry.broker(for: match), plugin.hasNeeds(in: environment),
