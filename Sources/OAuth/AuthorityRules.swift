@@ -1,44 +1,44 @@
-/// What one kind of authority does besides the standards, for the flows to ask.
+/// How one kind of authority deviates from or extends the standards; the flows consult it.
 package protocol AuthorityRules: Sendable {
-    /// What a sign-in ends with.
+    /// The result of a sign-in.
     associatedtype Tokens: Sendable
 
-    /// Further parameters of an authorization request, behind all others.
+    /// Returns additional parameters of an authorization request, sent after all others.
     ///
-    /// - Throws: if the request can't be made of what was asked for.
+    /// - Throws: if no valid request can be made from the caller's options.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field]
 
-    /// Further headers of the request that redeems the code of a response.
+    /// Returns additional headers of the request that redeems the code of a response.
     func headers(redeeming response: AuthorizationResponse) -> [(String, String)]
 
-    /// Judges what the token endpoint answered.
+    /// Validates the token endpoint's answer.
     ///
     /// - Parameters:
-    ///   - response: the tokens; nothing of them was checked.
-    ///   - nonce: what an ID token must name; nil if none was sent.
-    /// - Returns: what the sign-in ends with.
-    /// - Throws: if the tokens aren't to be believed.
+    ///   - response: The tokens, unvalidated.
+    ///   - nonce: The nonce that the ID token must contain; nil if none was sent.
+    /// - Returns: The result of the sign-in.
+    /// - Throws: if the tokens aren't trustworthy.
     func accept(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> Tokens
 
-    /// Whether the next flow may do better after this error of one.
+    /// Whether the next flow may succeed after this flow's error.
     func mayDoBetterElsewhere(after error: OAuthError) -> Bool
 
-    /// The page that the browser ends at with these tokens.
+    /// Returns the page to show in the browser after a successful sign-in.
     func page(with tokens: Tokens) -> LoopbackPage
 
-    /// The page that the browser ends at after an error.
+    /// Returns the page to show in the browser after an error.
     func page(after error: OAuthError) -> LoopbackPage
 }
 
 extension AuthorityRules {
-    /// None.
+    /// By default, there are no additional parameters.
     package func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] { [] }
-    /// None.
+    /// By default, there are no additional headers.
     package func headers(redeeming response: AuthorizationResponse) -> [(String, String)] { [] }
-    /// No.
+    /// By default, no other flow is tried.
     package func mayDoBetterElsewhere(after error: OAuthError) -> Bool { false }
-    /// The usual page.
+    /// Returns the default success page.
     package func page(with tokens: Tokens) -> LoopbackPage { .success }
-    /// The page for an end by the person, or the one for all else.
+    /// Returns the page for a sign-in that the user cancelled, or the one for any other error.
     package func page(after error: OAuthError) -> LoopbackPage { LoopbackPage(after: error) }
 }

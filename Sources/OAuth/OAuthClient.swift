@@ -1,25 +1,25 @@
 import FoundationEssentials
 package import Secrets
 
-/// A client at an authority (RFC 6749, 2): where it asks, for what, and what it says besides.
+/// A client at an authority (RFC 6749, 2): its endpoints, its scope, and the additional content of its requests.
 package struct OAuthClient: Sendable {
-    /// The authority's host as people are told it, with the port unless it is 443.
+    /// The authority's host as shown to users, with the port unless it is 443.
     package var authority: String
-    /// Where it asks.
+    /// The authority's endpoints.
     package var endpoints: Endpoints
     /// The client ID (RFC 6749, 2.2).
     package var id: String
-    /// The `scope` value of its requests; empty sends none.
+    /// The `scope` parameter of its requests; not sent if empty.
     package var scope: String
-    /// Where a browser is sent back to; on a loopback host without a port, one is added.
+    /// The redirect URI; a port is added on a loopback host without one.
     package var redirectURI: String
-    /// Further parameters of authorization and token requests.
+    /// Additional parameters of authorization and token requests.
     package var parameters: [FormEncoding.Field] = []
-    /// Further parameters of requests that name the scope once more: for tokens, and for a device code.
+    /// Additional parameters of requests that repeat the scope: token and device authorization requests.
     package var grantParameters: [FormEncoding.Field] = []
-    /// Further parameters of requests that redeem a refresh token.
+    /// Additional parameters of requests that redeem a refresh token.
     package var renewalParameters: [FormEncoding.Field] = []
-    /// How it proves who it is.
+    /// How the client authenticates.
     package var authentication = ClientAuthentication.none
     /// Whether requests for tokens name the scope once more.
     package var repeatsScope = false
@@ -37,14 +37,15 @@ package struct OAuthClient: Sendable {
     package var postsAnswers = false
     /// Whether a refresh token may be sent a second time if the first answer was lost.
     ///
-    /// Not if the authority takes a token back once it has given the next: it may take a second use for a theft.
+    /// This must be false if the authority invalidates a token after issuing the next one: it may treat a second use as
+    /// theft.
     package var repeatsRenewals = false
-    /// The names that a device code is sent under; RFC 8628 has only the first.
+    /// The parameter names that a device code is sent under; RFC 8628 has only the first.
     package var deviceCodeNames = ["device_code"]
-    /// The way there.
+    /// The transport for the requests.
     package var transport: Transport
 
-    /// Makes a client that says nothing besides what the standards want.
+    /// Creates a client that sends nothing beyond what the standards require.
     package init(
         _ id: String, at authority: String, endpoints: Endpoints, scope: String, redirectURI: String,
         transport: Transport
@@ -57,7 +58,7 @@ package struct OAuthClient: Sendable {
         self.transport = transport
     }
 
-    /// What identifies the client in a form; nothing if a header does.
+    /// The form fields that identify the client; empty if a header does.
     var credentials: [FormEncoding.Field] {
         switch authentication {
         case .none: [("client_id", id)]
@@ -71,52 +72,51 @@ package struct OAuthClient: Sendable {
         }
     }
 
-    /// What proves the client besides the form.
+    /// The headers that authenticate the client.
     var proof: [(String, String)] {
         guard case .basic(let secret) = authentication else { return [] }
         let pair = [id, secret.reveal()].map(FormEncoding.encode(value:)).joined(separator: ":")
         return [("authorization", "Basic \(Data(pair.utf8).base64EncodedString())")]
     }
 
-    /// `scope`, unless it is empty.
     var scopeField: [FormEncoding.Field] { scope.isEmpty ? [] : [("scope", scope)] }
 
-    /// What a request for tokens has besides its grant.
+    /// The fields of a token request in addition to the grant.
     var identity: [FormEncoding.Field] { credentials + (repeatsScope ? scopeField : []) }
 
-    /// An answer of the authority's, as JSON.
+    /// Returns an answer of the authority as JSON.
     func read(_ answer: HTTPAnswer) -> HTTPAnswer { takesForms ? answer.formAsJSON : answer }
 }
 
-/// How a client proves who it is (RFC 6749, 2.3.1).
+/// How a client authenticates (RFC 6749, 2.3.1).
 package enum ClientAuthentication: Sendable, Equatable {
     /// Not at all: it is a public client.
     case none
-    /// By a secret in HTTP's Basic authentication.
+    /// With a secret in HTTP Basic authentication.
     case basic(Secret)
-    /// By a secret in the form.
+    /// With a secret in the form.
     case post(Secret)
-    /// By an assertion in the form (RFC 7523, 2.2).
+    /// With an assertion in the form (RFC 7523, 2.2).
     case assertion(Secret)
 }
 
 extension OAuthClient {
-    /// Who an authorization response must come from, so that no other authority's code is redeemed here.
+    /// The issuer that authorization responses must come from, so that no other authority's code is redeemed here.
     package struct Issuer: Sendable, Equatable {
-        /// The issuer as the authority's own metadata spell it.
+        /// The issuer as the authority's own metadata spells it.
         package var name: String
-        /// Other spellings of it that the authority is known for.
+        /// Other accepted spellings of the issuer.
         package var aliases: [String] = []
-        /// Whether the authority says that it always names it; else an answer may leave it out.
+        /// Whether the authority states that it always names the issuer; if not, a response may omit it.
         package var isAlwaysNamed: Bool
 
-        /// Makes an issuer.
+        /// Creates an issuer without aliases.
         package init(_ name: String, isAlwaysNamed: Bool) {
             self.name = name
             self.isAlwaysNamed = isAlwaysNamed
         }
 
-        /// Whether an answer that names this issuer, or none, may be the authority's.
+        /// Whether a response that names this issuer, or none, may be the authority's.
         func accepts(_ named: String?) -> Bool {
             guard let named else { return !isAlwaysNamed }
             return ([name] + aliases).contains { $0.utf8.elementsEqual(named.utf8) }
@@ -124,22 +124,22 @@ extension OAuthClient {
     }
 }
 
-/// Where an authority is asked for what; https each, and checked to be its own.
+/// An authority's endpoints; each is https and has been checked to belong to the authority.
 package struct Endpoints: Sendable, Equatable {
-    /// RFC 6749, 3.1.
+    /// The authorization endpoint (RFC 6749, 3.1).
     package var authorization: String?
-    /// RFC 6749, 3.2.
+    /// The token endpoint (RFC 6749, 3.2).
     package var token: String
-    /// RFC 8628, 3.1.
+    /// The device authorization endpoint (RFC 8628, 3.1).
     package var deviceAuthorization: String?
-    /// OpenID Connect RP-Initiated Logout 1.0, 2.
+    /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0, 2).
     package var endSession: String?
-    /// OpenID Connect Core 1.0, 5.3.
+    /// The userinfo endpoint (OpenID Connect Core 1.0, 5.3).
     package var userinfo: String?
-    /// RFC 7009, 2.
+    /// The revocation endpoint (RFC 7009, 2).
     package var revocation: String?
 
-    /// Makes endpoints.
+    /// Creates endpoints; nil for those that the authority lacks.
     package init(
         authorization: String?, token: String, deviceAuthorization: String? = nil, endSession: String? = nil
     ) {

@@ -1,18 +1,18 @@
 import Secrets
 
-/// Why an authority gave nothing to go on with, in words for a person.
+/// The reason why a request to an authority failed, with a message for the user.
 package struct OAuthError: Error, Sendable, Equatable {
-    /// What kind of trouble it is, which decides what helps.
+    /// The kind of failure, which decides what to do next.
     package enum Kind: Sendable, Equatable {
-        /// The authority refuses.
+        /// The authority refused.
         case refused(ErrorResponse, Stage)
-        /// The authority refuses without a word: status 400, and nothing else.
+        /// The authority refused without an explanation: status 400, and nothing else.
         case silent(Stage)
-        /// The person (or nobody in time) ended it.
+        /// The user cancelled, or nobody responded in time.
         case cancelled
         /// Too many requests; `retryAfter` says how long to wait.
         case throttled
-        /// The authority can't be reached or doesn't work; what is stored stays usable.
+        /// The authority is unreachable or doesn't work; stored tokens stay usable.
         case unavailable
         /// The request or the client's registration is wrong; trying again doesn't help.
         case invalidRequest
@@ -20,62 +20,63 @@ package struct OAuthError: Error, Sendable, Equatable {
         case notFound
         /// The redirect URI can't be used.
         case unusableRedirect
-        /// The answer of the token endpoint has no access token.
+        /// The token endpoint's answer contains no access token.
         case noAccessToken
-        /// It can't be done here.
+        /// The operation isn't possible here.
         case unsupported
-        /// The authority broke the protocol.
+        /// The authority violated the protocol.
         case broken
-        /// What came is not to be believed: it may be another's.
+        /// The answer isn't trustworthy: it may come from someone else.
         case untrusted
     }
 
-    /// Where an authority refused, which decides what the refusal means.
+    /// The request that was refused, which decides what the refusal means.
     package enum Stage: Sendable, Equatable {
-        /// Reading what the authority says of itself.
+        /// Fetching the authority's metadata.
         case configuration
         /// The authorization page.
         case authorization
         /// Redeeming a code.
         case redemption
-        /// Asking for a device code, or redeeming it.
+        /// Requesting or redeeming a device code.
         case device
         /// Redeeming a refresh token.
         case refresh
-        /// Proving an application (RFC 6749, 4.4).
+        /// Authenticating an application (RFC 6749, 4.4).
         case authentication
-        /// Taking a token back.
+        /// Revoking a token.
         case revocation
         /// Registering an application.
         case registration
     }
 
-    /// What went wrong, as far as callers do something else for it.
+    /// The kind of failure, as far as callers act on it.
     package var kind: Kind
-    /// One sentence for a person: lower case, no full stop, no secret.
+    /// One sentence for the user: lower case, no full stop, no secret.
     package var message: String
-    /// What the person can do about it; one sentence.
+    /// How the user can fix it, in one sentence; nil if unknown.
     package var hint: String?
-    /// Seconds to wait before the next try.
+    /// Seconds to wait before the next attempt.
     package var retryAfter: Int?
-    /// Whether this is what the authority's servers answered, though they gave no answer to work with.
+    /// Whether the authority's servers answered, even though the answer was unusable.
     package var wasAnswered = false
-    /// Whether nobody answers there for what was asked, as if it had moved; so it was asked in vain.
+    /// Whether the endpoint no longer exists or has moved, so that the request had no effect.
     package var hasMoved = false
 
-    /// Makes an error.
+    /// Creates an error.
     package init(_ kind: Kind, _ message: String, hint: String? = nil) {
         self.kind = kind
         self.message = message
         self.hint = hint
     }
 
-    /// A refusal, in the authority's own words.
+    /// Creates an error from a refusal, in the authority's own words.
     package init(_ response: ErrorResponse, at stage: Stage) {
         self.init(.refused(response, stage), "the authority refuses: \(response.summary())")
     }
 
-    /// What to do if an answer names another issuer: the authority may be misspelt, or something else may have answered.
+    /// Returns a hint for an answer that names another issuer: the authority may be misspelt, or another server may
+    /// have answered.
     static func checkAuthority(_ issuer: String) -> String {
         "check the rule's authority: what answered calls itself \(issuer.displayable(limit: 200))"
     }
@@ -85,7 +86,7 @@ package struct OAuthError: Error, Sendable, Equatable {
 }
 
 extension OAuthError {
-    /// Whether the person said no at the authority (RFC 6749, 4.1.2.1).
+    /// Whether the user declined at the authority (RFC 6749, 4.1.2.1).
     var isDenial: Bool {
         guard case .refused(let response, _) = kind else { return false }
         return response.error == "access_denied"

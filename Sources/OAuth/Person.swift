@@ -1,27 +1,27 @@
 package import Secrets
 
-/// Who signs in, as far as a flow reaches them.
+/// The user who signs in, as far as a flow can reach them.
 package protocol Person: Sendable {
-    /// Has a page opened in the person's browser, which comes back to the redirect URI.
+    /// Opens a page in the user's browser; the browser returns to the redirect URI.
     ///
-    /// The reply may take as long as the sign-in does; a flow that needs it no longer cancels the task.
+    /// The reply may take as long as the sign-in. A flow that no longer needs it cancels the task.
     func open(_ url: String, redirectURI: String) async -> PersonReply
 
-    /// Shows a code and the page that it is typed at.
+    /// Shows a code and the page to type it at.
     func show(_ code: DeviceAuthorization) async -> PersonReply
 
-    /// Tells what is happening.
+    /// Reports progress.
     func progress(_ message: String) async
 }
 
-/// What came of asking a person.
+/// The result of asking the user.
 package enum PersonReply: Sendable, Equatable {
-    /// The page was opened, the code shown.
+    /// The page was opened, or the code shown.
     case done
-    /// The address that the browser ended at.
+    /// The final URL in the browser, pasted by the user.
     case pasted(Secret)
-    /// Nobody is there, or it can't be done here.
+    /// Nobody is there, or it isn't possible here.
     case unavailable
-    /// The person refuses.
+    /// The user declined.
     case cancelled
 }

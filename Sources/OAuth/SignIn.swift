@@ -1,22 +1,22 @@
-/// Has a person sign in at an authority.
+/// An interactive sign-in at an authority.
 package struct SignIn<Rules: AuthorityRules>: Sendable {
     let client: OAuthClient
     let rules: Rules
 
-    /// Makes a sign-in of a client, by an authority's rules.
+    /// Creates a client's sign-in with an authority's rules.
     package init(_ client: OAuthClient, by rules: Rules) {
         self.client = client
         self.rules = rules
     }
 
-    /// Signs the person in by the first flow that can be used here.
+    /// Signs the user in with the first flow that is possible here.
     ///
     /// - Parameters:
-    ///   - flows: ways to sign in, best first.
-    ///   - person: who signs in.
-    /// - Returns: what the rules make of the tokens.
-    /// - Throws: `cancelled` if the person refuses here or there, what the authority refuses with, and why no flow can be
-    ///   used.
+    ///   - flows: The flows to try, best first.
+    ///   - person: The user who signs in.
+    /// - Returns: The rules' result for the tokens.
+    /// - Throws: `cancelled` if the user declines in the host or at the authority, the authority's refusal, or the
+    ///   reason why no flow is possible.
     package func run(_ flows: [Flow], _ person: any Person) async throws(OAuthError) -> Rules.Tokens {
         var obstacle = OAuthError(.unsupported, "there is no way to sign in here")
         for flow in flows {
@@ -36,10 +36,10 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         }
     }
 
-    /// Turns the answer to an authorization request into tokens (RFC 6749, 4.1.3).
+    /// Redeems the response to an authorization request for tokens (RFC 6749, 4.1.3).
     ///
-    /// - Throws: `invalidRequest` if the answer belongs to another request, `broken` if it is another issuer's: then nothing is
-    ///   sent; else what the authority refuses with, in the answer or at the token endpoint.
+    /// - Throws: `invalidRequest` if the response belongs to another request, or `untrusted` if it is another issuer's;
+    ///   in both cases nothing is sent. Otherwise the authority's refusal, in the response or at the token endpoint.
     func redeem(
         _ response: AuthorizationResponse, of request: AuthorizationRequest
     ) async throws(OAuthError) -> Rules.Tokens {
@@ -69,7 +69,7 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         return try await rules.accept(tokens, nonce: client.sendsNonce ? request.nonce : nil)
     }
 
-    /// An answer that names another issuer, or doesn't say whose it is (RFC 9207, 2.4).
+    /// Returns the error for a response that names another issuer, or none (RFC 9207, 2.4).
     private static func foreign(_ name: String?, to authority: String) -> OAuthError {
         OAuthError(
             .untrusted, "the answer to the sign-in is not from \(authority)",
@@ -79,20 +79,20 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
     }
 }
 
-/// A way to have a person sign in.
+/// A flow for an interactive sign-in.
 package enum Flow: Sendable, Equatable {
-    /// Authorization code with PKCE in a browser, answered on a loopback redirect (RFC 8252).
+    /// Authorization code with PKCE in a browser, with a loopback redirect (RFC 8252).
     case browser
-    /// A code shown here and typed elsewhere (RFC 8628).
+    /// A device code, shown here and typed on any device (RFC 8628).
     case deviceCode
-    /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
+    /// Authorization code with PKCE in a browser on any device; the user pastes the final URL.
     case paste
 }
 
-/// How a flow ended, if it did not fail.
+/// The result of a flow that didn't fail.
 enum FlowOutcome<Tokens: Sendable>: Sendable {
-    /// The person signed in.
+    /// The user signed in.
     case signedIn(Tokens)
-    /// The flow can't be used here; the next one may.
+    /// The flow isn't possible here; the next one may be.
     case notHere(OAuthError)
 }

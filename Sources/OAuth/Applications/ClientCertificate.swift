@@ -6,22 +6,23 @@ package import FoundationEssentials
 import NIOSSL
 package import Secrets
 
-/// A certificate that an application proves itself with, and its private key.
+/// The certificate and private key that an application authenticates with.
 package struct ClientCertificate: Sendable {
-    /// What the file is called, for messages.
+    /// The file's path, for error messages.
     private let path: String
-    /// The certificates as DER, that of the key first.
+    /// The certificates as DER, starting with the one that belongs to the key.
     private let chain: [[UInt8]]
     private let key: _RSA.Signing.PrivateKey
-    /// When the key's certificate ends.
+    /// The expiry date of the key's certificate.
     private let end: Date
 
-    /// The longest file that is read, in bytes.
+    /// The size limit of the file, in bytes.
     private static let longestFile = 1 << 20
 
-    /// Reads a file: PEM if it holds `-----BEGIN`, otherwise PKCS #12, encrypted or not.
+    /// Reads a file: PEM if it contains `-----BEGIN`, otherwise PKCS #12, encrypted or not.
     ///
-    /// - Throws: `invalidRequest` if it can't be read, lacks its certificate or its one RSA key, or doesn't open with the password.
+    /// - Throws: `invalidRequest` if the file can't be read, lacks the certificate or exactly one RSA key, or the
+    ///   password doesn't open it.
     package init(file path: String, password: Secret?) throws(OAuthError) {
         let bytes: [UInt8]
         do throws(FileProblem) {
@@ -71,7 +72,7 @@ package struct ClientCertificate: Sendable {
     private static func readPKCS12(
         _ bytes: [UInt8], _ path: String, _ password: Secret?
     ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
-        // The reader ends the process over a bundle that lacks either.
+        // The PKCS #12 reader crashes on a bundle that lacks either.
         guard Bag.keys.contains(where: { bytes.firstRange(of: $0.bytes) != nil }) else {
             throw .certificate(
                 path, "is neither PEM nor PKCS #12 with a private key", "export the certificate with its key")
@@ -79,7 +80,7 @@ package struct ClientCertificate: Sendable {
         guard Bag.certificates.contains(where: { bytes.firstRange(of: $0.bytes) != nil }) else {
             throw .certificate(path, "has no certificate", "export the key with its certificate")
         }
-        // No password is written in two ways: as none, and as an empty one.
+        // A missing password has two encodings: no password, and an empty one.
         let passwords: [[UInt8]?] = password.map { [Array($0.reveal().utf8)] } ?? [nil, []]
         for password in passwords {
             if let bundle = try? NIOSSLPKCS12Bundle(buffer: bytes, passphrase: password) {
@@ -89,12 +90,12 @@ package struct ClientCertificate: Sendable {
         throw .unopened(path, hasPassword: password != nil)
     }
 
-    /// The object identifiers of what a PKCS #12 file holds, in DER (RFC 7292, 4.2).
+    /// The object identifiers of the contents of a PKCS #12 file, in DER (RFC 7292, 4.2).
     private enum Bag: UInt8 {
         case key = 1
         case shroudedKey = 2
         case certificate = 3
-        /// Not a bag, but what hides bags: encrypted data (RFC 2315, 13).
+        /// Encrypted data that contains bags, rather than a bag (RFC 2315, 13).
         case encrypted = 0
 
         static let keys: [Bag] = [.key, .shroudedKey]
@@ -120,16 +121,17 @@ package struct ClientCertificate: Sendable {
 }
 
 extension ClientCertificate {
-    /// Makes an assertion that the client is itself, for one request (RFC 7523, 3).
+    /// Creates a client assertion for one request (RFC 7523, 3).
     ///
-    /// It is good for ten minutes, signed with PS256, and names the certificate by its SHA-256 thumbprint, as Entra wants it.
+    /// It is valid for ten minutes, signed with PS256, and names the certificate by its SHA-256 thumbprint, as Entra
+    /// requires.
     ///
     /// - Parameters:
-    ///   - client: the client ID, which issues it and is its subject.
-    ///   - audience: the token endpoint that it is sent to.
-    ///   - sendsChain: whether the certificates go along (`x5c`), for an authority that trusts their issuer.
-    ///   - now: the time.
-    /// - Returns: the assertion.
+    ///   - client: The client ID, used as issuer and subject.
+    ///   - audience: The token endpoint that receives the assertion.
+    ///   - sendsChain: Whether to include the certificates (`x5c`), for an authority that trusts their issuer.
+    ///   - now: The current time.
+    /// - Returns: The assertion.
     /// - Throws: `invalidRequest` if the certificate has expired.
     package func assertion(
         of client: String, for audience: String, sendsChain: Bool, now: Date = .now
@@ -156,7 +158,7 @@ extension ClientCertificate {
     }
 }
 
-/// RFC 7515, 4.1.
+/// The JOSE header (RFC 7515, 4.1).
 private struct AssertionHeader: Encodable {
     let alg = "PS256"
     let typ = "JWT"
@@ -169,7 +171,7 @@ private struct AssertionHeader: Encodable {
     }
 }
 
-/// RFC 7523, 3.
+/// The claims (RFC 7523, 3).
 private struct AssertionClaims: Encodable {
     let aud: String
     let iss: String
@@ -181,7 +183,8 @@ private struct AssertionClaims: Encodable {
 }
 
 extension Substring {
-    /// Whether a PEM block, less its `-----BEGIN `, is a private key's: `PRIVATE KEY`, `RSA PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`.
+    /// Whether this label of a PEM block, without `-----BEGIN `, is a private key's: `PRIVATE KEY`, `RSA PRIVATE KEY`,
+    /// `ENCRYPTED PRIVATE KEY`.
     fileprivate var isOfPrivateKey: Bool {
         guard let end = utf8.firstRange(of: "-----".utf8) else { return false }
         return self[..<end.lowerBound].utf8.reversed().starts(with: "PRIVATE KEY".utf8.reversed())
@@ -189,7 +192,7 @@ extension Substring {
 }
 
 extension OAuthError {
-    /// What is wrong with a certificate's file, and what to do about it.
+    /// Returns an error that says what is wrong with a certificate file and how to fix it.
     fileprivate static func certificate(_ path: String, _ fault: String, _ hint: String) -> OAuthError {
         OAuthError(.invalidRequest, "the certificate \(path.displayable(limit: 300)) \(fault)", hint: hint)
     }

@@ -1,40 +1,41 @@
 import Secrets
 
-/// Authorization code with PKCE in a browser (RFC 8252), the answer sent to a loopback port or pasted by the person.
+/// Authorization code with PKCE in a browser (RFC 8252); the response arrives on a loopback port, or the user pastes
+/// it.
 ///
-/// How long the person may take is the host's to say: it ends the flow.
+/// There is no time limit for the user: the host decides when to end the flow.
 struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     let signIn: SignIn<Rules>
-    /// How the answer comes back.
     let responseMode: AuthorizationRequest.ResponseMode
-    /// How long the last page may take to get to the browser.
+    /// The time limit for delivering the last page to the browser.
     private let lastPageLimit = Duration.seconds(2)
 
-    /// A flow whose answer is posted if it can be, unless the person may have to paste it.
+    /// Creates a flow that requests a posted response if the authority supports it, unless the user may have to paste
+    /// it.
     init(_ signIn: SignIn<Rules>, mayBePasted: Bool = false) {
         self.signIn = signIn
         responseMode = signIn.client.postsAnswers && !mayBePasted ? .formPost : .query
     }
 
-    /// What may happen while the browser is open.
+    /// The events that can occur while the browser is open.
     private enum Event: Sendable {
         case answered(AuthorizationResponse)
         case replied(PersonReply)
         case pageShown
     }
 
-    /// Signs the person in.
+    /// Signs the user in.
     ///
-    /// - Parameter person: asked to open the page.
-    /// - Returns: the tokens, or that no browser can be opened here.
-    /// - Throws: `cancelled` if the person refuses here or there, and what the authority refuses with.
+    /// - Parameter person: The user, who is asked to open the page.
+    /// - Returns: The tokens, or `notHere` if no browser can be opened.
+    /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
     func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let target = try RedirectTarget(signIn.client.redirectURI)
         guard target.isLoopback else { return try await PasteFlow(signIn: signIn).run(person) }
         return try await run(person, target, on: try await LoopbackListener.open(port: target.port))
     }
 
-    /// Signs the person in, the answer coming to this listener, which is closed in the end.
+    /// Signs the user in with the response arriving on this listener, and closes the listener.
     func run(
         _ person: any Person, _ target: RedirectTarget, on listener: LoopbackListener
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
@@ -65,7 +66,8 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                 }
             }
             group.addTask {
-                // A posted answer is in no address; what is pasted instead is asked for by another flow.
+                // A posted response isn't in the URL, so there is nothing to paste; the paste flow asks for a response
+                // that is.
                 let isInAddress = responseMode == .query
                 happen.yield(
                     .replied(
@@ -80,7 +82,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
         return try outcome.get()
     }
 
-    /// Waits for whatever decides the flow, and tells the browser how it went.
+    /// Waits for the event that decides the flow, and shows the browser the result.
     private func conclude(
         _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, person: any Person
     ) async -> Result<FlowOutcome<Rules.Tokens>, OAuthError> {
@@ -114,8 +116,10 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
         }
     }
 
-    /// A pasted address that carries no answer to this request is where a posted one failed to arrive: the next one is asked for in
-    /// the address.
+    /// Handles a pasted URL.
+    ///
+    /// If it contains no response to this request, a posted response failed to arrive; the next request asks for the
+    /// response in the URL.
     private func pasted(
         _ text: Secret, of request: AuthorizationRequest, person: any Person
     ) async -> Result<FlowOutcome<Rules.Tokens>, OAuthError> {
@@ -146,7 +150,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     }
 }
 
-/// The page that the browser gets when it is known how the sign-in went.
+/// The page to show in the browser once the result of the sign-in is known.
 private actor LastPage {
     private var page: LoopbackPage?
     private var waiting: [AsyncStream<LoopbackPage>.Continuation] = []
@@ -160,7 +164,7 @@ private actor LastPage {
         waiting.removeAll()
     }
 
-    /// Ends with the page for what is over if the task is cancelled before.
+    /// Returns the last page, or the page for an expired sign-in if the task is cancelled first.
     func wait() async -> LoopbackPage {
         if let page { return page }
         let (stream, continuation) = AsyncStream.makeStream(of: LoopbackPage.self)

@@ -3,40 +3,42 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A request that came to the loopback port, read whole.
+/// A complete request to the loopback port.
 package struct LoopbackRequest: Sendable {
     let method: HTTPMethod
-    /// Path and query.
+    /// The path and query.
     package let target: String
     let headers: HTTPHeaders
-    /// Nil if it was larger than is read.
+    /// The body; nil if it exceeded the size limit.
     package let body: String?
 
-    /// The method's name.
+    /// The name of the HTTP method.
     package var methodName: String { method.rawValue }
 
-    /// The values of the headers of a name, whatever its case, in order.
+    /// Returns the values of a header in order; `header` is case-insensitive.
     package func values(of header: String) -> [String] { headers[header] }
 }
 
-/// What the loopback port answers a request with.
+/// The answer to a request to the loopback port.
 package protocol LoopbackAnswer: Sendable {
     /// The HTTP status.
     var status: Int { get }
-    /// The headers, but for the length.
+    /// The headers, except for the content length.
     var headers: [(String, String)] { get }
     /// The body.
     var content: String { get }
-    /// The answer to another user of the computer.
+    /// The answer to a request from another user of the computer.
     static var otherUser: Self { get }
 }
 
-/// A web server on 127.0.0.1 and, if the computer has it, [::1], on one port: the browser comes back to it.
+/// A web server for the browser's redirect, on 127.0.0.1 and, if the computer has it, [::1], on the same port.
 ///
-/// Both, because a browser may take `localhost` for either, and whoever holds the other would get the code.
+/// It listens on both because a browser may resolve `localhost` to either, and a program that holds the other would get
+/// the code.
 package struct LoopbackListener: Sendable {
     private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
-    /// Connections come bare: a `NIOAsyncChannel` that is dropped, as one that comes while the listener ends, ends the process.
+    /// Connections aren't wrapped yet: dropping a `NIOAsyncChannel`, for example one that arrives while the listener
+    /// closes, ends the process.
     private typealias Server = NIOAsyncChannel<any Channel, Never>
 
     private static let longestBody = 64 * 1_024
@@ -44,13 +46,13 @@ package struct LoopbackListener: Sendable {
     private static let attempts = 8
 
     private let servers: [Server]
-    /// The port both listen on.
+    /// The port of both addresses.
     package let port: Int
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
-    /// - Parameter port: the port, if the redirect URI fixes it.
-    /// - Returns: a listener; `serve` or `close` ends it.
+    /// - Parameter port: The port, if the redirect URI fixes it.
+    /// - Returns: A listener; end it with `serve` or `close`.
     /// - Throws: `unavailable` if the port is taken.
     package static func open(port: Int?) async throws(OAuthError) -> LoopbackListener {
         for _ in 0..<(port == nil ? attempts : 1) {
@@ -73,19 +75,19 @@ package struct LoopbackListener: Sendable {
         try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 16)
-            // Nothing is read before somebody is there to take it.
+            // Read nothing until the request is being handled.
             .childChannelOption(.autoRead, value: false)
             .bind(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture { channel }
             }
     }
 
-    /// Ends a listener that was not served.
+    /// Closes a listener that wasn't served.
     func close() async {
         for server in servers { try? await server.channel.close() }
     }
 
-    /// Shows pages until the task is cancelled.
+    /// Serves pages until the task is cancelled.
     func serve(
         answer: @escaping @Sendable (LoopbackRequest) async -> LoopbackPage,
         delivered: @escaping @Sendable (LoopbackPage) -> Void
@@ -96,9 +98,9 @@ package struct LoopbackListener: Sendable {
     /// Answers requests until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - type: what answers are.
-    ///   - answer: gives the answer to a request; may take as long as a sign-in does.
-    ///   - delivered: called when an answer is with whoever asked.
+    ///   - type: The type of the answers.
+    ///   - answer: Returns the answer to a request; it may take as long as a sign-in.
+    ///   - delivered: Called after an answer has been delivered.
     package func serve<Answer: LoopbackAnswer>(
         _ type: Answer.Type, answer: @escaping @Sendable (LoopbackRequest) async -> Answer,
         delivered: @escaping @Sendable (Answer) -> Void
@@ -123,7 +125,7 @@ package struct LoopbackListener: Sendable {
         delivered: @Sendable (Answer) -> Void
     ) async {
         var shown: Answer?
-        // Before the request is read: a peer that has gone by then can't be told from another user's.
+        // Check before reading the request: if the peer disconnects later, it can't be told apart from another user's.
         let isWelcome = await LoopbackPeer.find(channel)?.mayAnswer(to: getuid()) ?? true
         try? await connection(over: channel).executeThenClose { inbound, outbound in
             let request = try await withDeadline(readLimit) { try await read(inbound) }
@@ -135,7 +137,7 @@ package struct LoopbackListener: Sendable {
         if let shown { delivered(shown) }
     }
 
-    /// Begins to read from a channel.
+    /// Starts reading from a channel.
     private static func connection(over channel: any Channel) async throws -> Connection {
         try await channel.eventLoop.submit {
             try channel.pipeline.syncOperations.configureHTTPServerPipeline()

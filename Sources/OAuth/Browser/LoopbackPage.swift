@@ -1,26 +1,27 @@
 import Addresses
 import Secrets
 
-/// The page that a browser shows when it comes back.
+/// The page that the browser shows after the redirect.
 ///
-/// It is self-contained, without script or motion, readable aloud, in the dark and on a phone. It says what happened and what to
-/// do. What is known of the sign-in only comes on a page that ends it: nobody else gets one.
+/// It is self-contained, has no scripts or animation, and works with screen readers, in dark mode and on phones. It
+/// says what happened and what to do. Details of the sign-in appear only on a page that ends it; no other requester
+/// gets one.
 package struct LoopbackPage: LoopbackAnswer, Equatable {
-    /// What the page's sign says at a glance; the words say it too.
+    /// The page's icon, which shows the result at a glance; the text says the same.
     package enum Sign: String, Sendable {
         case done = "✓"
-        /// It is over, and isn't done.
+        /// The sign-in ended without success.
         case stopped = "×"
-        /// It goes on.
+        /// The sign-in continues.
         case wait = "…"
     }
 
-    /// A line of the page: what something is called, and what it is.
+    /// A labelled value on the page.
     package struct Fact: Sendable, Equatable {
         let name: String
         let value: String
 
-        /// Takes a value as it came; nil if it is empty.
+        /// Creates a fact; nil if the value is missing or empty.
         package init?(_ name: String, _ value: String?) {
             guard let value, !value.isEmpty else { return nil }
             self.name = name
@@ -32,21 +33,21 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
     let sign: Sign
     let title: String
     let text: String
-    /// The authority's own words, as they came; nil if it said nothing.
+    /// The authority's own words, unchanged; nil if it gave none.
     package var quote: String?
-    /// What an administrator asks for when a sign-in fails.
+    /// The details that an administrator needs if a sign-in fails.
     package var report: [Fact] = []
-    /// Who signed in, and to what.
+    /// The account that signed in, and the resource or authority.
     package var facts: [Fact] = []
-    /// Whether it tells how the sign-in ended.
+    /// Whether the page shows the final result of the sign-in.
     var isLast: Bool { status == 200 }
 
-    /// A page that tells how a sign-in ended, for what only one kind of authority knows.
+    /// Creates a page with a sign-in's result, for results that are specific to one kind of authority.
     ///
     /// - Parameters:
-    ///   - sign: what it says at a glance.
-    ///   - title: a few words.
-    ///   - text: what happened and what to do, in sentences.
+    ///   - sign: The icon.
+    ///   - title: A few words.
+    ///   - text: What happened and what to do, in sentences.
     package init(_ sign: Sign, title: String, text: String) {
         self.init(status: 200, sign: sign, title: title, text: text)
     }
@@ -58,7 +59,7 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         self.text = text.displayable(limit: 1000)
     }
 
-    /// The page after an error: for an end by the person, or for all else.
+    /// Creates the page for an error: the user's cancellation, or any other failure.
     package init(after error: OAuthError) {
         guard error.kind != .cancelled, !error.isDenial else {
             self = .declined
@@ -68,14 +69,14 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         quote = error.message
     }
 
-    /// All went well.
+    /// The sign-in succeeded.
     package static let success = LoopbackPage(
         .done, title: "You are signed in", text: "You can close this page and go back to what you were doing.")
-    /// The person ended it.
+    /// The user cancelled the sign-in.
     package static let declined = LoopbackPage(
         .stopped, title: "You cancelled the sign-in",
         text: "Nothing was stored. Start again to sign in. You can close this page.")
-    /// It did not work.
+    /// The sign-in failed.
     package static let failure = LoopbackPage(
         .stopped, title: "Sign-in failed",
         text: "Nothing was stored. Go back to where you started it to see what to do. You can close this page.")
@@ -108,12 +109,12 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         status: 413, sign: .stopped, title: "This answer is too large",
         text: "It was not used. Start the sign-in again.")
 
-    /// What is sent besides the page.
+    /// The response headers.
     package var headers: [(String, String)] { status == 405 ? Self.headers + [("allow", "POST")] : Self.headers }
 
-    /// What is sent besides each page: nothing may be loaded, framed, kept or told onwards.
+    /// The headers of every page: nothing may be loaded, framed, cached or sent as a referrer.
     ///
-    /// Its icon is part of it.
+    /// The icon is embedded in the page.
     static let headers: [(String, String)] = [
         ("content-type", "text/html; charset=utf-8"),
         (
@@ -125,10 +126,10 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         ("connection", "close"),
     ]
 
-    /// What is sent: the document.
+    /// The response body: the HTML document.
     package var content: String { html }
 
-    /// The document; every text in it is escaped.
+    /// The HTML document; every text in it is escaped.
     var html: String {
         """
         <!doctype html>

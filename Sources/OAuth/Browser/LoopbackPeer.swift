@@ -1,22 +1,23 @@
 import Glibc
 import NIOCore
 
-/// Who is at the other end of a connection to the loopback port.
+/// The owner of the other end of a connection to the loopback port.
 ///
-/// A sign-in's state stands in the browser's arguments, which every user of the computer can read, so whoever knows it may
-/// still be another user who wants to be signed in here in one's place.
+/// A sign-in's state appears in the browser's command line, which every user of the computer can read. A request with
+/// the right state may therefore come from another user who wants this user to sign in to that other user's account.
 enum LoopbackPeer: Sendable, Equatable {
-    /// A process of the user with this id.
+    /// A process of the user with this ID.
     case user(UInt32)
-    /// Nobody any more: the socket is closed, and whose it was can't be told.
+    /// The socket is already closed, so its owner is unknown.
     case nobody
-    /// No process of this computer's, as far as its network reaches.
+    /// No process in this computer's network namespace.
     case elsewhere
 
-    /// Whether it may finish a sign-in of the user's.
+    /// Whether the peer may complete a sign-in of the user.
     ///
-    /// Root may, who can do everything anyhow, and forwards ports for others. So may a connection from outside: it comes
-    /// through what forwards Windows' loopback to WSL, and another user of this computer cannot make one.
+    /// Root may, because it can do everything anyway and forwards ports for other users. So may a connection from
+    /// outside: it comes through the forwarding of Windows' loopback to WSL, and other users of this computer can't
+    /// open one.
     func mayAnswer(to user: UInt32) -> Bool {
         switch self {
         case .user(let peer): peer == user || peer == 0
@@ -25,15 +26,15 @@ enum LoopbackPeer: Sendable, Equatable {
         }
     }
 
-    /// Finds out by the kernel's tables of connections.
+    /// Finds the peer in the kernel's connection tables.
     ///
-    /// - Returns: nil if the tables can't be read here.
+    /// - Returns: The peer; nil if the tables can't be read.
     static func find(_ channel: any Channel) async -> LoopbackPeer? {
         guard let here = channel.localAddress, let there = channel.remoteAddress else { return .nobody }
         switch SocketTable(from: there, to: here).search() {
         case .peer(let peer): return peer
         case .unreadable: return nil
-        // Its line may be gone with it; then this end of the connection is closed too.
+        // The peer's table entry may have gone with the socket; in that case this end of the connection is closed, too.
         case .absent: return await isOpen(channel) ? .elsewhere : .nobody
         }
     }

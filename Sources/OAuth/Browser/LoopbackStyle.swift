@@ -1,17 +1,17 @@
 import Crypto
 import FoundationEssentials
 
-/// How the loopback port's pages look.
+/// The style of the loopback port's pages.
 enum LoopbackStyle {
-    /// lanyard's mark, for the browser's tab.
+    /// lanyard's logo, for the browser tab.
     static let icon =
         "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
         + "%3Cpath d='M3.4 12.6a6.5 6.5 0 1 1 9.2 0' fill='none' stroke='%231a5fb4' stroke-width='3'/%3E%3C/svg%3E"
 
-    /// The digest by which the pages' policy knows the style.
+    /// The digest that the pages' content security policy allows the style by.
     static let digest = Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
 
-    /// Every pair of colours has a contrast of more than 7:1 (WCAG 2.2, 1.4.6).
+    /// The style sheet; every pair of colours has a contrast of more than 7:1 (WCAG 2.2, 1.4.6).
     static let text = """
         :root{color-scheme:light dark;--ground:#f3f1ec;--card:#fff;--ink:#1d2230;--soft:#474e5d;--line:#d5d3cc;
         --accent:#1a5fb4;--box:#f6f5f1;--done:#0b5a2b;--stopped:#8a1c1c;--wait:#3d444d}

@@ -1,18 +1,18 @@
 /// Authorization code with PKCE in a browser on another computer.
 ///
-/// The person pastes the address that it ended at. That needs the answer in that address, which a posted one never is.
-/// If the redirect leads to a loopback port it is listened at as well: the browser may be here, or find the way here.
+/// The user pastes the final URL, so the response must be in that URL rather than posted. If the redirect leads to a
+/// loopback port, the flow listens there, too: the browser may be on this computer, or its port may be forwarded here.
 struct PasteFlow<Rules: AuthorityRules>: Sendable {
     let signIn: SignIn<Rules>
 
-    /// Signs the person in.
+    /// Signs the user in.
     ///
-    /// - Parameter person: asked to open the page and to paste.
-    /// - Returns: the tokens, or that nobody can paste here.
-    /// - Throws: `cancelled` if the person refuses here or there, and what the authority refuses with.
+    /// - Parameter person: The user, who is asked to open the page and to paste.
+    /// - Returns: The tokens, or `notHere` if nobody can paste here.
+    /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
     func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let target = try RedirectTarget(signIn.client.redirectURI)
-        // A port that is taken is no obstacle: the address can still be pasted.
+        // The port may be taken; the URL can still be pasted.
         if target.isLoopback, let listener = try? await LoopbackListener.open(port: target.port) {
             return try await BrowserFlow(signIn, mayBePasted: true).run(person, target, on: listener)
         }
@@ -30,7 +30,7 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
 }
 
 extension SignIn {
-    /// The page of the authority that the browser is to open.
+    /// Returns the authority's page that the browser must open.
     func page(of request: AuthorizationRequest) throws(OAuthError) -> String {
         guard let endpoint = client.endpoints.authorization else {
             throw OAuthError(.unsupported, "\(client.authority) has no page to sign in at")
@@ -40,15 +40,16 @@ extension SignIn {
 }
 
 extension OAuthError {
-    /// What was pasted isn't the address that the sign-in ended at.
+    /// The pasted URL isn't the final URL of the sign-in.
     static let noAnswer = OAuthError(
         .invalidRequest, "the pasted address holds no answer to the sign-in",
         hint: "paste the whole address that the browser shows after the sign-in")
 }
 
 extension Person {
-    /// Asks for the address of the last page, and again, with the reason, if another one is pasted: a slip ends no
-    /// sign-in.
+    /// Asks for the final URL, up to three times.
+    ///
+    /// After a wrong URL, it asks again and states the reason, so that a slip doesn't end the sign-in.
     func openToPaste(_ page: String, for request: AuthorizationRequest) async -> PersonReply {
         for _ in 0..<3 {
             let reply = await open(page, redirectURI: request.redirectURI)
@@ -62,7 +63,7 @@ extension Person {
 }
 
 extension AuthorizationResponse {
-    /// Why what was pasted can't be the answer to the request; nil if it can.
+    /// Returns why the pasted text can't be the response to the request; nil if it can.
     fileprivate func slip(of request: AuthorizationRequest) -> String? {
         let whole = "paste all of the last page's address, from http to the end"
         if self["response_type"] != nil {

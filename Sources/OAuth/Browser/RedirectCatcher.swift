@@ -1,12 +1,12 @@
 import Addresses
 import NIOHTTP1
 
-/// Tells the one answer that belongs to an authorization request from everything else that may come to the port.
+/// Tells the one response to an authorization request from any other request to the port.
 struct RedirectCatcher: Sendable {
     let request: AuthorizationRequest
     let port: Int
     let path: String
-    /// Takes the answer and gives the page that tells how it went on; a second answer gets it too.
+    /// Takes the response and returns the page with the result; a repeated response gets the same page.
     let take: @Sendable (AuthorizationResponse) async -> LoopbackPage
 
     func answer(_ incoming: LoopbackRequest) async -> LoopbackPage {
@@ -21,7 +21,9 @@ struct RedirectCatcher: Sendable {
         return await judge(AuthorizationResponse(form: body[...]))
     }
 
-    /// An answer in the address: a code there is refused if the authority was asked to post it; a refusal is taken.
+    /// Answers a response in the URL.
+    ///
+    /// If the authority was asked to post the response, a code in the URL is rejected; an error is accepted.
     private func answerAddress(_ query: Substring) async -> LoopbackPage {
         let response = AuthorizationResponse(form: query)
         if response.hasCode, request.responseMode == .formPost { return .codeInAddress }

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Secrets
 
-/// Where the authority sends the browser back to.
+/// The redirect URI of a sign-in.
 struct RedirectTarget: Sendable, Equatable {
-    /// The URI as registered, without a port of ours.
+    /// The URI as registered, without the port that lanyard chooses.
     private let text: String
-    /// The port, if it is fixed.
+    /// The port; nil if lanyard may choose one.
     let port: Int?
-    /// The path that answers come to.
+    /// The path of the response.
     let path: String
-    /// Whether a listener of ours can be there; else only a pasted address helps.
+    /// Whether lanyard can listen at the URI; if not, the user must paste the final URL.
     let isLoopback: Bool
 
     private init(text: String, port: Int?, path: String, isLoopback: Bool) {
@@ -19,9 +19,9 @@ struct RedirectTarget: Sendable, Equatable {
         self.isLoopback = isLoopback
     }
 
-    /// Reads a redirect URI.
+    /// Parses a redirect URI.
     ///
-    /// - Throws: `unusableRedirect` if it is no absolute URI, or an `http` one that leaves this computer.
+    /// - Throws: `unusableRedirect` if it isn't an absolute URI, or is an `http` URI of another computer.
     init(_ text: String) throws(OAuthError) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
             throw Self.unusable(text)
@@ -33,7 +33,7 @@ struct RedirectTarget: Sendable, Equatable {
             text: text, port: parts.port, path: path.isEmpty ? "/" : path, isLoopback: scheme == "http" && isLocal)
     }
 
-    /// The URI to send, for a listener at the port.
+    /// Returns the URI to send for a listener on this port.
     func uri(port actual: Int?) -> String {
         guard port == nil, isLoopback, let actual, var parts = URLComponents(string: text) else { return text }
         parts.port = actual

@@ -1,26 +1,26 @@
 package import Secrets
 
-/// The answer of the device authorization endpoint (RFC 8628, 3.2), bounded.
+/// A bounded device authorization response (RFC 8628, 3.2).
 package struct DeviceAuthorization: Sendable, Equatable {
-    /// What the token endpoint is asked with.
+    /// The device code for the token endpoint.
     package let deviceCode: Secret
-    /// What the person types.
+    /// The code that the user types.
     package let userCode: String
-    /// Where the person types it; https.
+    /// The https URL where the user types the code.
     package let verificationURI: String
-    /// The page with the code in it; nil if the authority has none, or none that is https.
+    /// The URL that includes the code; nil if the authority has none, or if it isn't https.
     package let completeURI: String?
-    /// One sentence that tells the person what to do.
+    /// One sentence that tells the user what to do.
     package let message: String
     /// Seconds until the codes expire.
     package let expiresIn: Int
     /// Seconds between polls.
     let interval: Int
 
-    /// Reads an answer.
+    /// Parses a response.
     ///
-    /// - Throws: what the authority refuses with, `unavailable` if the answer is none, `broken` if the page to show is not
-    ///   https.
+    /// - Throws: the authority's refusal, `unavailable` if the answer isn't a device authorization response, or
+    ///   `broken` if the URL to show isn't https.
     init(_ answer: HTTPAnswer, from host: String) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .device) }
         guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }

@@ -1,15 +1,15 @@
-/// Device authorization grant (RFC 8628): a code is shown here and typed in a browser anywhere.
+/// Device authorization grant (RFC 8628): lanyard shows a code that the user types in a browser on any device.
 struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     private typealias Outcome = Result<FlowOutcome<Rules.Tokens>, OAuthError>
 
     let signIn: SignIn<Rules>
 
-    /// Signs the person in.
+    /// Signs the user in.
     ///
-    /// - Parameter person: shown the code.
-    /// - Returns: the tokens, or that no code can be shown here or that a policy forbids codes.
-    /// - Throws: `cancelled` if the person refuses here or there or lets the code expire, and what the authority
-    ///   refuses with.
+    /// - Parameter person: The user, who is shown the code.
+    /// - Returns: The tokens, or `notHere` if no code can be shown here or a policy forbids device codes.
+    /// - Throws: `cancelled` if the user declines in the host or at the authority or lets the code expire, or the
+    ///   authority's refusal.
     func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         guard let endpoint = signIn.client.endpoints.deviceAuthorization else {
             return .notHere(OAuthError(.unsupported, "\(signIn.client.authority) offers no device codes"))
@@ -88,7 +88,7 @@ extension OAuthClient {
     /// The form of a device authorization request (RFC 8628, 3.1).
     package var deviceAuthorizationRequest: [FormEncoding.Field] { credentials + scopeField + grantParameters }
 
-    /// Asks the device authorization endpoint for a code; one that nobody uses expires.
+    /// Requests a device code; an unused code simply expires.
     package func deviceCode(from endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
         let answer = try await transport.post(endpoint, deviceAuthorizationRequest, headers: proof, .harmless)
         return try DeviceAuthorization(read(answer), from: authority)

@@ -1,14 +1,14 @@
-/// When to ask the token endpoint whether the person is done (RFC 8628, 3.4 and 3.5).
+/// The schedule for polling the token endpoint (RFC 8628, 3.4 and 3.5).
 struct DevicePolling: Sendable {
-    /// What one poll gave.
+    /// The result of one poll.
     enum Answer: Sendable {
         case tokens(TokenResponse)
         case refused(ErrorResponse)
-        /// The endpoint could not be asked: what for.
+        /// The endpoint couldn't be reached, for this reason.
         case failed(OAuthError)
     }
 
-    /// How polling ended.
+    /// The result of polling.
     enum End: Sendable {
         case tokens(TokenResponse)
         case refused(ErrorResponse)
@@ -16,11 +16,11 @@ struct DevicePolling: Sendable {
         case expired
     }
 
-    /// Seconds between polls; grows when the authority asks for it or cannot be reached.
+    /// Seconds between polls; it grows if the authority asks for that or can't be reached.
     private(set) var interval: Int
     /// Seconds until the code expires.
     let lifetime: Int
-    /// Whether the first poll waits, too.
+    /// Whether to wait before the first poll, too.
     let waitsFirst: Bool
 
     init(interval: Int, lifetime: Int, waitsFirst: Bool) {
@@ -29,7 +29,7 @@ struct DevicePolling: Sendable {
         self.waitsFirst = waitsFirst
     }
 
-    /// What a refusal means: true if the person is only not done yet.
+    /// Whether polling continues after a refusal: true if the user simply hasn't finished yet.
     mutating func goesOn(after refusal: ErrorResponse) -> Bool {
         switch refusal.error {
         case "authorization_pending": return true
@@ -40,13 +40,13 @@ struct DevicePolling: Sendable {
         }
     }
 
-    /// Polls until it ends one way or the other.
+    /// Polls until there is a result.
     ///
     /// - Parameters:
-    ///   - sleep: waits so many seconds.
-    ///   - poll: asks once.
-    /// - Returns: how it ended.
-    /// - Throws: what `sleep` throws if the task is cancelled.
+    ///   - sleep: Waits for this number of seconds.
+    ///   - poll: Polls once.
+    /// - Returns: The result.
+    /// - Throws: the error of `sleep` if the task is cancelled.
     mutating func run(
         sleep: (Int) async throws -> Void, poll: () async -> Answer
     ) async throws -> End {
@@ -64,7 +64,7 @@ struct DevicePolling: Sendable {
             case .refused(let refusal): if !goesOn(after: refusal) { return .refused(refusal) }
             case .failed(let error):
                 guard error.kind == .unavailable || error.kind == .throttled else { return .failed(error) }
-                // Servers that don't answer are asked half as often (RFC 8628, 3.5).
+                // Servers that don't answer are polled half as often (RFC 8628, 3.5).
                 interval = min(max(error.wasAnswered ? interval : interval * 2, error.retryAfter ?? 0), 300)
             }
         }

@@ -2,38 +2,39 @@ import Addresses
 import FoundationEssentials
 import Secrets
 
-/// What an issuer says of itself (OpenID Connect Discovery 1.0, 4; RFC 8414, 3), checked before anything is sent there.
+/// An issuer's metadata (OpenID Connect Discovery 1.0, 4; RFC 8414, 3), validated before any request uses it.
 package struct IssuerMetadata: Sendable, Equatable {
-    /// The issuer, as its own document spells it.
+    /// The issuer as its own document spells it.
     package let issuer: String
-    /// Where it is asked; an endpoint that isn't https is none.
+    /// The endpoints; any that isn't https counts as missing.
     package var endpoints: Endpoints
-    /// Whether it is known by its configuration, and wasn't asked.
+    /// Whether the metadata comes from the configuration instead of the issuer.
     package let isConfigured: Bool
-    /// Whether it gives ID tokens.
+    /// Whether it issues ID tokens.
     package let isOpenID: Bool
-    /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3).
+    /// Whether authorization responses always name the issuer (RFC 9207, 3).
     package let namesIssuer: Bool
-    /// Where applications are registered (RFC 7591); nil if it registers none by itself.
+    /// The registration endpoint (RFC 7591); nil if the issuer has no dynamic registration.
     package var registration: String?
-    /// Where the keys are that ID tokens are signed with (RFC 7517); nil if it publishes none.
+    /// The URL of the keys that sign ID tokens (RFC 7517); nil if the issuer publishes none.
     package let keys: String?
-    /// What may be asked for, as far as it says.
+    /// The supported scopes, as far as the issuer lists them.
     package let scopes: [String]
-    /// How clients may prove who they are (OpenID Connect Core 1.0, 9); the standards' usual way if it doesn't say.
+    /// The supported client authentication methods (OpenID Connect Core 1.0, 9); the standards' default if the issuer
+    /// doesn't list them.
     package let authenticationMethods: [String]
-    /// By how much its clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
+    /// By how many seconds the issuer's clock is ahead of this computer's; nil if the answer had no date.
     package private(set) var clockLead: Double?
-    /// What it said, and whether that was at OpenID Connect's place; nil if it wasn't asked.
+    /// The issuer's document, and whether it was at OpenID Connect's location; nil if the issuer wasn't asked.
     package let said: Said?
 
-    /// What an issuer said of itself.
+    /// The issuer's own document.
     package struct Said: Sendable, Equatable {
         package let metadata: ProviderMetadata
         package let isOpenID: Bool
     }
 
-    /// An issuer whose endpoints somebody else has found out.
+    /// Creates the metadata of an issuer whose endpoints are already known.
     package init(
         _ issuer: String, endpoints: Endpoints, isOpenID: Bool, scopes: [String], authenticationMethods: [String]
     ) {
@@ -49,15 +50,15 @@ package struct IssuerMetadata: Sendable, Equatable {
         said = nil
     }
 
-    /// Finds out about an issuer.
+    /// Fetches an issuer's metadata.
     ///
     /// - Parameters:
-    ///   - authority: the issuer's URL; one final slash more or less makes no other.
-    ///   - transport: the way there.
-    ///   - accepts: whether the document may name an issuer that isn't the authority.
-    /// - Returns: what the first document says that is there.
-    /// - Throws: `notFound` if there is none, `untrusted` if it is another issuer's, `invalidRequest` if nobody can sign in
-    ///   by it, `unavailable` if it can't be read.
+    ///   - authority: The issuer's URL; a trailing slash makes no difference.
+    ///   - transport: The transport for the requests.
+    ///   - accepts: Whether the document may name this issuer although it isn't the authority.
+    /// - Returns: The first document found.
+    /// - Throws: `notFound` if there is none, `untrusted` if it is another issuer's, `invalidRequest` if the issuer
+    ///   supports no usable sign-in, or `unavailable` if it can't be read.
     package static func discover(
         _ authority: String, over transport: Transport, accepting accepts: (String) -> Bool = { _ in false }
     ) async throws(OAuthError) -> IssuerMetadata {
@@ -75,15 +76,15 @@ package struct IssuerMetadata: Sendable, Equatable {
             hint: "check the authority's URL, and name its kind in the rule if it is of another")
     }
 
-    /// A place where an issuer may say what it is.
+    /// A location where an issuer may publish its metadata.
     struct Document: Sendable, Equatable {
         let url: String
-        /// Whether it is OpenID Connect's place.
+        /// Whether it is OpenID Connect's location.
         let isOpenID: Bool
     }
 
-    /// Where an issuer's documents may be, in the order to look there: OpenID Connect's own place, then RFC 8414's and OpenID Connect's
-    /// well-known name there (RFC 8414, 5).
+    /// Returns the possible locations of an issuer's metadata, in the order to try: OpenID Connect's own, then RFC
+    /// 8414's, then OpenID Connect's well-known name at RFC 8414's location (RFC 8414, 5).
     static func documents(of authority: String) -> [Document] {
         let base = withoutSlash(authority)
         let start = base.utf8.dropFirst("https://".utf8.count)
@@ -103,7 +104,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         url.utf8.last == UInt8(ascii: "/") ? url.dropLast() : url[...]
     }
 
-    /// Checks an answer.
+    /// Validates an answer.
     init(
         _ answer: HTTPAnswer, at document: Document, of authority: String, accepting accepts: (String) -> Bool
     ) throws(OAuthError) {
@@ -116,14 +117,14 @@ package struct IssuerMetadata: Sendable, Equatable {
         clockLead = answer.date?.timeIntervalSinceNow
     }
 
-    /// Checks what an issuer says.
+    /// Validates an issuer's metadata.
     ///
     /// - Parameters:
-    ///   - said: what it says.
-    ///   - isAtOpenID: whether it says so at OpenID Connect's place.
-    ///   - authority: the issuer's URL.
-    ///   - accepts: whether it may name an issuer that isn't the authority.
-    /// - Throws: as `discover`.
+    ///   - said: The issuer's document.
+    ///   - isAtOpenID: Whether it was at OpenID Connect's location.
+    ///   - authority: The issuer's URL.
+    ///   - accepts: Whether the document may name this issuer although it isn't the authority.
+    /// - Throws: the same errors as `discover`.
     package init(
         _ said: ProviderMetadata, isOpenID isAtOpenID: Bool, of authority: String,
         accepting accepts: (String) -> Bool
@@ -170,7 +171,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         return endpoints
     }
 
-    /// The endpoint, if it can be asked.
+    /// Returns the endpoint; nil if it isn't usable.
     private static func usable(_ endpoint: String?) -> String? {
         guard let endpoint, Endpoints.isUsable(endpoint) else { return nil }
         return endpoint
@@ -178,7 +179,7 @@ package struct IssuerMetadata: Sendable, Equatable {
 }
 
 extension Endpoints {
-    /// Whether a text is an endpoint's URL (RFC 6749, 3.1 and 3.2): absolute, https, without a fragment or a user.
+    /// Whether a text is a valid endpoint URL (RFC 6749, 3.1 and 3.2): absolute, https, without a fragment or a user.
     package static func isUsable(_ text: String) -> Bool {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let url = StrictURL(text)

@@ -1,16 +1,16 @@
 import FoundationEssentials
 
-/// What an authority says of itself (OpenID Connect Discovery 1.0, 3; RFC 8414, 2); nothing of it is checked.
+/// An authority's metadata document (OpenID Connect Discovery 1.0, 3; RFC 8414, 2), unvalidated.
 package struct ProviderMetadata: Sendable, Equatable, Codable {
-    /// The issuer, which is to be compared with the authority that was asked.
+    /// The issuer; compare it with the authority that was asked.
     package let issuer: String?
-    /// RFC 6749, 3.1.
+    /// The authorization endpoint (RFC 6749, 3.1).
     package let authorizationEndpoint: String?
-    /// RFC 6749, 3.2.
+    /// The token endpoint (RFC 6749, 3.2).
     package let tokenEndpoint: String?
-    /// RFC 8628, 3.1.
+    /// The device authorization endpoint (RFC 8628, 3.1).
     package let deviceAuthorizationEndpoint: String?
-    /// OpenID Connect RP-Initiated Logout 1.0, 2.1.
+    /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0, 2.1).
     package let endSessionEndpoint: String?
     /// OpenID Connect Core 1.0, 5.3.
     let userinfoEndpoint: String?
@@ -18,27 +18,27 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
     let revocationEndpoint: String?
     /// RFC 7591, 3.
     let registrationEndpoint: String?
-    /// RFC 7517.
+    /// The URL of the keys (RFC 7517).
     let keys: String?
-    /// What may be asked for; nil if it isn't said.
+    /// The supported scopes; nil if the document doesn't list them.
     let scopes: [String]?
-    /// How clients may prove who they are; nil if it isn't said.
+    /// The supported client authentication methods; nil if the document doesn't list them.
     let authenticationMethods: [String]?
 
-    /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3); nil if it isn't said.
+    /// Whether authorization responses always name the issuer (RFC 9207, 3); nil if the document doesn't say.
     package let namesIssuer: Bool?
 
-    /// By how much the authority's clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
+    /// By how many seconds the authority's clock is ahead of this computer's; nil if the answer had no date.
     package private(set) var clockLead: Double?
 
-    /// Asks an authority.
+    /// Fetches an authority's metadata.
     ///
     /// - Parameters:
-    ///   - url: where the document is.
-    ///   - authority: the authority's URL, for a person.
-    ///   - transport: the way there.
-    /// - Returns: the document, as it is.
-    /// - Throws: what the authority refuses with, `notFound` if there is no document, `unavailable` if it can't be read.
+    ///   - url: The document's URL.
+    ///   - authority: The authority's URL, for error messages.
+    ///   - transport: The transport for the request.
+    /// - Returns: The document, unvalidated.
+    /// - Throws: the authority's refusal, `notFound` if there is no document, or `unavailable` if it can't be read.
     package static func fetch(
         _ url: String, of authority: String, over transport: Transport
     ) async throws(OAuthError) -> ProviderMetadata {
@@ -56,14 +56,14 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
         return document
     }
 
-    /// The error for a document that isn't one.
+    /// Returns the error for an answer that isn't a metadata document.
     package static func unreadable(from authority: String) -> OAuthError {
         OAuthError(
             .unavailable, "\(authority) answered with something that is not an OpenID configuration",
             hint: "check that no proxy or network sign-in page is in between, and that the authority is right")
     }
 
-    /// Reads a document; a member of another type than it should have counts as absent.
+    /// Parses a document; a member of the wrong type counts as absent.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys) -> Value? { try? members.decode(Value.self, forKey: key) }

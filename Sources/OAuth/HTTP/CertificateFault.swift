@@ -2,20 +2,20 @@ import FoundationEssentials
 import NIOSSL
 import Secrets
 
-/// What is wrong with a certificate that is not believed.
+/// The reason why a certificate isn't trusted.
 enum CertificateFault: Sendable, Equatable {
     /// It is for these names; empty if they aren't known.
     case otherName([String])
-    /// It was good until this day.
+    /// It expired on this date.
     case expired(String)
-    /// It is good from this day on.
+    /// It isn't valid before this date.
     case notYetValid(String)
-    /// Nobody who is trusted vouches for it.
+    /// Its issuer isn't trusted.
     case unknownIssuer
-    /// It wasn't looked at.
+    /// The certificate wasn't inspected.
     case unknown
 
-    /// Finds the fault of a certificate that a host was refused for.
+    /// Determines why a host's certificate was rejected.
     init(_ certificate: NIOSSLCertificate, host: String, now: Date = .now) {
         let start = Date(timeIntervalSince1970: TimeInterval(certificate.notValidBefore))
         let end = Date(timeIntervalSince1970: TimeInterval(certificate.notValidAfter))
@@ -32,7 +32,7 @@ enum CertificateFault: Sendable, Equatable {
         date.formatted(Date.ISO8601FormatStyle().year().month().day())
     }
 
-    /// The same for the host.
+    /// Returns this fault as an error that names the host.
     func oauthError(host: String) -> OAuthError {
         switch self {
         case .otherName(let names):
@@ -58,7 +58,7 @@ enum CertificateFault: Sendable, Equatable {
                 + "above the first [[rule]], as ca-file = \"/PATH/ca.pem\"; see lanyard-config(5)")
     }
 
-    /// The first of a certificate's names, to follow what is said of it.
+    /// Returns a colon and the certificate's first names, to append to a message.
     private static func list(_ names: [String]) -> String {
         guard !names.isEmpty else { return "" }
         return ": " + names.prefix(3).map { $0.displayable(limit: 80) }.joined(separator: ", ")

@@ -2,16 +2,14 @@ import Addresses
 import Crypto
 import NIOSSL
 
-/// The one certificate that a service of this machine's platform may have, known by the SHA-1 of its DER.
+/// The only certificate accepted from a service of this machine's platform, identified by the SHA-1 of its DER.
 ///
-/// The platform names it in no other way. SHA-1 no longer stops somebody who makes two certificates of one hash, but nobody can make
-/// one of a hash that is given.
+/// The platform identifies it in no other way. SHA-1 no longer prevents collisions between two certificates made for
+/// that purpose, but nobody can make a certificate for a given hash.
 package struct CertificatePin: Sendable, Equatable {
     private let digest: String
 
-    /// Reads forty hexadecimal digits of either case; colons and blanks between them don't count.
-    ///
-    /// Nil of anything else.
+    /// Parses forty hexadecimal digits of either case, ignoring colons and white space; returns nil for anything else.
     package init?(_ thumbprint: String) {
         let digits = thumbprint.utf8.filter { !" :\r\n\t".utf8.contains($0) }
         let digest = String(decoding: digits, as: UTF8.self).lowercased()
@@ -21,7 +19,7 @@ package struct CertificatePin: Sendable, Equatable {
         self.digest = digest
     }
 
-    /// Whether a certificate is the one.
+    /// Whether a certificate matches the pin.
     package func matches(der: some Sequence<UInt8>) -> Bool {
         Array(Insecure.SHA1.hash(data: Array(der))).hexadecimal == digest
     }

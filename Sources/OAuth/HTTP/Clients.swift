@@ -3,19 +3,20 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The HTTP clients of one request to a plugin: one that goes straight to hosts and one that goes through the proxy.
+/// The HTTP clients for one request to a plugin: one connects directly, one through the proxy.
 struct Clients: Sendable {
-    /// How long a connection is kept that nobody uses: one that died while the person signed in is not to be sent a code.
+    /// How long an idle connection is kept: a connection that died during the sign-in must not be used to send the
+    /// code.
     private static let idle = TimeAmount.seconds(15)
 
-    /// Whether they look certificates up one by one.
+    /// Whether they look up certificates individually by hash.
     let isQuick: Bool
     private let configuration: HTTPClient.Configuration
     private let direct: HTTPClient
     private let proxied: HTTPClient?
     private let settings: ProxySettings
 
-    /// Makes the clients; `close` ends them.
+    /// Creates the clients; end them with `close`.
     init(_ tls: TLSConfiguration, isQuick: Bool = false, _ settings: ProxySettings, limits: Transport.Limits) {
         self.isQuick = isQuick
         self.settings = settings
@@ -23,11 +24,11 @@ struct Clients: Sendable {
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(connect: limits.connect.timeAmount, read: limits.whole.timeAmount))
         configuration.httpVersion = .http1Only
-        // Never a question for a name server (RFC 6761, 6.3): one that doesn't know the name can take seconds.
+        // Never ask a name server (RFC 6761, 6.3): one that doesn't know the name can take seconds.
         configuration.dnsOverride = ["localhost": "127.0.0.1"]
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.idleTimeout = Self.idle
-        // The hook is called before a connection's first request.
+        // The hook runs before a connection's first request.
         configuration.http1_1ConnectionDebugInitializer = { ConnectionGuard.install(in: $0, for: .protect) }
         self.configuration = configuration
         direct = Self.client(configuration, nil)
@@ -42,7 +43,7 @@ struct Clients: Sendable {
         return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     }
 
-    /// Ends the clients, without waiting: a TLS peer that doesn't answer takes seconds to take leave of.
+    /// Closes the clients without waiting: closing a TLS connection to an unresponsive peer takes seconds.
     func close() {
         Task {
             try? await direct.shutdown()
@@ -54,7 +55,7 @@ struct Clients: Sendable {
         isProxied(url) ? proxied ?? direct : direct
     }
 
-    /// The proxy that a URL is asked through, as `HOST:PORT`.
+    /// Returns the proxy for a URL as `HOST:PORT`; nil for none.
     func proxy(for url: String) -> String? {
         isProxied(url) ? settings.name : nil
     }
@@ -65,9 +66,9 @@ struct Clients: Sendable {
         return !settings.excepts(host: address.host, port: address.port ?? 443)
     }
 
-    /// What is wrong with the certificate at a URL, which TLS's library doesn't tell.
+    /// Determines why the certificate at a URL isn't trusted, which the TLS library doesn't report.
     ///
-    /// It is looked at over a connection of its own that nothing is sent over.
+    /// It opens a separate connection to inspect the certificate and sends nothing over it.
     func fault(at url: String, within limit: Duration) async -> CertificateFault {
         guard let address = try? HTTPSAddress(url) else { return .unknown }
         var configuration = configuration

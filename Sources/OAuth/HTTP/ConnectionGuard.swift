@@ -2,25 +2,25 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Stands between HTTP and TLS on a connection to an authority, or to a service of the machine's platform.
+/// A channel handler between HTTP and TLS on a connection to an authority or to a service of the machine's platform.
 ///
-/// No byte of a request passes before the certificate is known to be one that the request may go to. An answer that
-/// async-http-client would end the process over doesn't pass either.
+/// It holds back every byte of a request until the certificate has proved to be acceptable for it. It also stops
+/// answers that would make async-http-client crash.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Which requests may pass.
+    /// The requests that may pass.
     enum Duty: Sendable {
-        /// Those to a host that the certificate names.
+        /// Requests to a host that the certificate names.
         case protect
         /// None: the request fails with the certificate.
         case lookAtCertificate
-        /// Those to whoever has the pinned certificate, whatever names it has.
+        /// Requests to a server with the pinned certificate, whatever names it has.
         case pin(CertificatePin)
-        /// All, also without TLS.
+        /// All requests, even without TLS.
         case bare
     }
 
@@ -31,7 +31,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         self.duty = duty
     }
 
-    /// Puts a guard into a connection of async-http-client's that has had no request yet.
+    /// Adds a guard to a connection of async-http-client that hasn't sent a request yet.
     static func install(in channel: any Channel, for duty: Duty) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
@@ -54,9 +54,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
     }
 
-    /// Ends the connection if the request may not pass.
+    /// Closes the connection if the request may not pass.
     ///
-    /// Not before the handler whose write this is has returned: it doesn't expect to lose its request in the middle of it.
+    /// It waits until the handler that is writing the request has returned, because that handler doesn't expect to lose
+    /// its request in the meantime.
     private func refuse(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         guard let error = objection(to: head, context: context) else { return }
         refusal = error
@@ -82,15 +83,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 }
 
-/// The certificate at the other end is not the asked host's.
+/// The server's certificate isn't for the requested host.
 struct CertificateForAnotherName: Error, Sendable {
     let names: [String]
 }
 
-/// The certificate at the other end is not the one that was named beforehand.
+/// The server's certificate isn't the pinned one.
 struct CertificateNotPinned: Error, Sendable {}
 
-/// What a connection that was only made to look at the certificate ends with.
+/// The error that ends a connection made only to inspect the certificate.
 struct CertificateSeen: Error, Sendable {
     let certificate: NIOSSLCertificate
 }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The clients of a transport, which look the system's certificates up by their hashes until one isn't found so.
+/// The HTTP clients of a transport, which look up the system's certificates by hash until one isn't found that way.
 ///
-/// Reading the bundle of all is most of what a renewal costs before its request is sent, and hardly any authority needs it.
+/// Reading the whole bundle takes most of the time before a renewal's request is sent, and hardly any authority needs
+/// it.
 final class Connections: Sendable {
     private struct Opened: Sendable {
         var quick: Clients?
@@ -14,9 +15,9 @@ final class Connections: Sendable {
     private let limits: Transport.Limits
     private let opened: Mutex<Opened>
 
-    /// Makes the first clients; `close` ends all.
+    /// Creates the first clients; end all of them with `close`.
     ///
-    /// - Throws: `invalidRequest` if a file of certificates or the proxy's name can't be used.
+    /// - Throws: `invalidRequest` if a certificate file or the proxy's name can't be used.
     init(_ settings: Transport.Settings) throws(OAuthError) {
         let roots = try TrustRoots(
             caFile: settings.caFile, environment: settings.environment, system: settings.systemCertificates)
@@ -28,12 +29,12 @@ final class Connections: Sendable {
         self.settings = proxies
     }
 
-    /// The clients to ask first.
+    /// The clients to use first.
     var first: Clients { opened.withLock { $0.whole == nil ? $0.quick : nil } ?? whole }
 
-    /// Clients that trust every certificate of the system; nil if it was those that didn't trust one.
+    /// Returns clients that trust every certificate of the system; nil if it was those that failed.
     ///
-    /// From then on they are asked first.
+    /// From then on, they are used first.
     func whole(after failed: Clients) -> Clients? { failed.isQuick ? whole : nil }
 
     private var whole: Clients {
@@ -45,7 +46,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Ends the clients, without waiting.
+    /// Closes the clients without waiting.
     func close() {
         opened.withLock { opened in
             opened.quick?.close()

@@ -1,9 +1,9 @@
-/// A wait that took too long.
+/// The error for an operation that exceeded its time limit.
 package struct DeadlineExceeded: Error {}
 
-/// Runs the body and cancels it when the time is over.
+/// Runs the body and cancels it after the time limit.
 ///
-/// - Throws: `DeadlineExceeded`, or what the body throws.
+/// - Throws: `DeadlineExceeded`, or the body's error.
 package func withDeadline<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -8,16 +8,16 @@ package import Secrets
 
 /// A request to a service of the machine's own platform, as a value.
 package struct DirectRequest: Sendable, Equatable {
-    /// The URL without what `query` adds; `http` or `https`.
+    /// The URL without the additions of `query`; `http` or `https`.
     package var url: String
-    /// What is added to the URL's query.
+    /// Parameters to append to the URL's query.
     package var query: [String: String]
-    /// Headers, of which each may be secret.
+    /// The headers; any of them may be secret.
     package var headers: [String: Secret]
-    /// The form that is posted; without one the request is a GET.
+    /// The form to post; nil for a GET request.
     package var form: [String: String]?
 
-    /// Makes a request.
+    /// Creates a request; it is a GET if there is no form.
     package init(
         _ url: String, query: [String: String] = [:], headers: [String: Secret] = [:], form: [String: String]? = nil
     ) {
@@ -27,45 +27,46 @@ package struct DirectRequest: Sendable, Equatable {
         self.form = form
     }
 
-    /// Its method.
+    /// The HTTP method: POST with a form, else GET.
     package var method: String { form == nil ? "GET" : "POST" }
 }
 
-/// Why no whole answer came from a service of the machine's platform.
+/// Why a service of the machine's platform gave no complete answer.
 package enum DirectFailure: Error, Sendable, Equatable {
     /// The task was cancelled.
     case cancelled
-    /// There is a connection, but the answer didn't come, or not in time.
+    /// There is a connection, but no answer in time.
     case silent
-    /// There is no connection: nothing is there, or not for this machine.
+    /// There is no connection: the service doesn't exist, or not for this machine.
     case absent
-    /// The certificate isn't the pinned one, or isn't believed.
+    /// The certificate isn't the pinned one, or isn't trusted.
     case distrusted
-    /// What came is no HTTP, or too much.
+    /// The answer isn't HTTP, or is too large.
     case garbled
 }
 
-/// HTTP to a service of the machine's own platform: never by a proxy, never redirected, one attempt each, bounded in time and size.
+/// HTTP to a service of the machine's own platform: never through a proxy, never redirected, one attempt per request,
+/// limited in time and size.
 ///
-/// Such a service has no name that a certificate could be for, so that some are asked without TLS; they are on this machine or
-/// one hop away. A pinned one is sent nothing before its certificate has turned out to be the pinned one.
+/// Such a service has no name that a certificate could be for, so some use no TLS; they are on this machine or one hop
+/// away. A pinned service is sent nothing until its certificate has proved to be the pinned one.
 package struct DirectTransport: Sendable {
-    /// The largest body that is read, in bytes.
+    /// The size limit of a body, in bytes.
     private static let largestBody = 1 << 20
 
     private let client: HTTPClient
     private let headers: [(name: String, value: String)]
 
-    /// Makes a way to a service; `close` ends it.
+    /// Creates a transport to a service; end it with `close`.
     ///
     /// - Parameters:
-    ///   - url: the service's URL, `http` or `https`.
-    ///   - pin: its certificate, if it is asked by https; without one, the certificate is judged as an authority's is.
-    ///   - headers: headers of each request, besides its own.
-    ///   - caFile: a file of PEM certificates to trust besides the system's.
-    ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked for; no proxy is.
-    ///   - connect: how long a connection may take.
-    /// - Throws: `invalidRequest` if a file of certificates can't be used.
+    ///   - url: The service's URL, `http` or `https`.
+    ///   - pin: The service's certificate, if it uses https; if nil, the certificate is validated like an authority's.
+    ///   - headers: Additional headers of every request.
+    ///   - caFile: A file of PEM certificates to trust besides the system's.
+    ///   - environment: The environment with `SSL_CERT_FILE` and `SSL_CERT_DIR`; its proxy variables are ignored.
+    ///   - connect: The time limit for connecting.
+    /// - Throws: `invalidRequest` if a certificate file can't be used.
     package init(
         to url: String, pin: CertificatePin?, headers: [(name: String, value: String)], caFile: String?,
         environment: [String: String], connect: Duration
@@ -75,7 +76,8 @@ package struct DirectTransport: Sendable {
             client = Self.client(.bare, nil, connect)
         } else if let pin {
             var tls = TLSConfiguration.makeClientConfiguration()
-            // The guard compares the certificate with the pin before the first byte of a request; no other proof counts.
+            // The guard compares the certificate with the pin before the first byte of a request; nothing else about it
+            // matters.
             tls.certificateVerification = .none
             client = Self.client(.pin(pin), tls, connect)
         } else {
@@ -97,14 +99,14 @@ package struct DirectTransport: Sendable {
         return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     }
 
-    /// Ends the connections.
+    /// Closes the connections.
     package func close() {
         Task { try? await client.shutdown() }
     }
 
     /// Sends a request to the service once.
     ///
-    /// - Returns: the answer, whatever its status.
+    /// - Returns: The answer, whatever its status.
     package func send(_ request: DirectRequest, within limit: Duration) async throws(DirectFailure) -> HTTPAnswer {
         let client = client
         let outgoing = outgoing(request)

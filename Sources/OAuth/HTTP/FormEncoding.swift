@@ -1,26 +1,27 @@
 import Addresses
 
-/// `application/x-www-form-urlencoded`, as query strings and form bodies carry it.
+/// `application/x-www-form-urlencoded`, the format of query strings and form bodies.
 package enum FormEncoding {
-    /// A name and its value, neither escaped.
+    /// An unescaped name and value.
     package typealias Field = (name: String, value: String)
 
     static let mediaType = "application/x-www-form-urlencoded"
 
-    /// Escapes all but RFC 3986's unreserved characters; a space becomes `%20`, which both query and form take.
+    /// Escapes everything but RFC 3986's unreserved characters; a space becomes `%20`, which is valid in both queries
+    /// and forms.
     package static func encode(_ fields: [Field]) -> String {
         fields.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
     }
 
-    /// Escapes one value as a form does it, a space as `+` (RFC 6749, 2.3.1).
+    /// Escapes one value as in a form, with `+` for a space (RFC 6749, 2.3.1).
     package static func encode(value: String) -> String { value.percentEncoded.replacing(bytes: "%20", with: "+") }
 
-    /// Appends fields to a URL that may have a query already.
+    /// Appends fields to a URL, which may already have a query.
     package static func append(_ fields: [Field], to url: String) -> String {
         fields.isEmpty ? url : url + (url.hasBytes("?") ? "&" : "?") + encode(fields)
     }
 
-    /// Reads fields; of a name that occurs twice nothing is kept (RFC 6749, 3.1), nor of one that is not UTF-8.
+    /// Parses fields; drops names that occur twice (RFC 6749, 3.1) and fields that aren't UTF-8.
     package static func decode(_ text: Substring) -> [String: String] {
         var fields: [String: String] = [:]
         var repeated: Set<String> = []

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A time as HTTP's fields write it (RFC 9110, 5.6.7).
+/// A time in the format of HTTP fields (RFC 9110, 5.6.7).
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -24,13 +24,13 @@ enum HTTPDate {
         else { return nil }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
-        // A leap second is the second before it.
+        // A leap second counts as the second before it.
         let parts = DateComponents(
             year: year, month: month + 1, day: day, hour: clock[0], minute: clock[1], second: min(clock[2], 59))
         return parts.isValidDate(in: calendar) ? calendar.date(from: parts) : nil
     }
 
-    /// Two digits that seem more than 50 years ahead are of the century before.
+    /// Returns the full year; two digits more than 50 years in the future belong to the previous century.
     private static func fullYear(_ text: String) -> Int? {
         guard let year = Int(text), (0...9_999).contains(year) else { return nil }
         guard text.utf8.count == 2 else { return text.utf8.count == 4 ? year : nil }

@@ -1,21 +1,21 @@
 import Addresses
 
-/// An https URL cut into its host, port and path segments; the strict part of reading an authority or an issuer.
+/// An https URL split into host, port and path segments; the strict part of parsing an authority or issuer.
 package struct HTTPSAddress: Sendable, Equatable {
-    /// Lower case.
+    /// The host in lower case.
     package let host: String
-    /// Nil for 443.
+    /// The port; nil for 443.
     package let port: Int?
-    /// Non-empty, without escapes.
+    /// The path segments, non-empty and without escapes.
     package let segments: [String]
 
-    /// The host, with `:port` if the port is not 443.
+    /// The host, with `:port` if the port isn't 443.
     package var environment: String { port.map { "\(host):\($0)" } ?? host }
 
-    /// Reads a URL; its query and fragment are dropped.
+    /// Parses a URL, dropping its query and fragment.
     ///
-    /// Only `https` is taken, no user name, and only letters, digits, `.`, `_` and `-` in host and path, so that no two
-    /// readers of the URL can disagree about where it leads. An IPv6 address may not have a zone.
+    /// It accepts only `https`, no user name, and only letters, digits, `.`, `_` and `-` in the host and path, so that
+    /// no two parsers can disagree about the destination. An IPv6 address may not have a zone.
     package init(_ text: String) throws(AddressError) {
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text) else {
             throw .malformed
@@ -47,6 +47,6 @@ package struct HTTPSAddress: Sendable, Equatable {
 /// Why a URL can't be an authority's.
 package enum AddressError: Error, Sendable, Equatable {
     case notHTTPS
-    /// It has no host, has a user name, or its host or path is not plain ASCII.
+    /// It has no host, has a user name, or its host or path isn't plain ASCII.
     case malformed
 }

@@ -3,16 +3,16 @@ import AsyncHTTPClient
 import FoundationEssentials
 import Secrets
 
-/// Which proxy stands before a host, as `https_proxy` and `no_proxy` say it to curl.
+/// The proxy for each host, from `https_proxy` and `no_proxy`, as in curl.
 struct ProxySettings: Sendable {
-    /// The proxy for hosts that are not excepted.
+    /// The proxy for hosts that aren't exempt.
     let proxy: HTTPClient.Configuration.Proxy?
     private let exceptions: [String]
 
-    /// Reads the variables; the lower-case name goes before the upper-case one.
+    /// Reads the variables; a lower-case name takes precedence over the upper-case one.
     ///
-    /// - Parameter environment: the process's environment.
-    /// - Throws: `invalidRequest` if the proxy is not an `http://` one, the only kind spoken.
+    /// - Parameter environment: The process's environment.
+    /// - Throws: `invalidRequest` if the proxy isn't `http://`, the only supported kind.
     init(environment: [String: String]) throws(OAuthError) {
         func variable(_ name: String) -> String? {
             [environment[name], environment[name.uppercased()]].compactMap(\.self).first { !$0.isEmpty }
@@ -37,12 +37,12 @@ struct ProxySettings: Sendable {
         proxy = .server(host: host, port: parts.port ?? 1_080, authorization: authorization)
     }
 
-    /// The proxy as `HOST:PORT`, without the password that its URL may hold.
+    /// The proxy as `HOST:PORT`, without the password that its URL may contain.
     var name: String? {
         proxy.map { "\($0.host.displayable(limit: 255)):\($0.port)" }
     }
 
-    /// Whether requests to the host go straight there.
+    /// Whether requests to the host bypass the proxy.
     func excepts(host: String, port: Int) -> Bool {
         exceptions.contains { entry in
             if entry == "*" { return true }

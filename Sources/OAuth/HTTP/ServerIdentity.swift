@@ -2,13 +2,14 @@ import NIOCore
 import NIOSSL
 
 extension NIOSSLCertificate {
-    /// Whether the certificate names a URL's host (RFC 9525, 6): a host name by a DNS name, an address by an IP address.
+    /// Whether the certificate is for a URL's host (RFC 9525, 6): a host name needs a DNS name, an address an IP
+    /// address.
     ///
-    /// NIOSSL checks the name too, but lets a certificate pass for every host name if it names the address that the
-    /// connection leads to. Whoever steers a name to an address of theirs can have such a certificate.
+    /// NIOSSL checks the name, too, but accepts a certificate for every host name if it names the address that the
+    /// connection leads to. An attacker who points a name to their own address can obtain such a certificate.
     ///
-    /// - Parameter host: a host name or an address, an IPv6 one in brackets; lower case.
-    /// - Returns: whether it does; a common name doesn't count.
+    /// - Parameter host: A host name or an address, IPv6 in brackets, in lower case.
+    /// - Returns: Whether it is; the common name is ignored.
     func names(_ host: String) -> Bool {
         if let address = try? SocketAddress(ipAddress: host.withoutBrackets, port: 0) {
             return contents(of: .ipAddress).contains { bytes in
@@ -28,7 +29,7 @@ extension NIOSSLCertificate {
         return hosts + addresses
     }
 
-    /// Whether a certificate's name is the host's, or has `*` for the first label of it.
+    /// Whether a certificate's name equals the host, or has `*` for its first label.
     private static func covers(_ name: [UInt8], _ host: ArraySlice<UInt8>) -> Bool {
         let name = name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
         if name.elementsEqual(host) { return true }

@@ -5,14 +5,14 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// What an authority answered, read whole.
+/// A complete answer of an authority.
 package struct HTTPAnswer: Sendable, Equatable {
-    /// The status; never one of a redirect that was followed.
+    /// The status; redirects are never followed.
     package let status: Int
     let headers: HTTPHeaders
     let body: Data
 
-    /// The body as a JSON value of the type, or nil.
+    /// Decodes the body as JSON of this type; nil if it isn't.
     package func json<Value: Decodable>(_ type: Value.Type) -> Value? {
         try? JSONDecoder().decode(type, from: body)
     }
@@ -20,13 +20,14 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// The body as text; nil if it isn't UTF-8.
     package var text: String? { String(validating: body, as: UTF8.self) }
 
-    /// A header that is there once.
+    /// Returns the value of a header; nil if it is missing or repeated.
     package func header(_ name: String) -> String? {
         let values = headers[name]
         return values.count == 1 ? values.first : nil
     }
 
-    /// The answer with a form in its body as JSON, for authorities that answer so; another one as it is.
+    /// The answer with a form body converted to JSON, for authorities that answer with forms; any other answer is
+    /// unchanged.
     var formAsJSON: HTTPAnswer {
         let type = headers.first(name: "content-type")?.pieces(between: ";").first?.trimmed()
         guard type?.lowercased() == FormEncoding.mediaType, let text = String(validating: body, as: UTF8.self),
@@ -35,10 +36,10 @@ package struct HTTPAnswer: Sendable, Equatable {
         return HTTPAnswer(status: status, headers: headers, body: json)
     }
 
-    /// When it was sent, by the authority's clock.
+    /// The time of the answer, by the authority's clock.
     var date: Date? { headers.first(name: "date").flatMap(HTTPDate.parse) }
 
-    /// The same, in seconds since 1970.
+    /// The time of the answer, by the authority's clock, in seconds since 1970.
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
 
     /// Longest lifetime believed, ten years; past it a sum with a date could overflow.
@@ -58,49 +59,49 @@ package struct HTTPAnswer: Sendable, Equatable {
     }
 }
 
-/// HTTPS to authorities: bounded in time and size, once retried, never redirected.
+/// HTTPS to authorities: limited in time and size, retried once, never redirected.
 package struct Transport: Sendable {
-    /// How long and how much.
+    /// The limits of time and size.
     package struct Limits: Sendable {
-        /// Of reaching the host, TLS included.
+        /// The time to connect, including TLS.
         package var connect = Duration.seconds(10)
-        /// Of one attempt, body included.
+        /// The time of one attempt, including the body.
         package var whole = Duration.seconds(30)
-        /// Between the two attempts, if the host does not say.
+        /// The pause between the two attempts, unless the host specifies one.
         package var pause = Duration.seconds(1)
-        /// The longest pause worth waiting for; told in the error if longer.
+        /// The longest pause that is worth waiting for; a longer one is reported in the error.
         package var longestPause = Duration.seconds(10)
-        /// Of both attempts, so that the plugin is never silent for the minute that the host allows.
+        /// The time of both attempts together, so that the plugin is never silent for the minute that the host allows.
         package var exchange = Duration.seconds(50)
-        /// Of everything that a renewal asks, for the same reason.
+        /// The time of all requests of a renewal, for the same reason.
         package var renewal = Duration.seconds(55)
-        /// Of everything that a probe asks: whoever wants to know what is wrong doesn't want to wait for long.
+        /// The time of all requests of a probe: a user who diagnoses a problem doesn't want to wait long.
         package var probe = Duration.seconds(15)
-        /// Of a body, in bytes.
+        /// The size of a body, in bytes.
         package var body = 1 << 20
 
-        /// Makes the usual limits.
+        /// Creates the default limits.
         package init() {}
     }
 
-    /// Who asks, and by which way.
+    /// The client's identification and network settings.
     package struct Settings: Sendable {
-        /// What authorities' logs call the program (RFC 9110, 10.1.5).
+        /// The program's name in the authorities' logs (RFC 9110, 10.1.5).
         package var userAgent: String
-        /// Further headers of each request, in this order.
+        /// Additional headers of every request, in this order.
         package var headers: [(name: String, value: String)] = []
         /// A file of PEM certificates to trust besides the system's.
         package var caFile: String?
-        /// Where the system's are.
+        /// The locations of the system's certificates.
         package var systemCertificates = SystemCertificates.usual
-        /// Where proxies and certificates are looked for.
+        /// The environment with the proxy and certificate variables.
         package var environment: [String: String]
-        /// How long and how much.
+        /// The limits of time and size.
         package var limits: Limits
-        /// How long all requests may take together; nil if a person may come in between.
+        /// The time limit of all requests together; nil if a user may be involved in between.
         package var whole: Duration?
 
-        /// Makes settings.
+        /// Creates settings with no additional headers or certificates.
         package init(userAgent: String, environment: [String: String], limits: Limits = Limits()) {
             self.userAgent = userAgent
             self.environment = environment
@@ -110,24 +111,24 @@ package struct Transport: Sendable {
 
     /// Whether a request may be sent a second time.
     package enum Repetition: Sendable {
-        /// It may: it does no harm twice.
+        /// The request has no effect if repeated.
         case harmless
-        /// Only if the authority can't have acted on it: a code is good once, and sent twice it may cost the tokens that
-        /// it gave (RFC 6749, 4.1.2).
+        /// Only if the authority can't have acted on it: a code can be used once, and sending it twice may revoke the
+        /// tokens that it returned (RFC 6749, 4.1.2).
         case unlessActedOn
-        /// Not here: whoever asks will ask again.
+        /// No: the caller repeats the request itself.
         case never
     }
 
     private let connections: Connections
     private let limits: Limits
     private let headers: [(name: String, value: String)]
-    /// When nothing may be waited for any more.
+    /// The time at which all waiting ends.
     private let end: ContinuousClock.Instant?
 
-    /// Makes a way to authorities; `close` ends it.
+    /// Creates a transport to authorities; end it with `close`.
     ///
-    /// - Throws: `invalidRequest` if a file of certificates or the proxy's name can't be used.
+    /// - Throws: `invalidRequest` if a certificate file or the proxy's name can't be used.
     package init(_ settings: Settings) throws(OAuthError) {
         connections = try Connections(settings)
         limits = settings.limits
@@ -135,13 +136,13 @@ package struct Transport: Sendable {
         end = settings.whole.map { .now + $0 }
     }
 
-    /// Ends the connections.
+    /// Closes the connections.
     package func close() { connections.close() }
 
-    /// The proxy that a URL is asked through, as `HOST:PORT`; nil for none.
+    /// Returns the proxy for a URL as `HOST:PORT`; nil for none.
     package func proxy(for url: String) -> String? { connections.first.proxy(for: url) }
 
-    /// Gets a document; the headers go before those of the settings.
+    /// Gets a document; these headers come before those of the settings.
     package func get(_ url: String, headers: [(String, String)] = []) async throws(OAuthError) -> HTTPAnswer {
         try await send(Outgoing(url: url, headers: headers), .harmless)
     }
@@ -149,19 +150,19 @@ package struct Transport: Sendable {
     /// Posts a form.
     ///
     /// - Parameters:
-    ///   - url: where to.
-    ///   - fields: the form.
-    ///   - headers: further headers, before those of the settings.
-    ///   - repetition: whether it may be sent a second time.
-    /// - Returns: the answer.
-    /// - Throws: why there is no answer; a refusal is one.
+    ///   - url: The URL to post to.
+    ///   - fields: The form.
+    ///   - headers: Additional headers, before those of the settings.
+    ///   - repetition: Whether the request may be sent a second time.
+    /// - Returns: The answer, which may be a refusal.
+    /// - Throws: the reason why there is no answer.
     package func post(
         _ url: String, _ fields: [FormEncoding.Field], headers: [(String, String)] = [], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
         try await send(Outgoing(url: url, form: FormEncoding.encode(fields), headers: headers), repetition)
     }
 
-    /// Posts a JSON document, in the same way.
+    /// Posts a JSON document; otherwise like posting a form.
     package func post(
         _ url: String, json: String, headers: [(String, String)] = [], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
@@ -170,7 +171,7 @@ package struct Transport: Sendable {
         return try await send(request, repetition)
     }
 
-    /// Deletes what a URL names; twice does no harm.
+    /// Deletes the resource at a URL; repeating it does no harm.
     package func delete(_ url: String, headers: [(String, String)]) async throws(OAuthError) -> HTTPAnswer {
         var request = Outgoing(url: url, headers: headers)
         request.method = .DELETE
@@ -192,12 +193,12 @@ package struct Transport: Sendable {
         return try await once(request, until: last).mapError(\.error).get()
     }
 
-    /// An attempt that gave no answer to work with.
+    /// An attempt without a usable answer.
     private struct FailedAttempt: Error {
         var error: OAuthError
-        /// How long to wait before a second attempt, if one may do better.
+        /// The pause before a second attempt; nil if a second attempt is pointless.
         var pause: Duration?
-        /// Whether the authority may have done what was asked all the same.
+        /// Whether the authority may have carried out the request nevertheless.
         var mayHaveActed: Bool
 
         func pause(before repetition: Repetition) -> Duration? {
@@ -221,7 +222,7 @@ package struct Transport: Sendable {
             }
             guard answer.status >= 500 else { return .success(answer) }
             let pause = answer.retryAfter.map { Duration.seconds($0) } ?? limits.pause
-            // 503 alone says that nothing was done (RFC 9110, 15.6.4).
+            // Only 503 means that nothing was done (RFC 9110, 15.6.4).
             return .failure(
                 FailedAttempt(error: Self.failing(answer, host: host), pause: pause, mayHaveActed: answer.status != 503)
             )
@@ -242,7 +243,7 @@ package struct Transport: Sendable {
                 return try await execute(request, form, by: clients, within: end - .now)
             } catch {
                 guard case .distrusted(.unknown) = error else { throw error }
-                // Nothing was sent yet.
+                // Nothing has been sent yet.
                 guard let whole = connections.whole(after: clients) else {
                     throw .distrusted(await clients.fault(at: request.url, within: end - .now))
                 }
@@ -269,7 +270,7 @@ package struct Transport: Sendable {
         }
     }
 
-    /// The request with the headers that each has.
+    /// Returns the request with the headers of every request.
     private func identified(_ request: HTTPClientRequest) -> HTTPClientRequest {
         var request = request
         for (name, value) in headers { request.headers.add(name: name, value: value) }
@@ -292,12 +293,12 @@ package struct Transport: Sendable {
     }
 }
 
-/// A request as it is to be sent, as often as it takes.
+/// A request, which may be sent more than once.
 private struct Outgoing: Sendable {
     let url: String
-    /// What is done if there is no body; a body is posted.
+    /// The method if there is no body; a body is posted.
     var method = HTTPMethod.GET
-    /// The body, which is a form unless `mediaType` says otherwise.
+    /// The body, a form unless `mediaType` says otherwise.
     var form: String?
     var mediaType = FormEncoding.mediaType
     var headers: [(String, String)] = []
@@ -315,9 +316,9 @@ private struct Outgoing: Sendable {
     }
 }
 
-/// The form of one attempt; tells whether any of it may have been sent.
+/// The body of one attempt; it records whether any of it may have been sent.
 ///
-/// async-http-client asks for it once there is a connection and the request's head is written.
+/// async-http-client requests it after connecting and writing the head of the request.
 private final class OutgoingForm: Sendable {
     private let length: Int?
     private let rest: Mutex<ByteBuffer?>
@@ -327,7 +328,7 @@ private final class OutgoingForm: Sendable {
         rest = Mutex(text.map { ByteBuffer(string: $0) })
     }
 
-    /// Whether it is on its way; always for a request without one.
+    /// Whether the body may have been sent; always true for a request without a body.
     var isTaken: Bool { rest.withLock { $0 == nil } }
 
     var body: HTTPClientRequest.Body? {
@@ -340,7 +341,7 @@ private final class OutgoingForm: Sendable {
 }
 
 extension Duration {
-    /// The same time, as NIO counts it.
+    /// The duration as a NIO `TimeAmount`.
     var timeAmount: TimeAmount {
         .nanoseconds(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
     }

@@ -5,20 +5,20 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Why no whole answer came, told apart as far as a person can act on it.
+/// Why there is no complete answer, distinguished as far as the user can act on it.
 enum TransportFailure: Error, Sendable, Equatable {
     case cancelled
-    /// The connection stands, but nothing came.
+    /// The connection was established, but no data arrived.
     case timedOut
     case closed
     case tooLarge
-    /// What came is no HTTP.
+    /// The answer isn't HTTP.
     case garbled
-    /// The certificate is none to believe.
+    /// The certificate isn't trusted.
     case distrusted(CertificateFault)
-    /// There is no TLS at the other end.
+    /// The server doesn't use TLS.
     case withoutTLS
-    /// The proxy is there, and doesn't connect to the host.
+    /// The proxy is reachable, but doesn't connect to the host.
     case refusedByProxy
     case proxyWantsPassword
     case unreachable(Obstacle)
@@ -30,11 +30,11 @@ enum TransportFailure: Error, Sendable, Equatable {
         case refused
         case noRoute
         case timedOut
-        /// What the system calls it, or nil.
+        /// Another error with the system's description, or nil.
         case other(String?)
     }
 
-    /// Sorts what async-http-client throws.
+    /// Classifies an error of async-http-client.
     init(_ error: any Error) {
         switch error {
         case is CancellationError: self = .cancelled
@@ -49,7 +49,7 @@ enum TransportFailure: Error, Sendable, Equatable {
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .distrusted(.unknown)
         case let error as HTTPClientError: self = Self.sort(error)
         case let error as NIOConnectionError: self = .unreachable(Obstacle(error))
-        // Before there is a connection it is "connection refused" and the like, later a reset.
+        // Before there is a connection, the errors are "connection refused" and the like; later, a reset.
         case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): self = .closed
         default: self = .unreachable(Obstacle(error))
         }
@@ -72,12 +72,12 @@ enum TransportFailure: Error, Sendable, Equatable {
     private static func sort(_ error: BoringSSLError) -> TransportFailure {
         guard case .sslError(let stack) = error else { return .closed }
         let words = stack.map(\.description).joined()
-        // BoringSSL has no other way to tell them apart.
+        // BoringSSL offers no other way to distinguish them.
         if words.contains("CERTIFICATE_VERIFY_FAILED") { return .distrusted(.unknown) }
         return words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") ? .withoutTLS : .closed
     }
 
-    /// Whether a second attempt may do better.
+    /// Whether a second attempt may succeed.
     var isWorthRetrying: Bool {
         switch self {
         case .timedOut, .closed, .unreachable(.timedOut): true
@@ -87,12 +87,12 @@ enum TransportFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// The same for the host.
+    /// Returns this failure as an error that names the host.
     ///
     /// - Parameters:
-    ///   - host: the authority's.
-    ///   - proxy: the proxy that was used, as `HOST:PORT`; nil if none was.
-    /// - Returns: an error that names the cause.
+    ///   - host: The authority's host.
+    ///   - proxy: The proxy that was used, as `HOST:PORT`; nil if none was.
+    /// - Returns: An error that states the cause.
     func oauthError(host: String, proxy: String?) -> OAuthError {
         let way = proxy.map { " through the proxy \($0)" } ?? ""
         return switch self {
@@ -124,7 +124,7 @@ enum TransportFailure: Error, Sendable, Equatable {
 
 extension TransportFailure.Obstacle {
     fileprivate init(_ error: NIOConnectionError) {
-        // A name may have addresses of one family only: what became of those counts.
+        // A name may have addresses of one family only; its connection errors take precedence over look-up errors.
         let cause = error.connectionErrors.first?.error ?? error.dnsAError ?? error.dnsAAAAError
         self = cause.map { .init($0) } ?? .other(nil)
     }
@@ -145,7 +145,7 @@ extension TransportFailure.Obstacle {
         }
     }
 
-    /// EAI_NONAME, and EAI_NODATA, which glibc's header hides.
+    /// EAI_NONAME, and EAI_NODATA, which glibc's header doesn't expose.
     private static let noSuchName = [Int(EAI_NONAME), -5]
 
     private var words: String {

@@ -3,14 +3,15 @@ import Files
 import NIOSSL
 import Secrets
 
-/// Where a system keeps the certificates that it trusts.
+/// The locations of a system's trusted certificates.
 package struct SystemCertificates: Sendable {
-    /// A folder in which each has a name made of its subject's hash (openssl-rehash(1)), so that one is found without reading all.
+    /// A folder in which files are named after the hash of their subject (openssl-rehash(1)), so that one can be found
+    /// without reading all.
     let folder: String
-    /// Files with all of them; the first that is there counts.
+    /// Files that contain all certificates; the first one that exists is used.
     let bundles: [String]
 
-    /// Those of the usual distributions: Debian and Arch, Fedora, openSUSE, Alpine.
+    /// The locations in common distributions: Debian and Arch, Fedora, openSUSE, Alpine.
     package static let usual = SystemCertificates(
         folder: "/etc/ssl/certs",
         bundles: [
@@ -18,35 +19,35 @@ package struct SystemCertificates: Sendable {
             "/etc/ssl/cert.pem",
         ])
 
-    /// The folder, if anything in it has such a name.
+    /// The folder; nil if no file in it has such a name.
     var hashed: String? {
         let names = (try? Folder(folder))?.names(atMost: 10_000) ?? []
         return names.contains { $0.utf8.count == 10 && $0.hasSuffix(".0") } ? folder : nil
     }
 
-    /// The file that counts.
+    /// The bundle to use; nil if none exists.
     var bundle: String? { bundles.first { FileStatus(of: $0) != nil } }
 }
 
-/// The certificates that the authority's own may lead to.
+/// The trust anchors for an authority's certificate.
 ///
-/// They are the system's, and besides them those that the environment and the configuration name. Nothing turns
-/// checking off.
+/// They are the system's certificates, plus those that the environment and the configuration add. Nothing turns
+/// validation off.
 struct TrustRoots {
     private static let mostFiles = 1_000
-    /// The largest file that is read, in bytes: the system's own bundle has a quarter of a mebibyte.
+    /// The size limit of a file, in bytes; the system's own bundle has a quarter of a mebibyte.
     private static let largestFile = 8 << 20
 
     private let system: SystemCertificates
     private let named: [NIOSSLCertificate]
 
-    /// Reads what is named.
+    /// Reads the additional certificates.
     ///
     /// - Parameters:
-    ///   - caFile: the configuration's `ca-file`.
-    ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked for.
-    ///   - system: where the system's are.
-    /// - Throws: `invalidRequest` if a named file holds no certificates.
+    ///   - caFile: The configuration's `ca-file`.
+    ///   - environment: The environment with `SSL_CERT_FILE` and `SSL_CERT_DIR`.
+    ///   - system: The locations of the system's certificates.
+    /// - Throws: `invalidRequest` if a named file contains no certificates.
     init(
         caFile: String?, environment: [String: String], system: SystemCertificates = .usual
     ) throws(OAuthError) {
@@ -62,7 +63,7 @@ struct TrustRoots {
         self.named = named
     }
 
-    /// A client's TLS settings: they check certificate and host name.
+    /// A client's TLS configuration, which validates certificate and host name.
     var configuration: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = system.bundle.map { .file($0) } ?? .certificates([])
@@ -70,7 +71,8 @@ struct TrustRoots {
         return configuration
     }
 
-    /// The same without the bundle, which takes several milliseconds to read; nil if nothing can be looked up by its hash.
+    /// The configuration without the bundle, which takes several milliseconds to read; nil if certificates can't be
+    /// looked up by hash.
     var quickConfiguration: TLSConfiguration? {
         guard let folder = system.hashed else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -100,7 +102,7 @@ struct TrustRoots {
         return names.sorted().flatMap { (try? certificates(at: "\(directory)/\($0)")) ?? [] }
     }
 
-    /// What a regular file holds; a pipe that nobody writes to would be waited for.
+    /// Returns the certificates in a regular file; reading a pipe without a writer would block.
     private static func certificates(at path: String) throws(FileProblem) -> [NIOSSLCertificate] {
         let file = try OpenFile(path)
         let status = try file.status()
@@ -109,7 +111,7 @@ struct TrustRoots {
         return (try? NIOSSLCertificate.fromPEMBytes(separated(text))) ?? []
     }
 
-    /// The file with each certificate on lines of its own, though those put together lacked their last line feed.
+    /// Returns the file with each certificate on separate lines, even if concatenated files lacked the final line feed.
     private static func separated(_ text: [UInt8]) -> [UInt8] {
         let joint = "-----END CERTIFICATE----------BEGIN CERTIFICATE-----"
         let parts = "-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----"

@@ -2,9 +2,9 @@ import Addresses
 import FoundationEssentials
 package import Secrets
 
-/// What an application says of itself to have itself registered (RFC 7591, 2): a public one, on the person's own computer.
+/// A request for dynamic client registration (RFC 7591, 2) of a public client on the user's own computer.
 package struct ClientRegistration: Sendable, Encodable {
-    /// What people are told it is called.
+    /// The application's name as shown to users.
     private let name: String
     private let redirectURIs: [String]
     private let grants: [String]
@@ -13,7 +13,7 @@ package struct ClientRegistration: Sendable, Encodable {
     private let authenticationMethod = "none"
     private let responses = ["code"]
 
-    /// Makes what is sent; it names a device code's grant if the authority gives such codes.
+    /// Creates a request; it includes the device code grant if the authority supports it.
     package init(name: String, redirectURI: String, scope: String, usesDeviceCodes: Bool) {
         self.name = name
         redirectURIs = [redirectURI]
@@ -22,14 +22,14 @@ package struct ClientRegistration: Sendable, Encodable {
         self.scope = scope.isEmpty ? nil : scope
     }
 
-    /// Has the application registered; each success makes another one.
+    /// Registers the application; every success creates another registration.
     ///
     /// - Parameters:
-    ///   - endpoint: the authority's registration endpoint.
-    ///   - authority: its host, for people.
-    ///   - transport: the way there.
-    /// - Returns: the application as the authority knows it.
-    /// - Throws: what the authority refuses with, or why it can't be asked.
+    ///   - endpoint: The authority's registration endpoint.
+    ///   - authority: The authority's host, for error messages.
+    ///   - transport: The transport for the request.
+    /// - Returns: The registered application.
+    /// - Throws: the authority's refusal, or the reason why it can't be reached.
     package func send(
         to endpoint: String, of authority: String, over transport: Transport
     ) async throws(OAuthError) -> RegisteredClient {
@@ -45,7 +45,8 @@ package struct ClientRegistration: Sendable, Encodable {
         return try RegisteredClient(answer, at: endpoint, from: authority)
     }
 
-    /// An authority that wants an initial access token (RFC 7591, 3), or registers nothing at all for this network.
+    /// Returns the error for an authority that requires an initial access token (RFC 7591, 3), or accepts no
+    /// registrations from this network.
     private static func closed(_ authority: String, _ status: Int) -> OAuthError {
         let wish =
             status == 401
@@ -68,18 +69,19 @@ package struct ClientRegistration: Sendable, Encodable {
 package struct RegisteredClient: Sendable, Equatable {
     /// The client ID.
     package let id: String
-    /// The secret that it has to prove itself with; nil if it needs none, whatever the authority sent along.
+    /// The client secret; nil if the client needs none, even if the authority sent one.
     package let secret: Secret?
-    /// When the secret ends, in seconds since 1970; nil if it doesn't.
+    /// When the secret expires, in seconds since 1970; nil if it doesn't.
     package let secretExpiresAt: Int?
-    /// The scopes that it may ask for; nil if the authority doesn't say.
+    /// The scopes that the client may request; nil if the authority doesn't say.
     package let scopes: [String]?
-    /// How it is taken back; nil if the authority doesn't say, or names a place that isn't its own.
+    /// The management URL and token that delete the registration; nil if the authority sends none, or a URL that isn't
+    /// its own.
     package let management: ClientManagement?
-    /// Why it can't be used though it is registered; nil if it can.
+    /// Why the registered client can't be used; nil if it can.
     package let obstacle: OAuthError?
 
-    /// Reads the answer of a registration endpoint.
+    /// Parses the answer of a registration endpoint.
     init(_ answer: HTTPAnswer, at endpoint: String, from authority: String) throws(OAuthError) {
         guard let said = answer.json(Members.self), let id = said.id, (1...256).contains(id.utf8.count),
             id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -122,20 +124,21 @@ package struct RegisteredClient: Sendable, Equatable {
     }
 }
 
-/// Where and with what an application is taken back (RFC 7592, 2.3).
+/// The URL and token for deleting a registration (RFC 7592, 2.3).
 package struct ClientManagement: Sendable, Equatable {
-    /// The application's own URL.
+    /// The client's configuration endpoint.
     package let uri: String
-    /// The token for it; nothing else takes it.
+    /// The registration access token, which is valid only there.
     package let token: Secret
 
-    /// Takes both as they came before.
+    /// Creates a value from a stored URL and token.
     package init(uri: String, token: Secret) {
         self.uri = uri
         self.token = token
     }
 
-    /// Takes what an authority said; nil if the token would leave the host of its registration endpoint.
+    /// Creates a value from an authority's answer; nil if the token would be sent to a host other than the registration
+    /// endpoint's.
     init?(uri: String?, token: String?, at endpoint: String) {
         guard let uri, let token, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
             (1...4096).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -143,9 +146,9 @@ package struct ClientManagement: Sendable, Equatable {
         self.init(uri: uri, token: Secret(token))
     }
 
-    /// Has the authority take the application back.
+    /// Deletes the registration at the authority.
     ///
-    /// - Throws: why it didn't.
+    /// - Throws: the reason why that failed.
     package func delete(of authority: String, over transport: Transport) async throws(OAuthError) {
         let answer = try await transport.delete(uri, headers: [("authorization", "Bearer \(token.reveal())")])
         guard (200..<300).contains(answer.status) else {

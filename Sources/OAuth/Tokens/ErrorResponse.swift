@@ -2,16 +2,16 @@ import Addresses
 import FoundationEssentials
 import Secrets
 
-/// What an authority refuses with (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5).
+/// An authority's error response (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5).
 package struct ErrorResponse: Sendable, Equatable {
-    /// The error, lower case.
+    /// The error code, in lower case.
     package let error: String
-    /// The authority's own words.
+    /// The authority's description of the error.
     package let description: String
     /// All members, as JSON.
     private let body: Data
 
-    /// Makes a response that says no more.
+    /// Creates a response without further members.
     package init(error: String, description: String = "") {
         self.init(error, description, Data("{}".utf8))
     }
@@ -22,7 +22,7 @@ package struct ErrorResponse: Sendable, Equatable {
         self.body = body
     }
 
-    /// Reads an endpoint's JSON; nil if it holds no `error`.
+    /// Parses an endpoint's JSON; nil if it contains no `error`.
     ///
     /// Errors may come with status 200.
     package init?(_ answer: HTTPAnswer) {
@@ -30,19 +30,20 @@ package struct ErrorResponse: Sendable, Equatable {
         self.init(error, members.description ?? "", answer.body)
     }
 
-    /// Reads an authorization response; nil if it holds no `error`.
+    /// Parses an authorization response; nil if it contains no `error`.
     package init?(response fields: [String: String]) {
         guard let error = fields["error"], !error.isEmpty else { return nil }
         let body = try? JSONEncoder().encode(fields)
         self.init(error, fields["error_description"] ?? "", body ?? Data())
     }
 
-    /// The response's members as a type that has further ones; nil if they aren't of its types.
+    /// Decodes the response's members as a type with additional members; nil if their types don't match.
     package func members<Members: Decodable>(_ type: Members.Type) -> Members? {
         try? JSONDecoder().decode(type, from: body)
     }
 
-    /// The authority's words, one line of them, or the error if it has none; `marks` end the words before their line does.
+    /// Returns the first line of the description, or the error code if there is none; `marks` end the text before the
+    /// end of the line.
     package func summary(endingAt marks: [String] = []) -> String {
         var text = Substring(description.utf8.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") })
         for end in marks {

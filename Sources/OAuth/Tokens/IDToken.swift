@@ -2,36 +2,36 @@ import Addresses
 package import FoundationEssentials
 package import Secrets
 
-/// Who signed in, as the ID token tells (OpenID Connect Core 1.0, 2).
+/// An ID token, which says who signed in (OpenID Connect Core 1.0, 2).
 ///
-/// It came from the token endpoint itself over TLS, which stands for its signature (3.1.3.7, rule 6) if its issuer publishes no keys
-/// (`IssuerKeys`); everything else of that clause is checked.
+/// The token came directly from the token endpoint over TLS, which replaces checking its signature (3.1.3.7, rule 6) if
+/// the issuer publishes no keys (`IssuerKeys`). All other rules of that clause are checked.
 package struct IDToken: Sendable, Equatable {
-    /// How far the clocks of an authority's servers may be apart, in seconds.
+    /// The tolerance for differences between the clocks of an authority's servers, in seconds.
     private static let skew = 300.0
-    /// OpenID Connect Core 1.0, 2.
+    /// The maximum length of `sub` (OpenID Connect Core 1.0, 2).
     private static let longestSubject = 255
 
-    /// `iss`.
+    /// The `iss` claim.
     package let issuer: String
-    /// `aud`.
+    /// The `aud` claim.
     package let audiences: [String]
     let expires: Int
     let issued: Int?
     let notBefore: Int?
     let nonce: String?
-    /// `sub`: the account, for this issuer.
+    /// The `sub` claim, which identifies the account at this issuer.
     package let subject: String
-    /// The signature's algorithm; nil if the header doesn't say.
+    /// The signature's algorithm; nil if the header doesn't name it.
     package let algorithm: String?
-    /// Which of the issuer's keys it is signed with; nil if the header doesn't say.
+    /// The ID of the issuer's signing key; nil if the header doesn't name it.
     let keyID: String?
     private let authorizedParty: String?
     private let payload: Data
 
-    /// Reads a token's claims; nothing is checked yet.
+    /// Parses a token's claims without checking them.
     ///
-    /// - Throws: `broken` if it is no JSON web token.
+    /// - Throws: `broken` if it isn't a JSON web token.
     package init(_ token: Secret) throws(OAuthError) {
         let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
@@ -51,27 +51,27 @@ package struct IDToken: Sendable, Equatable {
         self.payload = payload
     }
 
-    /// The token's claims as a type that has further ones; nil if they aren't of its types.
+    /// Decodes the claims as a type with additional claims; nil if their types don't match.
     package func claims<Claims: Decodable>(_ type: Claims.Type) -> Claims? {
         try? JSONDecoder().decode(type, from: payload)
     }
 
-    /// What the token must say.
+    /// The required contents of the token.
     package struct Expectation: Sendable {
-        /// The issuer, byte for byte.
+        /// The issuer, compared byte for byte.
         var issuer: String
         /// The client ID.
         var audience: String
-        /// The nonce sent with the authorization request; nil if there was none.
+        /// The nonce of the authorization request; nil if there was none.
         var nonce: String?
 
-        /// Whether the token must say all that OpenID Connect wants it to.
+        /// Whether the token must contain everything that OpenID Connect requires.
         ///
-        /// That is when it was made, how it is signed and, if it is for several, who asked for it. Some authorities leave
-        /// some of it out.
+        /// That includes its issue time, its signature's algorithm and, if it has several audiences, the authorized
+        /// party. Some authorities omit some of these.
         package var isStrict = false
 
-        /// Makes an expectation.
+        /// Creates a lenient expectation.
         package init(issuer: String, audience: String, nonce: String?) {
             self.issuer = issuer
             self.audience = audience
@@ -79,15 +79,15 @@ package struct IDToken: Sendable, Equatable {
         }
     }
 
-    /// Checks the token (OpenID Connect Core 1.0, 3.1.3.7).
+    /// Validates the token (OpenID Connect Core 1.0, 3.1.3.7).
     ///
-    /// Its times are judged by the clock of the authority, which has just sent it: this computer's may be hours off, and the
-    /// token is none the worse for it.
+    /// Its times are compared with the clock of the authority, which has just sent it: this computer's clock may be
+    /// hours off, which doesn't make the token invalid.
     ///
     /// - Parameters:
-    ///   - expectation: what the token must say.
-    ///   - sent: when the authority sent it, by its own clock; nil if it didn't say, which leaves when it made it.
-    /// - Throws: `broken`, naming the claim that is wrong.
+    ///   - expectation: The required contents.
+    ///   - sent: When the authority sent the token, by its own clock; if nil, the token's issue time is used.
+    /// - Throws: `broken`, naming the wrong claim.
     package func check(_ expectation: Expectation, sent: Date?) throws(OAuthError) {
         guard issuer.utf8.elementsEqual(expectation.issuer.utf8) else {
             throw Self.wrong(
@@ -109,7 +109,7 @@ package struct IDToken: Sendable, Equatable {
         }
     }
 
-    /// Checks what every token must say, whoever it is for.
+    /// Checks the rules that apply to every token.
     private func checkForm(for audience: String) throws(OAuthError) {
         guard let algorithm, algorithm.lowercased() != "none" else { throw Self.wrong("is not signed") }
         guard audiences.count == 1 || authorizedParty == audience else {

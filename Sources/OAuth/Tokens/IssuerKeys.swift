@@ -1,14 +1,14 @@
 import JWTKit
 package import Secrets
 
-/// The keys that an issuer publishes to check its signatures by (RFC 7517).
+/// The public keys of an issuer, for verifying its signatures (RFC 7517).
 package struct IssuerKeys: Sendable {
-    /// Nobody has more in use.
+    /// The limit of keys; no issuer uses more.
     private static let most = 64
 
     private let keys: [JWK]
 
-    /// Asks an issuer for its keys.
+    /// Fetches an issuer's keys.
     ///
     /// - Throws: `unavailable` if they can't be read.
     package static func fetch(
@@ -23,9 +23,9 @@ package struct IssuerKeys: Sendable {
         return IssuerKeys(keys: document.keys.prefix(most).compactMap(\.key))
     }
 
-    /// Checks that one of the keys has signed a token.
+    /// Verifies that one of the keys signed a token.
     ///
-    /// - Throws: `untrusted` if none has.
+    /// - Throws: `untrusted` if none did.
     package func verify(_ token: Secret, _ claims: IDToken) async throws(OAuthError) {
         let named = keys.filter { claims.keyID == nil || $0.keyIdentifier.map { $0.string == claims.keyID } ?? true }
         for key in named where await Self.verifies(token, by: key) { return }
@@ -55,7 +55,7 @@ package struct IssuerKeys: Sendable {
         var keys: [Entry]
     }
 
-    /// A key of a kind that nobody here knows is none.
+    /// A key in the set; nil if its type isn't supported.
     private struct Entry: Decodable {
         var key: JWK?
 
@@ -64,6 +64,6 @@ package struct IssuerKeys: Sendable {
 }
 
 extension IDToken {
-    /// Whether its signature is made with a key that the issuer could publish, and not with the client's secret.
+    /// Whether the token is signed with a public-key algorithm rather than with the client secret.
     package var isSignedForAll: Bool { algorithm.map { !$0.hasPrefix("HS") } ?? false }
 }

@@ -1,9 +1,9 @@
-/// A whole number that an authority may write as a number or as a string.
+/// A whole number that an authority may send as a number or as a string.
 package struct LenientNumber: Decodable, Sendable, Equatable {
     /// The number.
     package let value: Int
 
-    /// Reads either.
+    /// Decodes either form.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int.self) {

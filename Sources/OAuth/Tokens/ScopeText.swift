@@ -1,6 +1,6 @@
-/// The value of `scope` (RFC 6749, 3.3).
+/// The value of the `scope` parameter (RFC 6749, 3.3).
 package enum ScopeText {
-    /// Cuts it at runs of spaces, and of anything else that no scope may hold; each scope comes once.
+    /// Splits it at spaces and any characters that scopes can't contain; removes duplicates.
     package static func split(_ text: String) -> [String] {
         var seen: Set<String> = []
         return text.unicodeScalars.split { !(0x21...0x7E).contains($0.value) || $0 == "\"" || $0 == "\\" }

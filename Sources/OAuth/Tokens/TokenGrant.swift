@@ -2,15 +2,15 @@ package import Secrets
 
 /// A grant to redeem at the token endpoint (RFC 6749, 4.1.3 and 6; RFC 8628, 3.4).
 package enum TokenGrant: Sendable {
-    /// An authorization code, with what it is tied to.
+    /// An authorization code with its redirect URI and code verifier.
     case code(Secret, redirectURI: String, verifier: String)
     case refreshToken(Secret)
-    /// The client's own word (RFC 6749, 4.4).
+    /// The client's own credentials (RFC 6749, 4.4).
     case clientCredentials
-    /// A device code, which the person may not have typed in yet.
+    /// A device code, whose user code may not have been entered yet.
     case deviceCode(Secret)
 
-    /// The form that is sent.
+    /// Returns the fields of the token request.
     package func fields(for client: OAuthClient) -> [FormEncoding.Field] {
         switch self {
         case .code(let code, let redirectURI, let verifier):
@@ -30,7 +30,7 @@ package enum TokenGrant: Sendable {
         }
     }
 
-    /// Where a refusal comes in.
+    /// The stage of a refusal of this grant.
     var stage: OAuthError.Stage {
         switch self {
         case .code: .redemption
@@ -51,13 +51,13 @@ package enum TokenGrant: Sendable {
 }
 
 extension OAuthClient {
-    /// Sends a grant to the token endpoint and reads the answer.
+    /// Redeems a grant at the token endpoint.
     ///
     /// - Parameters:
-    ///   - grant: the grant.
-    ///   - headers: further headers.
-    /// - Returns: the tokens, not yet checked.
-    /// - Throws: what the authority refuses with, or why there is no answer.
+    ///   - grant: The grant.
+    ///   - headers: Additional headers.
+    /// - Returns: The tokens, unvalidated.
+    /// - Throws: the authority's refusal, or the reason why there is no answer.
     package func redeem(
         _ grant: TokenGrant, headers: [(String, String)] = []
     ) async throws(OAuthError) -> TokenResponse {

@@ -1,30 +1,30 @@
 package import FoundationEssentials
 package import Secrets
 
-/// A successful answer of the token endpoint (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
+/// A successful token response (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
 package struct TokenResponse: Sendable, Equatable {
     /// More would not fit the line that it is handed on in.
     private static let longestToken = 60_000
 
-    /// `token_type` as it came; nil if the authority didn't say.
+    /// `token_type`, unchanged; nil if the authority sent none.
     package let tokenType: String?
-    /// The access token; a bearer token (RFC 6750).
+    /// The access token, a bearer token (RFC 6750).
     package let accessToken: Secret
-    /// Seconds until it expires; nil if the authority didn't say.
+    /// Seconds until the access token expires; nil if the authority didn't say.
     package let expiresIn: Int?
-    /// The refresh token.
+    /// The refresh token; nil if the authority sent none.
     package let refreshToken: Secret?
-    /// The ID token; nothing of it is checked.
+    /// The ID token, unvalidated.
     package let idToken: Secret?
-    /// Nil if the authority didn't say: then what was asked for was granted.
+    /// The granted scope; nil if it equals the requested scope.
     package let scope: String?
-    /// When the authority sent it, by its own clock.
+    /// When the authority sent the response, by its own clock.
     package let sent: Date?
     private let answer: HTTPAnswer
 
-    /// Reads an answer.
+    /// Parses an answer.
     ///
-    /// - Throws: what the authority refused with, or `unavailable` if the answer is no JSON.
+    /// - Throws: the authority's refusal, or `unavailable` if the answer isn't JSON.
     init(_ answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
         do throws(OAuthError) {
             try self.init(settled: answer, from: authority, stage: stage)
@@ -35,7 +35,7 @@ package struct TokenResponse: Sendable, Equatable {
         }
     }
 
-    /// No such resource, no such method there, or somewhere else (RFC 9110, 15.4 and 15.5).
+    /// The statuses for a missing resource or method, or one that moved (RFC 9110, 15.4 and 15.5).
     private static let statusesOfNobody: Set = [301, 302, 303, 307, 308, 404, 405, 410]
 
     private init(settled answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
@@ -69,19 +69,19 @@ package struct TokenResponse: Sendable, Equatable {
         self.answer = answer
     }
 
-    /// The answer's members as a type that has further ones; nil if they aren't of its types.
+    /// Decodes the answer's members as a type with additional members; nil if their types don't match.
     package func members<Members: Decodable>(_ type: Members.Type) -> Members? {
         answer.json(type)
     }
 
-    /// The error for an answer that isn't one.
+    /// Returns the error for an answer that isn't a token response.
     package static func unreadable(from authority: String, status: Int = 200) -> OAuthError {
         OAuthError(
             .unavailable, "\(authority) answered with something that is not a token response (HTTP \(status))",
             hint: "check that no proxy or network sign-in page is in between")
     }
 
-    /// A lifetime that was told in seconds, or until a time since 1970; nil if neither was.
+    /// Returns a lifetime given in seconds, or as an end time since 1970; nil if there is neither.
     package func lifetime(_ seconds: LenientNumber?, until time: LenientNumber? = nil) -> Int? {
         if let seconds { return Self.bounded(seconds.value) }
         return time.map { answer.lifetime(until: Double($0.value)) }

@@ -1,11 +1,11 @@
 package import Secrets
 
 extension OAuthClient {
-    /// Has the authority take back a refresh token, and what was got by it (RFC 7009).
+    /// Revokes a refresh token and the tokens obtained with it (RFC 7009).
     ///
-    /// A token that the authority doesn't know is as good as taken back.
+    /// A token that the authority doesn't know counts as revoked.
     ///
-    /// - Throws: what the authority refuses with, or why it can't be asked.
+    /// - Throws: the authority's refusal, or the reason why it can't be reached.
     package func revoke(_ refreshToken: Secret, at endpoint: String) async throws(OAuthError) {
         let fields: [FormEncoding.Field] = [
             ("token", refreshToken.reveal()), ("token_type_hint", "refresh_token"),
@@ -16,9 +16,9 @@ extension OAuthClient {
         throw OAuthError(.unavailable, "\(authority) did not revoke the token (HTTP \(answer.status))")
     }
 
-    /// Asks a resource of the authority's, with a token for it.
+    /// Gets a resource of the authority with an access token.
     ///
-    /// - Throws: `unavailable` if it answers with anything but success.
+    /// - Throws: `unavailable` if the answer isn't a success.
     package func answer(of resource: String, to accessToken: Secret) async throws(OAuthError) -> HTTPAnswer {
         let proof = ("authorization", "Bearer \(accessToken.reveal())")
         let answer = try await transport.get(resource, headers: [proof])
