@@ -1,34 +1,34 @@
 import PluginOAuth
 package import PluginWire
 
-/// What makes one plugin of this family differ from the others.
+/// The differences between the Microsoft plugins.
 package struct AuthorityProfile: Sendable {
     /// The plugin's name.
     package let name: String
-    /// The kind of authority it serves.
+    /// The supported kind of authority.
     package let kind: Authority.Kind
-    /// Why the plugin doesn't serve an authority of its kind, or nil if it does.
+    /// Returns why the plugin doesn't serve an authority of its kind; nil if it does.
     package let refuses: @Sendable (Authority) -> PluginError?
-    /// The plugin's own reading of a refusal, before the one that all share.
+    /// The plugin's own interpretation of a refusal, which takes precedence over the common one.
     package let explains: @Sendable (EntraRefusal, Authority) -> PluginError?
 
-    /// Whether it turns its tokens into what registries and AWS take.
+    /// Whether tokens can be exchanged for the credentials of container registries and AWS.
     package let exchanges: Bool
     /// Whether it gets tokens for applications.
     package let identities: Bool
-    /// Whether a refusal means that the person has forgotten the password and wants another.
+    /// Whether an error means that the user has forgotten the password and wants to reset it.
     package let isForgottenPassword: @Sendable (PluginError) -> Bool
 
-    /// Makes a profile.
+    /// Creates a profile.
     ///
     /// - Parameters:
-    ///   - name: the plugin's name.
-    ///   - kind: the kind of authority.
-    ///   - refuses: why an authority isn't served, or nil.
-    ///   - explains: an error for a refusal that only this kind of authority knows, or nil.
-    ///   - exchanges: whether its tokens can be exchanged at registries and AWS.
-    ///   - identities: whether applications get tokens there by themselves.
-    ///   - isForgottenPassword: whether an error of `explains` asks for a reset of the password.
+    ///   - name: The plugin's name.
+    ///   - kind: The kind of authority.
+    ///   - refuses: Returns why an authority isn't served, or nil.
+    ///   - explains: Returns an error for a refusal that is specific to this kind of authority, or nil.
+    ///   - exchanges: Whether tokens can be exchanged at container registries and AWS.
+    ///   - identities: Whether applications can get tokens there without a user.
+    ///   - isForgottenPassword: Whether an error of `explains` requires a password reset.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
         explains: @escaping @Sendable (EntraRefusal, Authority) -> PluginError? = { _, _ in nil },
@@ -44,7 +44,7 @@ package struct AuthorityProfile: Sendable {
         self.isForgottenPassword = isForgottenPassword
     }
 
-    /// What `describe` answers.
+    /// The answer to `describe`.
     package var description: PluginDescription {
         var description = PluginDescription(
             name: name, version: FirstParty.version, protocols: [PluginProtocol.version],

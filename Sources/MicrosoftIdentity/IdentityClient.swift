@@ -6,17 +6,17 @@ import PluginOAuth
 package import PluginWire
 import Secrets
 
-/// Does what the host asks of one of Microsoft's identity plugins.
+/// Handles the host's requests for Microsoft's identity plugins.
 package struct IdentityClient: Sendable {
     let profile: AuthorityProfile
     private let connector: AuthorityConnector
 
-    /// Makes a client.
+    /// Creates a client.
     ///
     /// - Parameters:
-    ///   - profile: the plugin's.
-    ///   - environment: where proxies and certificates are looked for.
-    ///   - limits: how long and how much an authority may answer.
+    ///   - profile: The plugin's profile.
+    ///   - environment: The environment with the proxy and certificate variables.
+    ///   - limits: The limits of time and size for an authority's answers.
     package init(
         _ profile: AuthorityProfile, environment: [String: String] = ProcessInfo.processInfo.environment,
         limits: Transport.Limits = .init()
@@ -25,13 +25,13 @@ package struct IdentityClient: Sendable {
         connector = AuthorityConnector(environment: environment, limits: limits, headers: Self.headers)
     }
 
-    /// Signs a person in, by the first of the request's flows that can be used here.
+    /// Signs a user in with the first of the request's flows that is possible here.
     ///
     /// - Parameters:
-    ///   - request: an `authorize` request.
-    ///   - person: who signs in.
-    /// - Returns: checked tokens.
-    /// - Throws: why there are none.
+    ///   - request: An `authorize` request.
+    ///   - person: The user who signs in.
+    /// - Returns: Validated tokens.
+    /// - Throws: the reason why there are none.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
@@ -47,7 +47,7 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    /// The headers by which Entra's logs tell who asked.
+    /// Returns the headers that identify the client in Entra's logs.
     private static func headers(for request: PluginRequest) -> [(name: String, value: String)] {
         [
             ("x-client-sku", "lanyard"), ("x-client-ver", FirstParty.version), ("x-client-os", "linux"),
@@ -57,11 +57,11 @@ package struct IdentityClient: Sendable {
         ]
     }
 
-    /// Redeems a refresh token (RFC 6749, 6), for an audience at the account's home tenant.
+    /// Redeems a refresh token (RFC 6749, 6), at the account's home tenant if the authority is an audience.
     ///
-    /// - Parameter request: a `renew` request.
-    /// - Returns: checked tokens; with a refresh token only if the authority gave a new one.
-    /// - Throws: why there are none; `interaction-required` if the person can help.
+    /// - Parameter request: A `renew` request.
+    /// - Returns: Validated tokens; with a refresh token only if the authority issued a new one.
+    /// - Throws: the reason why there are none; `interaction-required` if the user can fix it.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let refreshToken = try request.requiredRefreshToken()
         return try await connector.connected(request) { transport throws(PluginError) in
@@ -71,22 +71,22 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    /// Finds out whether the authority can be asked from here, and whether it knows the client.
+    /// Checks whether the authority can be reached from here and knows the client.
     ///
-    /// - Parameter request: a `probe` request.
-    /// - Returns: what was tried and works.
-    /// - Throws: why it doesn't.
+    /// - Parameter request: A `probe` request.
+    /// - Returns: The checks that succeeded.
+    /// - Throws: the reason why the authority doesn't work.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
             try await AuthoritySession.open(request, profile: profile, over: transport).probe()
         }
     }
 
-    /// Gets a token as an application, which proves itself by a secret, a certificate or somebody's assertion.
+    /// Gets a token as an application, which authenticates with a secret, a certificate or a federated assertion.
     ///
-    /// - Parameter request: an `authenticate` request.
-    /// - Returns: the token, with neither account nor refresh token.
-    /// - Throws: `unsupported` for another kind of identity; why there is none.
+    /// - Parameter request: An `authenticate` request.
+    /// - Returns: The token, without account and refresh token.
+    /// - Throws: `unsupported` for other kinds of identity, or the reason why there is no token.
     package func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         guard profile.identities, let identity = request.identity, identity.kind == .client else {
             throw PluginError(
@@ -98,11 +98,11 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    /// Turns a token into what a registry or AWS takes.
+    /// Exchanges a token for the credentials of a container registry or AWS.
     ///
-    /// - Parameter request: an `exchange` request.
-    /// - Returns: what they gave.
-    /// - Throws: `unsupported` for another exchange; why there is nothing else.
+    /// - Parameter request: An `exchange` request.
+    /// - Returns: The credentials.
+    /// - Throws: `unsupported` for other exchanges, or the reason why there are no credentials.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         let name = request.exchange ?? ""
         guard profile.exchanges, [RegistryExchange.name, STSExchange.name].contains(name) else {
@@ -117,8 +117,8 @@ package struct IdentityClient: Sendable {
     /// Opens the authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
     ///
     /// - Parameters:
-    ///   - request: a `sign-out` request.
-    ///   - person: whose browser has the session.
+    ///   - request: A `sign-out` request.
+    ///   - person: The user whose browser has the session.
     /// - Throws: `unsupported` if the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
         let url = try await connector.connected(request) { transport throws(PluginError) in
@@ -131,9 +131,11 @@ package struct IdentityClient: Sendable {
         try await person.endSession(at: url)
     }
 
-    /// What names the session: Entra takes a hint, B2C only an ID token, which tells more than a browser need be told.
+    /// Returns parameters that identify the session: a hint for Entra; for B2C only an ID token would do, which
+    /// contains more than the browser needs to know.
     ///
-    /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the authority says that it's done.
+    /// There is no `post_logout_redirect_uri`, because nothing here waits for it; the authority's page says that the
+    /// session has ended.
     private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {
         let token = request.idTokenHint.flatMap { try? EntraClaims($0) }
         let hint = token?.loginHint ?? request.signIn.loginHint ?? token?.username

@@ -1,24 +1,25 @@
 package import PluginKit
 package import PluginWire
 
-/// A plugin of this family: what sets it apart is in its client's profile, and the client does the rest.
+/// A plugin for one kind of Microsoft authority; its client's profile makes the difference, and the client does the
+/// work.
 package protocol MicrosoftPlugin: AuthorityPlugin {
-    /// Does what the host asks.
+    /// The client that handles the host's requests.
     var client: IdentityClient { get }
 }
 
 extension MicrosoftPlugin {
-    /// Name, version, protocol versions and flows.
+    /// The name, version, protocol versions and flows.
     package var description: PluginDescription { client.profile.description }
 
-    /// Signs a person in.
+    /// Signs a user in.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
         try await client.authorize(request, person)
     }
 
-    /// Redeems a refresh token, for an audience at the account's home tenant.
+    /// Redeems a refresh token, at the account's home tenant if the authority is an audience.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         try await client.renew(request)
     }
@@ -30,12 +31,12 @@ extension MicrosoftPlugin {
         try await client.authenticate(request)
     }
 
-    /// Turns a token into what a registry or AWS takes.
+    /// Exchanges a token for the credentials of a container registry or AWS.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         try await client.exchange(request)
     }
 
-    /// Reads what the authority says of itself, and asks whether it knows the client.
+    /// Fetches the authority's metadata, and checks whether it knows the client.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await client.probe(request)
     }

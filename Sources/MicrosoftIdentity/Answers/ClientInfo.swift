@@ -1,19 +1,19 @@
 import Addresses
 import FoundationEssentials
 
-/// Entra's `client_info`: who signed in, apart from any ID token.
+/// Entra's `client_info`, which identifies the account independently of any ID token.
 package struct ClientInfo: Sendable, Equatable {
     /// The tenant of all personal accounts.
     package static let personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-    /// The object id in the home tenant; for B2C with `-policy` appended.
+    /// The object ID in the home tenant; for B2C with `-policy` appended.
     package let uid: String?
-    /// The home tenant.
+    /// The home tenant's ID.
     package let utid: String?
 
-    /// Reads base64url JSON.
+    /// Parses base64url-encoded JSON.
     ///
-    /// - Throws: `ClientInfoError` if it is neither; missing or further members are no error.
+    /// - Throws: `ClientInfoError` if it isn't; missing or additional members are no error.
     package init(_ text: String) throws(ClientInfoError) {
         guard text.utf8.count <= 16_384, let bytes = Base64URL.decode(text),
             let members = try? JSONDecoder().decode(Members.self, from: Data(bytes))
@@ -22,13 +22,13 @@ package struct ClientInfo: Sendable, Equatable {
         utid = members.utid.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// `uid.utid`, lower case, or nil if a half is missing.
+    /// `uid.utid` in lower case; nil if either half is missing.
     package var homeAccountID: String? {
         guard let uid, let utid else { return nil }
         return "\(uid).\(utid)".lowercased()
     }
 
-    /// Whether the account is a personal one.
+    /// Whether the account is personal.
     package var isPersonal: Bool { utid?.lowercased() == Self.personalTenant }
 
     private struct Members: Decodable {
@@ -37,5 +37,5 @@ package struct ClientInfo: Sendable, Equatable {
     }
 }
 
-/// A `client_info` that cannot be read.
+/// The error for a `client_info` that can't be parsed.
 package struct ClientInfoError: Error, Sendable, Equatable {}

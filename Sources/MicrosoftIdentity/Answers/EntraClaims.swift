@@ -2,19 +2,19 @@ import Addresses
 import OAuth
 import Secrets
 
-/// Who signed in, as the ID tokens of Microsoft's authorities tell.
+/// The ID token of a Microsoft authority, which says who signed in.
 struct EntraClaims: Sendable, Equatable {
     let token: IDToken
     let objectID: String?
     let tenantID: String?
     let name: String?
     let username: String?
-    /// What to name the session by when it is ended.
+    /// The `logout_hint` for ending the session.
     let loginHint: String?
 
-    /// Reads a token's claims; nothing is checked yet.
+    /// Parses a token's claims without checking them.
     ///
-    /// - Throws: `broken` if it is no JSON web token.
+    /// - Throws: `broken` if it isn't a JSON web token.
     init(_ text: Secret) throws(OAuthError) {
         token = try IDToken(text)
         guard let claims = token.claims(Payload.self) else {
@@ -28,8 +28,10 @@ struct EntraClaims: Sendable, Equatable {
             .compactMap(\.self).first { !$0.isEmpty }
     }
 
-    /// The issuer that the token must name: the token's, if that is the configuration's for the token's tenant at any host of
-    /// the environment, else the configuration's.
+    /// Returns the issuer that the token must name.
+    ///
+    /// It is the token's own issuer if that equals the configuration's, for the token's tenant, at any host of the
+    /// environment; else the configuration's.
     func expectedIssuer(_ issuer: String, aliases: [String]) -> String {
         let expected = issuer.replacing(bytes: "{tenantid}", with: tenantID ?? "")
         guard let named = try? HTTPSAddress(token.issuer), let wanted = try? HTTPSAddress(expected) else {

@@ -3,7 +3,7 @@ package import OAuth
 package import PluginWire
 
 extension EntraRefusal {
-    /// The same in the plugin protocol's terms, with what a person can do about it.
+    /// Converts the refusal to an error of the plugin protocol, with a hint for the user.
     package func pluginError(_ stage: OAuthError.Stage) -> PluginError {
         var result = PluginError(code(stage), message(stage), hint: hint(stage))
         result.error = error.plain(limit: 100)
@@ -26,15 +26,15 @@ extension EntraRefusal {
         }
     }
 
-    /// What a person can decline at an authority's page.
+    /// The steps that a user can decline at an authority's page.
     enum Declined {
-        /// What the application asks for.
+        /// The application's permissions.
         case consent
         /// The sign-in.
         case signIn
     }
 
-    /// What the person declined; nil if it was the authority that refused.
+    /// The step that the user declined; nil if the authority itself refused.
     var declined: Declined? {
         if codes.contains(Self.declinedConsent) { return .consent }
         guard ["access_denied", "authorization_declined"].contains(error) else { return nil }
@@ -42,7 +42,7 @@ extension EntraRefusal {
         return isPlain ? .signIn : nil
     }
 
-    /// What suberrors (MSAL's classification) and numbers mean to whoever can do something about it.
+    /// The reasons, as far as someone can act on them, from suberrors (MSAL's classification) and numbers.
     private var reasons: Set<PluginError.Reason> {
         var reasons: Set<PluginError.Reason> = []
         switch suberror {
@@ -59,11 +59,13 @@ extension EntraRefusal {
         return reasons
     }
 
-    /// Numbers for an account that the tenant doesn't know or doesn't let in.
+    /// The numbers for an account that the tenant doesn't know or doesn't admit.
     private static let strangers: Set<Int> = [50020, 50034, 50105, 500_212, 500_213]
 
-    /// The kind of error; for a refresh as MSAL for Objective-C has it, where all needs the person but what the person
-    /// can't change.
+    /// Returns the error code.
+    ///
+    /// For a renewal, it follows MSAL for Objective-C: every error requires interaction unless the user can't change
+    /// anything about it.
     private func code(_ stage: OAuthError.Stage) -> PluginError.Code {
         switch (error, suberror ?? "") {
         case ("tokentransferfailedotc", _), ("invalid_grant", "transfer_token_expired"),
@@ -78,7 +80,7 @@ extension EntraRefusal {
         default: break
         }
         if codes.contains(50196) { return .throttled }
-        // There is no person who could do anything.
+        // There is no user who could do anything.
         if stage == .authentication { return .invalidRequest }
         if stage != .refresh, declined != nil { return .cancelled }
         if codes.contains(Self.resetPassword) { return .interactionRequired }
@@ -117,11 +119,11 @@ extension EntraRefusal {
 
     private static let resetPassword = 50142
     private static let declinedConsent = 65004
-    /// No at the page that a device code is typed at.
+    /// The user declined on the page for device codes.
     private static let declinedCode = 70017
 }
 
-/// What a person can do about Entra's errors, by AADSTS number (learn.microsoft.com/entra/identity-platform/reference-error-codes).
+/// Hints for Entra's errors, by AADSTS number (learn.microsoft.com/entra/identity-platform/reference-error-codes).
 private enum Advice {
     static func of(_ number: Int, at stage: OAuthError.Stage) -> String? {
         if stage == .device, let reason = kindToBrowsers[number] {
@@ -131,7 +133,7 @@ private enum Advice {
         return registration[number] ?? policy[number] ?? person[number]
     }
 
-    /// What helps an application that proves itself.
+    /// Hints for an application that authenticates itself.
     private static let application: [Int: String] = [
         7000215: "check the client secret: use the secret's value, not its ID",
         7000222: "the client secret has expired: make a new one in the app registration, and give it to lanyard",
@@ -152,7 +154,7 @@ private enum Advice {
         50196: "the same request came too often: wait a few minutes, and look for a script that repeats it",
     ]
 
-    /// What only a change of the configuration or the app registration helps against.
+    /// Hints for errors that only a change of the configuration or the app registration can fix.
     static let registration: [Int: String] = [
         50011: "add http://localhost to the app registration's redirect URIs for mobile and desktop applications",
         700016: "check the client ID, and that the application exists in the authority's tenant",
@@ -169,7 +171,7 @@ private enum Advice {
         50194: "configure the authority with the tenant's id: the application is for one tenant only",
     ]
 
-    /// What a policy of the organisation forbids here.
+    /// Hints for policies of the organisation that forbid the sign-in.
     static let policy: [Int: String] = [
         53000: "a policy requires a compliant device: sign in on one, or ask the administrator",
         53001: "a policy requires a domain-joined device: sign in on one, or ask the administrator",
@@ -180,13 +182,13 @@ private enum Advice {
         90094: "an administrator has to consent to the application first",
     ]
 
-    /// What of that a browser may satisfy if a code didn't.
+    /// The policies that a browser may satisfy although a device code didn't.
     private static let kindToBrowsers: [Int: String] = [
         53000: "a policy requires a compliant device", 53001: "a policy requires a domain-joined device",
         53003: "a Conditional Access policy blocks this sign-in", 50097: "a policy requires a registered device",
     ]
 
-    /// What the person can do at the sign-in page.
+    /// Hints for errors that the user can fix on the sign-in page.
     static let person: [Int: String] = [
         50076: "sign in again and pass multi-factor authentication",
         50079: "sign in again and set up multi-factor authentication",

@@ -1,28 +1,28 @@
 import Addresses
 package import OAuth
 
-/// What Microsoft's authorities refuse with: OAuth's error, and their further members.
+/// An error response of a Microsoft authority: OAuth's error and its additional members.
 package struct EntraRefusal: Sendable, Equatable {
     private let response: ErrorResponse
-    /// A finer error, lower case.
+    /// A more specific error, in lower case.
     package let suberror: String?
-    /// AADSTS numbers, of the answer's list or the description.
+    /// The AADSTS numbers, from the response's list or its description.
     package let codes: [Int]
-    /// A claims challenge.
+    /// A claims challenge; nil if there is none.
     package let claims: String?
-    /// Names the request in the authority's logs.
+    /// The ID of the request in the authority's logs.
     package let correlationID: String?
-    /// Names the answer in the authority's logs.
+    /// The ID of the response in the authority's logs.
     package let traceID: String?
-    /// When the authority refused, by its clock.
+    /// When the authority refused, by its own clock.
     package let timestamp: String?
 
-    /// The error, lower case.
+    /// The error code, in lower case.
     package var error: String { response.error }
-    /// The authority's own words.
+    /// The authority's description of the error.
     package var description: String { response.description }
 
-    /// Makes a refusal of its parts.
+    /// Creates a refusal from its parts.
     package init(
         _ response: ErrorResponse, suberror: String? = nil, codes: [Int] = [], claims: String? = nil,
         correlationID: String? = nil, traceID: String? = nil, timestamp: String? = nil
@@ -37,7 +37,7 @@ package struct EntraRefusal: Sendable, Equatable {
         self.timestamp = timestamp ?? Self.timestamp(in: words)
     }
 
-    /// Reads what a response has besides OAuth's members.
+    /// Parses the members that a response has besides OAuth's.
     package init(reading response: ErrorResponse) {
         let members = response.members(Members.self)
         self.init(
@@ -46,26 +46,26 @@ package struct EntraRefusal: Sendable, Equatable {
             timestamp: members?.timestamp)
     }
 
-    /// The authority's words without what follows them (trace id, correlation id, timestamp), its number before them.
+    /// The description without the trailing trace ID, correlation ID and timestamp, starting with the error's number.
     package var summary: String {
         let shown = response.summary(endingAt: [" Trace ID:", " Correlation ID:"])
         guard let code = codes.first(where: { $0 > 0 }), !shown.contains("AADSTS\(code)") else { return shown }
         return "AADSTS\(code): \(shown)"
     }
 
-    /// An id that authorization responses and B2C's errors have in their text only.
+    /// Returns an ID that authorization responses and B2C's errors contain only in their text.
     private static func identifier(behind mark: String, in description: String) -> String? {
         let id = run(of: "-0123456789abcdefABCDEF", behind: mark, in: description)
         return id.utf8.count == 36 ? id : nil
     }
 
-    /// Such as `2026-01-31 12:34:56Z`.
+    /// Returns a time such as `2026-01-31 12:34:56Z`.
     private static func timestamp(in description: String) -> String? {
         let time = run(of: "-:TZ. 0123456789", behind: "Timestamp: ", in: description).trimmed(of: " .")
         return time.isEmpty || time.utf8.count > 32 ? nil : String(time)
     }
 
-    /// The bytes behind a mark that are all of these; empty if it doesn't occur.
+    /// Returns the run of these bytes after a mark; empty if the mark doesn't occur.
     private static func run(of bytes: String, behind mark: String, in description: String) -> String {
         let allowed = Array(bytes.utf8)
         guard let found = description.utf8.firstRange(of: mark.utf8) else { return "" }
@@ -88,7 +88,7 @@ package struct EntraRefusal: Sendable, Equatable {
         var timestamp: String?
 
         enum CodingKeys: String, CodingKey {
-            /// What authorization responses call it.
+            /// The name in authorization responses.
             case subcode = "error_subcode"
             case suberror
             case codes = "error_codes"

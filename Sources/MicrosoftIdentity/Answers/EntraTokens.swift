@@ -1,8 +1,8 @@
 import OAuth
 
-/// A token response with what Microsoft's authorities add to it.
+/// A token response with the additional members of Microsoft's authorities.
 struct EntraTokens: Sendable, Equatable {
-    /// What is assumed if nothing is said.
+    /// The lifetime if the response has none.
     private static let usualLifetime = 3_600
 
     let response: TokenResponse
@@ -12,9 +12,9 @@ struct EntraTokens: Sendable, Equatable {
     let familyID: String?
     let clientInfo: String?
 
-    /// Reads what a response has besides OAuth's members.
+    /// Parses the members that a response has besides OAuth's.
     ///
-    /// - Throws: `unavailable` if they are of other types.
+    /// - Throws: `unavailable` if their types don't match.
     init(_ response: TokenResponse, from authority: String) throws(OAuthError) {
         guard let members = response.members(Members.self) else { throw TokenResponse.unreadable(from: authority) }
         self.response = response

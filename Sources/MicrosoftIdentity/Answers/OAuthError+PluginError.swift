@@ -3,7 +3,8 @@ import PluginOAuth
 import PluginWire
 
 extension OAuthError {
-    /// The same in the plugin protocol's terms; `explain` gives an error for a refusal that only one kind of authority knows.
+    /// Converts the error to one of the plugin protocol; `explain` returns an error for refusals that are specific to
+    /// one kind of authority.
     func pluginError(explaining explain: (EntraRefusal) -> PluginError? = { _ in nil }) -> PluginError {
         if case .refused(let response, let stage) = kind {
             let refusal = EntraRefusal(reading: response)
@@ -14,7 +15,7 @@ extension OAuthError {
         return error
     }
 
-    /// The hint, in the words of Microsoft's portals.
+    /// The hint, in the terms of Microsoft's portals.
     private var advice: String? {
         switch kind {
         case .unusableRedirect: "use http://localhost, registered under mobile and desktop applications"

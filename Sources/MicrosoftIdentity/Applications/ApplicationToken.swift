@@ -5,9 +5,9 @@ import PluginOAuth
 import PluginWire
 import Secrets
 
-/// A token that an application gets by itself (RFC 6749, 4.4).
+/// The acquisition of an application's token, with the client credentials grant (RFC 6749, 4.4).
 struct ApplicationToken: Sendable {
-    /// What shows that the application is itself.
+    /// The application's credential.
     private enum Proof: Sendable {
         case secret(Secret)
         case certificate(ClientCertificate, sendsChain: Bool)
@@ -20,17 +20,17 @@ struct ApplicationToken: Sendable {
     private let scope: String
     private let proof: Proof
 
-    /// Entra: the assertion is outside its time.
+    /// Entra's error for an assertion that has expired or isn't valid yet.
     private static let assertionOutsideItsTime = "AADSTS700024"
-    /// Entra: no federated credential of the application's matches the assertion.
+    /// Entra's errors for an assertion that matches none of the application's federated credentials.
     private static let unmatched: Set = [
         "AADSTS70021", "AADSTS700211", "AADSTS700212", "AADSTS700213", "AADSTS7002138",
     ]
 
-    /// Checks a request before anything is asked.
+    /// Validates a request before sending anything.
     ///
-    /// - Throws: `invalid-request` if the authority is no one tenant, the scopes are of several resources, or the certificate can't be
-    ///   used; as `AssertionSource.init`.
+    /// - Throws: `invalid-request` if the authority isn't a single tenant, the scopes belong to several resources, or
+    ///   the certificate can't be used; also the errors of `AssertionSource.init`.
     init(
         _ request: PluginRequest, _ identity: PluginIdentity, profile: AuthorityProfile, over transport: Transport
     ) throws(PluginError) {
@@ -40,7 +40,8 @@ struct ApplicationToken: Sendable {
         try Self.checkTenant(of: AuthoritySession.authority(request, profile: profile))
     }
 
-    /// Libraries of Microsoft's only warn of audiences, whose tokens would be of the application's home tenant.
+    /// Rejects audiences, whose tokens would be for the application's home tenant; Microsoft's libraries only warn
+    /// about them.
     private static func checkTenant(of authority: Authority) throws(PluginError) {
         let hint = "put the tenant's id or domain into the identity's authority"
         guard authority.audience == .identifier else {
@@ -55,9 +56,9 @@ struct ApplicationToken: Sendable {
         }
     }
 
-    /// Gets the token; once more with a new assertion if the first was outside its time.
+    /// Gets the token; tries once more with a new assertion if the first had expired or wasn't valid yet.
     func result() async throws(PluginError) -> PluginResult {
-        // First, so that no authority is asked for nothing.
+        // Get the assertion first, so that no authority is contacted in vain.
         let assertion = try await fetchedAssertion()
         let session = try await AuthoritySession.open(request, profile: profile, over: transport, recalling: true)
         do throws(PluginError) {
@@ -68,7 +69,7 @@ struct ApplicationToken: Sendable {
         }
     }
 
-    /// Somebody's assertion, read or fetched anew; nil if the application proves itself.
+    /// Reads or fetches the federated assertion; nil if the application has a credential of its own.
     private func fetchedAssertion() async throws(PluginError) -> Secret? {
         guard case .assertion(let source) = proof else { return nil }
         return try await source.assertion(over: transport)
@@ -97,12 +98,13 @@ struct ApplicationToken: Sendable {
         return result
     }
 
-    /// Seconds from which on a token is renewed at half its life, as MSAL does it.
+    /// The minimum lifetime, in seconds, of tokens that are renewed after half of it, as in MSAL.
     private static let longLife = 7_200
 
     private struct Claims: Decodable { var tid: String? }
 
-    /// Names what the application's federated credential has to name; nothing else of an assertion is shown.
+    /// Adds the values that the application's federated credential must contain to the hint; nothing else of an
+    /// assertion is shown.
     private func explained(_ error: PluginError, _ assertion: Secret?) -> PluginError {
         guard !Self.unmatched.isDisjoint(with: error.errorCodes),
             let names = assertion?.unverifiedClaims(AssertionNames.self)
@@ -126,7 +128,7 @@ struct ApplicationToken: Sendable {
         }
     }
 
-    /// What goes along with one request to a token endpoint.
+    /// Returns the client authentication for one request to a token endpoint.
     private func authentication(
         for endpoint: String, _ assertion: Secret?
     ) throws(PluginError) -> ClientAuthentication {
@@ -143,7 +145,7 @@ struct ApplicationToken: Sendable {
         }
     }
 
-    /// The one resource that the scopes are of, as all that the application may do there.
+    /// Returns the `.default` scope of the only resource that the scopes belong to.
     private static func scope(of request: PluginRequest) throws(PluginError) -> String {
         let resources = Set(request.scopes.filter { !Scopes.isOpenID($0.lowercased()) }.map(\.resource))
         guard let resource = resources.first, resources.count == 1 else {
@@ -158,7 +160,7 @@ struct ApplicationToken: Sendable {
 }
 
 extension String {
-    /// The resource that a scope is of: Graph's if it names none, and the whole if it is a URL without a path.
+    /// The scope's resource: Graph if the scope names none, and the whole scope if it is a URL without a path.
     fileprivate var resource: String {
         guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return "https://graph.microsoft.com" }
         return resource.hasSuffix(":/") ? self : String(resource)
@@ -166,13 +168,13 @@ extension String {
 }
 
 extension PluginIdentity {
-    /// The value of a variable that came with the request; nil if it is absent or empty.
+    /// Returns the value of a variable of the request; nil if it is missing or empty.
     func variable(_ name: String) -> String? {
         variables.first { $0.name.isSame(as: name) }.map { $0.value.reveal() }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
-/// What Entra compares with an application's federated credentials.
+/// The claims that Entra compares with an application's federated credentials.
 private struct AssertionNames: Decodable {
     private let iss: String?
     private let sub: String?
@@ -188,7 +190,7 @@ private struct AssertionNames: Decodable {
             (try? claims.decode(String.self, forKey: .aud)) ?? (try? claims.decode([String].self, forKey: .aud))?.first
     }
 
-    /// Short enough for a hint.
+    /// The claims, shortened for a hint.
     var text: String {
         [("issuer", iss), ("subject", sub), ("audience", aud)]
             .map { "\($0) \(($1 ?? "none").displayable(limit: 250))" }.joined(separator: ", ")

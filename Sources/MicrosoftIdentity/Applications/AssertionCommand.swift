@@ -4,10 +4,10 @@ import Secrets
 import Subprocess
 import SystemPackage
 
-/// A program of the user's that prints an assertion.
+/// A user's program that prints an assertion.
 struct AssertionCommand: Sendable {
     private let path: String
-    /// How long it may run.
+    /// The time limit.
     private let patience: Duration
 
     init(_ path: String, patience: Duration = .seconds(8)) {
@@ -15,7 +15,8 @@ struct AssertionCommand: Sendable {
         self.patience = patience
     }
 
-    /// Runs it without arguments and reads what it prints; what it complains of is dropped, as it may hold secrets.
+    /// Runs the program without arguments and returns its output; its error output is dropped because it may contain
+    /// secrets.
     func output(atMost limit: Int) async throws(PluginError) -> String {
         do {
             guard let text = try await printed(limit) else { throw failure }
@@ -41,7 +42,7 @@ struct AssertionCommand: Sendable {
         PluginError(.invalidRequest, "the command \(shown) failed", hint: "run it by hand to see why")
     }
 
-    /// What it prints; nil if it fails.
+    /// Returns the output; nil if the program fails.
     private func printed(_ limit: Int) async throws -> String? {
         try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
@@ -59,7 +60,7 @@ struct AssertionCommand: Sendable {
         }
     }
 
-    /// Its own session: a signal reaches its children too, and it has no terminal to ask at.
+    /// A new session: signals reach the program's children, too, and it has no terminal to prompt on.
     private static var options: PlatformOptions {
         var options = PlatformOptions()
         options.createSession = true

@@ -5,9 +5,9 @@ import OAuth
 import PluginWire
 import Secrets
 
-/// Where somebody's word for an application comes from (RFC 7523), which Entra takes from issuers that the application trusts.
+/// The source of a federated assertion (RFC 7523), which Entra accepts from issuers that the application trusts.
 ///
-/// It is read or fetched anew for each request and never kept.
+/// The assertion is read or fetched for each request and never stored.
 struct AssertionSource: Sendable {
     private enum Source: Sendable {
         case text(Secret)
@@ -20,13 +20,13 @@ struct AssertionSource: Sendable {
     private let source: Source
     private let audience: String
 
-    /// What is read of a file or a command, in bytes.
+    /// The size limit of a file or a command's output, in bytes.
     private static let longest = 1 << 16
 
-    /// Finds a source by its name and the variables that came with the request.
+    /// Creates a source from its name and the request's variables.
     ///
-    /// - Throws: `unsupported` for a name that isn't known; `unavailable` if this isn't a job of the source's; `invalid-request` for
-    ///   what the job's configuration lacks.
+    /// - Throws: `unsupported` for an unknown name, `unavailable` if lanyard doesn't run in a job of this source, or
+    ///   `invalid-request` if the job's configuration lacks something.
     init(_ identity: PluginIdentity, authority: String) throws(PluginError) {
         let text = identity.assertion ?? ""
         let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
@@ -86,7 +86,7 @@ struct AssertionSource: Sendable {
             token: Secret(token))
     }
 
-    /// The audience that Entra wants, by its cloud.
+    /// Returns the audience that Entra expects, by its cloud.
     private static func audience(of authority: String) -> String {
         let host = StrictURL(authority)?.host.text ?? ""
         return switch InstanceMetadata.known(host)?.preferredNetwork {
@@ -98,7 +98,7 @@ struct AssertionSource: Sendable {
 
     /// Reads or fetches the assertion.
     ///
-    /// - Throws: why there is none; never with what came.
+    /// - Throws: the reason why there is none; never the answer's text.
     func assertion(over transport: Transport) async throws(PluginError) -> Secret {
         let text: String
         switch source {
@@ -125,7 +125,7 @@ struct AssertionSource: Sendable {
         return Secret(trimmed)
     }
 
-    /// Where it comes from, for messages.
+    /// The description of the source in messages.
     private var what: String {
         switch source {
         case .text: "the variable"
@@ -140,7 +140,9 @@ struct AssertionSource: Sendable {
         [("authorization", "Bearer \(token.reveal())")]
     }
 
-    /// Asks a service; what it answers is never shown, as a good answer is a secret and others may hold one.
+    /// Requests an assertion from a service.
+    ///
+    /// Answers are never shown: a successful one is a secret, and others may contain one.
     private func fetch(
         _ member: KeyPath<Answer, String?>, _ ask: () async throws(OAuthError) -> HTTPAnswer
     ) async throws(PluginError) -> String {
@@ -174,7 +176,7 @@ struct AssertionSource: Sendable {
 }
 
 extension String {
-    /// The URL with an audience in its query, in place of one that is there.
+    /// Returns the URL with this audience in its query, replacing an existing one.
     func asking(for audience: String) -> String {
         guard let (place, query) = cut(at: "?") else { return FormEncoding.append([("audience", audience)], to: self) }
         let others = query.pieces(between: "&").filter { !$0.utf8.starts(with: "audience=".utf8) }
@@ -184,7 +186,7 @@ extension String {
 }
 
 extension PluginIdentity {
-    /// A variable that must be there; without it this isn't the place that the source is for, unless `code` says otherwise.
+    /// Returns a required variable; if it is missing, the source isn't available here, unless `code` says otherwise.
     fileprivate func required(
         _ name: String, _ advice: String, as code: PluginError.Code = .unavailable
     ) throws(PluginError) -> String {
@@ -194,7 +196,7 @@ extension PluginIdentity {
         return value
     }
 
-    /// A variable that must hold an https URL: the job's token goes there, and an assertion comes back.
+    /// Returns a required https URL: the job's token is sent there, and the answer is an assertion.
     fileprivate func requiredURL(_ name: String, _ advice: String) throws(PluginError) -> String {
         let text = try required(name, advice)
         guard let url = StrictURL(text), url.scheme == "https", url.user == nil, !text.utf8.contains(UInt8(ascii: "#"))

@@ -1,22 +1,22 @@
 import Addresses
 import OAuth
 
-/// The issuer that a person signs in at: an environment (its host), a tenant there and, for B2C, a policy.
+/// The authority of a sign-in: an environment (its host), a tenant there and, for B2C, a policy.
 ///
-/// Made only from an https URL whose host and path are plain ASCII names; a query, a fragment, further path segments and
-/// a trailing slash are dropped.
+/// It is created only from an https URL with a host and path of plain ASCII names. A query, a fragment, additional path
+/// segments and a trailing slash are dropped.
 package struct Authority: Sendable, Equatable {
-    /// What speaks at the URL.
+    /// The kind of service at the URL.
     package enum Kind: String, Sendable, Equatable {
         /// Microsoft Entra ID: `/{tenant}`.
         case aad
         /// Azure AD B2C: `/tfp/{tenant}/{policy}` or `/{tenant}/{policy}`.
         case b2c
-        /// Active Directory Federation Services: `/adfs`; recognised so that it can be refused by name.
+        /// Active Directory Federation Services: `/adfs`; recognised only to be rejected by name.
         case adfs
     }
 
-    /// Whom the tenant of an Entra authority lets in.
+    /// The accounts that the tenant of an Entra authority admits.
     package enum Audience: String, Sendable, Equatable {
         /// Work, school and personal accounts.
         case common
@@ -28,20 +28,20 @@ package struct Authority: Sendable, Equatable {
         case identifier
     }
 
-    /// What speaks at the URL.
+    /// The kind of service at the URL.
     package let kind: Kind
-    /// The host, lower case.
+    /// The host in lower case.
     package let host: String
-    /// The port if it is not 443.
+    /// The port; nil for 443.
     package let port: Int?
-    /// The tenant's id or domain, or an audience; lower case for Entra, as given for B2C.
+    /// The tenant's ID or domain, or an audience; lower case for Entra, unchanged for B2C.
     package let tenant: String
-    /// B2C's user flow or custom policy.
+    /// B2C's user flow or custom policy; nil for other kinds.
     package let policy: String?
     /// Whether a B2C path starts with `tfp`.
     private let hasTrustFrameworkSegment: Bool
 
-    /// The host as tokens are kept under it: with `:port` if the port is not 443.
+    /// The host that tokens are stored under, with `:port` if the port isn't 443.
     package var environment: String {
         port.map { "\(host):\($0)" } ?? host
     }
@@ -52,18 +52,18 @@ package struct Authority: Sendable, Equatable {
         return "https://\(environment)/" + segments.compactMap(\.self).joined(separator: "/")
     }
 
-    /// Whom the tenant lets in.
+    /// The accounts that the tenant admits.
     package var audience: Audience {
         Audience(rawValue: tenant) ?? .identifier
     }
 
-    /// Reads an authority's URL.
+    /// Parses an authority's URL.
     ///
     /// - Parameters:
-    ///   - text: the URL; nil or empty is `AuthorityError.missing`.
-    ///   - kind: the kind it must be of. Nil tells the kind from the URL, as far as a URL tells: a B2C custom domain with
-    ///     a custom policy looks like Entra.
-    /// - Throws: what is wrong with the URL.
+    ///   - text: The URL; nil or empty is `AuthorityError.missing`.
+    ///   - kind: The required kind. If nil, the kind is derived from the URL as far as possible: a B2C custom domain
+    ///     with a custom policy looks like Entra.
+    /// - Throws: the reason why the URL is invalid.
     package init(_ text: String?, as kind: Kind? = nil) throws(AuthorityError) {
         guard let text, !text.isEmpty else { throw .missing }
         let address: HTTPSAddress
@@ -102,9 +102,9 @@ package struct Authority: Sendable, Equatable {
         self.hasTrustFrameworkSegment = hasTrustFrameworkSegment
     }
 
-    /// This authority for another tenant of the same environment.
+    /// Returns this authority for another tenant of the same environment.
     ///
-    /// - Throws: `AuthorityError.malformed` if the tenant is not a single plain path segment.
+    /// - Throws: `AuthorityError.malformed` if the tenant isn't a single plain path segment.
     package func replacingTenant(_ tenant: String) throws(AuthorityError) -> Authority {
         guard HTTPSAddress.isName(tenant) else { throw .malformed }
         return Authority(
@@ -112,9 +112,9 @@ package struct Authority: Sendable, Equatable {
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
     }
 
-    /// This B2C authority with another policy of the same tenant.
+    /// Returns this B2C authority with another policy of the same tenant.
     ///
-    /// - Throws: `AuthorityError.malformed` if the policy is not a single plain path segment.
+    /// - Throws: `AuthorityError.malformed` if the policy isn't a single plain path segment.
     package func replacingPolicy(_ policy: String) throws(AuthorityError) -> Authority {
         guard kind == .b2c, HTTPSAddress.isName(policy) else { throw .malformed }
         return Authority(
@@ -122,7 +122,7 @@ package struct Authority: Sendable, Equatable {
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
     }
 
-    /// This authority at another host of the same environment, on the default port.
+    /// Returns this authority at another host of the same environment, on the default port.
     package func replacingHost(_ host: String) -> Authority {
         Authority(
             kind: kind, host: host, port: nil, tenant: tenant, policy: policy,
@@ -142,11 +142,11 @@ extension HTTPSAddress {
     fileprivate var isTrustFramework: Bool { segments.first?.lowercased() == "tfp" }
 }
 
-/// The hosts that Microsoft gives B2C tenants.
+/// The hosts that Microsoft assigns to B2C tenants.
 package enum B2CHost {
     private static let suffixes = [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"]
 
-    /// Whether the host is a B2C tenant's own; a name with more labels before the suffix is not.
+    /// Whether the host is a B2C tenant's own; false for a name with more than one label before the suffix.
     package static func contains(_ host: String) -> Bool {
         suffixes.contains { suffix in
             host.hasSuffix(suffix) && host.count > suffix.count && !host.dropLast(suffix.count).hasBytes(".")
@@ -154,18 +154,18 @@ package enum B2CHost {
     }
 }
 
-/// Why a URL is no authority that can be used.
+/// Why a URL can't be used as an authority.
 package enum AuthorityError: Error, Sendable, Equatable {
     /// There is no URL.
     case missing
     /// The URL is not https.
     case notHTTPS
-    /// The URL has no host, has a user name, or its host or path is not plain ASCII.
+    /// The URL has no host, has a user name, or its host or path isn't plain ASCII.
     case malformed
     /// The URL's path is empty.
     case noTenant
     /// A B2C path without a policy.
     case shortB2C
-    /// The URL is of another kind than asked for.
+    /// The URL is of another kind than required.
     case wrongKind(expected: Authority.Kind, found: Authority.Kind)
 }

@@ -1,15 +1,15 @@
 import OAuth
 
-/// Decides whether an authority's host is to be trusted, and which hosts are one environment with it.
+/// Decides whether to trust an authority's host, and which hosts belong to its environment.
 enum InstanceDiscovery {
-    /// Where hosts that nobody here knows are asked about.
+    /// The host that is asked about unknown hosts.
     static let trustedHost = "login.microsoftonline.com"
 
-    /// The environment of an authority.
+    /// Returns an authority's environment.
     ///
-    /// Microsoft's own clouds are built in, a B2C tenant's own host and the hosts that the configuration names stand for
-    /// themselves; only another host is asked about at Microsoft's. Unlike MSAL .NET and Go, a host that could not be
-    /// asked about is not used: the person's code and refresh token would go there.
+    /// Microsoft's own clouds are built in. A B2C tenant's own host and hosts in the configuration are environments of
+    /// their own. Only for other hosts, Microsoft's instance discovery is asked. Unlike in MSAL .NET and Go, a host is
+    /// rejected if discovery fails: the user's code and refresh token would be sent there.
     ///
     /// - Throws: `invalidRequest` if Microsoft doesn't know the host.
     static func resolve(
@@ -24,7 +24,7 @@ enum InstanceDiscovery {
         return try await ask(authority, over: transport)
     }
 
-    /// A host without a port stands for each of its ports.
+    /// Whether the configuration names the authority's host; a host without a port matches every port.
     private static func isNamed(_ authority: Authority, by knownHosts: [String]) -> Bool {
         knownHosts.contains { known in
             known.lowercased() == authority.environment || known.lowercased() == authority.host

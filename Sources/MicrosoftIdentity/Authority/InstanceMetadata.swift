@@ -1,35 +1,35 @@
-/// The hosts that are one environment: a cloud of Microsoft's, or a single host of its own.
+/// The hosts that form one environment: one of Microsoft's clouds, or a single host of its own.
 package struct InstanceMetadata: Sendable, Equatable {
-    /// The host that requests go to, and that tokens are kept under.
+    /// The host for requests; tokens are stored under it.
     package let preferredNetwork: String
-    /// The host that MSAL for Objective-C and .NET keep tokens under.
+    /// The host that MSAL for Objective-C and .NET store tokens under.
     package let preferredCache: String
     /// Every host of the environment, as `host` or `host:port`.
     package let aliases: [String]
 
-    /// Makes an environment.
+    /// Creates an environment.
     package init(preferredNetwork: String, preferredCache: String, aliases: [String]) {
         self.preferredNetwork = preferredNetwork
         self.preferredCache = preferredCache
         self.aliases = aliases
     }
 
-    /// The environment that has this one host.
+    /// Returns an environment with a single host.
     package static func single(_ environment: String) -> InstanceMetadata {
         InstanceMetadata(preferredNetwork: environment, preferredCache: environment, aliases: [environment])
     }
 
-    /// The environment of a host that is built in, or nil.
+    /// Returns the built-in environment of a host; nil if there is none.
     package static func known(_ host: String) -> InstanceMetadata? {
         clouds.first { $0.aliases.contains(host) }
     }
 
-    /// Whether the host is one of Microsoft's that need no instance discovery.
+    /// Whether the host is one of Microsoft's that needs no instance discovery.
     package static func isTrusted(_ host: String) -> Bool {
         known(host) != nil
     }
 
-    /// Whether an endpoint at this host (`host` or `host:port`) may be sent this environment's tokens.
+    /// Whether an endpoint at this host (`host` or `host:port`) may receive this environment's tokens.
     func contains(_ environment: String) -> Bool {
         aliases.contains(environment)
     }

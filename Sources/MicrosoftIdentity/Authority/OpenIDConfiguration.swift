@@ -1,20 +1,20 @@
 import OAuth
 import Secrets
 
-/// What an authority says of itself (OpenID Connect Discovery 1.0, 4), checked before anything is sent there.
+/// An authority's metadata (OpenID Connect Discovery 1.0, 4), validated before any request uses it.
 struct OpenIDConfiguration: Sendable, Equatable {
     let endpoints: Endpoints
-    /// May hold `{tenantid}`.
+    /// The issuer; it may contain `{tenantid}`.
     let issuer: String
-    /// By how much the authority's clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
+    /// By how many seconds the authority's clock is ahead of this computer's; nil if the answer had no date.
     let clockLead: Double?
-    /// All that it said.
+    /// The whole document.
     let said: ProviderMetadata
 
-    /// Asks the authority.
+    /// Fetches the authority's metadata.
     ///
-    /// - Throws: `notFound` if there is no such tenant or policy; `broken` if an endpoint lies outside the environment or
-    ///   the issuer is not one that the authority may name.
+    /// - Throws: `notFound` if there is no such tenant or policy; `broken` if an endpoint is outside the environment or
+    ///   the authority may not name the issuer.
     static func fetch(
         of authority: Authority, in metadata: InstanceMetadata, over transport: Transport
     ) async throws(OAuthError) -> OpenIDConfiguration {
@@ -31,7 +31,7 @@ struct OpenIDConfiguration: Sendable, Equatable {
         }
     }
 
-    /// Checks what an authority says.
+    /// Validates an authority's metadata.
     init(
         _ document: ProviderMetadata, of authority: Authority, in metadata: InstanceMetadata
     ) throws(OAuthError) {
@@ -55,7 +55,7 @@ struct OpenIDConfiguration: Sendable, Equatable {
         said = document
         let authorization = try checked(document.authorizationEndpoint)
         try Self.check(token, of: authority, in: metadata)
-        // B2C has no device codes; Entra has them where convention says, should its document not say so.
+        // B2C has no device codes; for Entra, the conventional endpoint is used if the document names none.
         let conventional = authority.kind == .b2c ? nil : ConventionalEndpoints(base: authority.url).deviceAuthorization
         endpoints = Endpoints(
             authorization: authorization, token: token,
@@ -63,7 +63,7 @@ struct OpenIDConfiguration: Sendable, Equatable {
             endSession: try checked(document.endSessionEndpoint))
     }
 
-    /// Keeps codes and tokens within the environment's hosts.
+    /// Ensures that codes and tokens are sent to the environment's hosts only.
     private static func check(
         _ endpoint: String, of authority: Authority, in metadata: InstanceMetadata
     ) throws(OAuthError) {

@@ -4,18 +4,18 @@ import PluginKit
 import PluginWire
 import Secrets
 
-/// The way through B2C's password-reset policy, before the sign-in policy is gone on with.
+/// Runs B2C's password-reset policy before the sign-in policy continues.
 ///
-/// The sign-in page of an older user flow has a link for it, and leaves it to the application to open the other policy's
-/// page (learn.microsoft.com/azure/active-directory-b2c/add-password-reset-policy). What that policy gives tokens for is
-/// another account, so they are dropped.
+/// The sign-in page of an older user flow has a link for it, and the application must open the other policy's page
+/// (learn.microsoft.com/azure/active-directory-b2c/add-password-reset-policy). That policy's tokens belong to a
+/// separate account, so they are dropped.
 struct PasswordReset: Sendable {
-    /// The session that the person was signing in to.
+    /// The session of the interrupted sign-in.
     let session: AuthoritySession
 
-    /// Has the person reset the password.
+    /// Lets the user reset the password.
     ///
-    /// - Throws: `cancelled` if they don't, and what the policy refuses with.
+    /// - Throws: `cancelled` if the user doesn't, or the policy's refusal.
     func run(_ person: any Conversation) async throws(PluginError) {
         await person.progress("the password has to be reset first, on a separate page")
         var request = session.request
@@ -42,7 +42,7 @@ struct PasswordReset: Sendable {
 }
 
 extension AuthoritySession {
-    /// Whether an error leads to the password-reset policy.
+    /// Whether an error requires the password-reset policy.
     func resetsPassword(after error: PluginError) -> Bool {
         request.signIn.resetPolicy != nil && profile.isForgottenPassword(error)
     }

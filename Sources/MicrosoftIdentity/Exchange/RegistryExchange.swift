@@ -4,16 +4,17 @@ import PluginOAuth
 import PluginWire
 import Secrets
 
-/// Turns a token into what docker and the like present at an Azure Container Registry: a refresh token of the registry's own.
+/// Exchanges an access token for a refresh token of an Azure Container Registry, which docker and other tools send as
+/// the password.
 ///
-/// A registry takes tokens of its own tenant only; guests bring one that this tenant issued to them.
+/// A registry accepts tokens of its own tenant only; guests need a token that this tenant issued to them.
 struct RegistryExchange: Sendable {
-    /// What manifests call it.
+    /// The exchange's name in manifests.
     static let name = "acr"
 
-    /// The user name that says that the password is such a token.
+    /// The user name that marks the password as such a token.
     private static let username = "00000000-0000-0000-0000-000000000000"
-    /// Seconds that a token is taken to live if it can't be read; registries give three hours.
+    /// The lifetime in seconds if the token can't be parsed; registries issue tokens for three hours.
     private static let assumedLifetime = 3600
 
     private let registry: String
@@ -46,7 +47,7 @@ struct RegistryExchange: Sendable {
             username: Secret(Self.username), secret: secret, expiresIn: lifetime(of: secret, answer))
     }
 
-    /// Seconds until the token ends, by the registry's clock if it tells.
+    /// Returns the seconds until the token expires, by the registry's clock if the answer has a date.
     private func lifetime(of token: Secret, _ answer: HTTPAnswer) -> Int {
         token.unverifiedClaims(Claims.self)?.exp.map(answer.lifetime(until:)) ?? Self.assumedLifetime
     }
@@ -54,7 +55,8 @@ struct RegistryExchange: Sendable {
     private func refusal(_ answer: HTTPAnswer) -> PluginError {
         switch answer.status {
         case 401, 403:
-            // Taken for the token's fault once, and then for the person's: nothing tells them apart.
+            // The cause may be the token or the user's permissions; nothing tells them apart. The host assumes the
+            // token first, and then the permissions.
             var error = PluginError(
                 .interactionRequired, "\(registry) refuses the token: \(words(answer))",
                 hint:
@@ -72,7 +74,7 @@ struct RegistryExchange: Sendable {
         }
     }
 
-    /// The registry's own words.
+    /// Returns the registry's error message.
     private func words(_ answer: HTTPAnswer) -> String {
         let first = answer.json(Refusal.self)?.errors?.first
         return (first?.message ?? first?.code ?? "HTTP \(answer.status)").displayable(limit: 300)
@@ -91,7 +93,7 @@ struct RegistryExchange: Sendable {
         }
     }
 
-    /// What the Distribution API refuses with.
+    /// The error response of the Distribution API.
     private struct Refusal: Decodable {
         struct Reason: Decodable {
             var code: String?

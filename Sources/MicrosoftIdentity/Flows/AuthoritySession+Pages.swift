@@ -5,14 +5,14 @@ import PluginWire
 import Secrets
 
 extension AuthoritySession {
-    /// The page after a sign-in that went well: who signed in, and to what.
+    /// Returns the page for a successful sign-in: the account, and the resource or authority.
     func page(with result: PluginResult) -> LoopbackPage {
         var page = success
         page.facts = request.facts(account: result.account?.username, authority: authority.url)
         return page
     }
 
-    /// The page for a refusal as Microsoft's numbers have it: why, and what an administrator asks for.
+    /// Returns the page for a refusal by its AADSTS code: the reason, and the details that an administrator needs.
     func page(after error: OAuthError) -> LoopbackPage {
         let told = pluginError(error)
         if resetsPassword(after: told) { return .forgottenPassword }
@@ -23,9 +23,9 @@ extension AuthoritySession {
         return page
     }
 
-    /// The page after the person's own no; nil if it wasn't theirs.
+    /// Returns the page for a sign-in that the user declined; nil if the authority refused.
     ///
-    /// What of B2C's errors is one, B2C's plugin has said by the code.
+    /// Which of B2C's errors mean that is decided by B2C's plugin, through the error code.
     private func endedByPerson(_ told: PluginError, _ refusal: EntraRefusal?) -> LoopbackPage? {
         guard told.code == .cancelled else { return nil }
         guard let refusal, authority.kind != .b2c else { return .declined }
@@ -57,7 +57,7 @@ extension LoopbackPage {
         .stopped, title: "You declined what the application asks for",
         text: "Nothing was stored. To go on after all, start again and accept. You can close this page.")
 
-    /// The page for what an authority refuses with, and what the person can do about it.
+    /// Creates the page that explains an authority's refusal and how to fix it.
     fileprivate init(explaining error: PluginError) {
         let isLate = !Self.tooLate.isDisjoint(with: error.errorCodes)
         let title =
@@ -74,7 +74,7 @@ extension LoopbackPage {
         self.init(.stopped, title: title, text: "Nothing was stored.\(advice) You can close this page.")
     }
 
-    /// What to do, to somebody who is in a browser: a new sign-in begins where this one did.
+    /// Returns a hint for a user in the browser; a new sign-in must start where this one did.
     private static func advice(for error: PluginError) -> String? {
         guard let hint = error.hint else {
             return error.code == .interactionRequired ? "start again to sign in" : nil
@@ -84,13 +84,13 @@ extension LoopbackPage {
         return "start again" + String(decoding: Array(hint.utf8.dropFirst(start.utf8.count)), as: UTF8.self)
     }
 
-    /// The sign-in's page was left open for too long, or its code came back too late.
+    /// The user left the sign-in page open for too long, or its code was redeemed too late.
     private static let tooLate: Set = ["AADSTS50089", "AADSTS70008"]
     private static let approval = "AADSTS90094"
 }
 
 extension String {
-    /// A message as a sentence of a page: with a capital and a full stop.
+    /// The message as a sentence, with a capital letter and a full stop.
     fileprivate var asSentence: String {
         prefix(1).uppercased() + dropFirst() + (utf8.last == UInt8(ascii: ".") ? "" : ".")
     }

@@ -3,7 +3,7 @@ import OAuth
 import PluginWire
 
 extension AuthoritySession {
-    /// What works, once the authority's own word was found to be right.
+    /// Returns the checks that succeeded, given valid metadata.
     func probe() async throws(PluginError) -> PluginProbe {
         let isClientKnown = try await knowsClient()
         return PluginProbe(
@@ -14,8 +14,8 @@ extension AuthoritySession {
 
     /// Whether the authority knows the client and its scopes; false if it doesn't say.
     ///
-    /// Whoever asks for a device code must name both, and nobody has to be there. If codes are forbidden, by a policy or
-    /// because the client must prove who it is, a sign-in by the browser may work all the same.
+    /// A request for a device code must name both, and doesn't involve a user. If a policy forbids device codes, or the
+    /// client must authenticate, a sign-in in the browser may work nevertheless.
     private func knowsClient() async throws(PluginError) -> Bool {
         guard let endpoint = configuration.endpoints.deviceAuthorization else { return false }
         do throws(OAuthError) {

@@ -6,14 +6,14 @@ import PluginWire
 import Secrets
 
 extension AuthoritySession {
-    /// Checks an answer of the token endpoint and puts it into the plugin protocol's terms.
+    /// Validates a token response and converts it to a result of the plugin protocol.
     ///
     /// - Parameters:
-    ///   - response: the tokens.
-    ///   - nonce: what the ID token must name; nil if none was sent.
-    ///   - account: the home account id that must be answered for, of a refresh.
-    /// - Returns: the tokens and whose they are.
-    /// - Throws: `broken` if the ID token is wrong or the tokens are another account's.
+    ///   - response: The tokens.
+    ///   - nonce: The nonce that the ID token must contain; nil if none was sent.
+    ///   - account: The home account ID that a renewal must return.
+    /// - Returns: The tokens and their account.
+    /// - Throws: `broken` if the ID token is invalid or the tokens belong to another account.
     func result(
         _ response: TokenResponse, nonce: String?, account: String? = nil
     ) throws(OAuthError) -> PluginResult {
@@ -58,7 +58,7 @@ extension AuthoritySession {
         return claims
     }
 
-    /// `uid.utid` of `client_info`; of an authority that gives none the ID token's subject, as MSAL Python and Go have it.
+    /// Returns `uid.utid` of `client_info`; without it, the ID token's subject, as in MSAL Python and Go.
     private func homeAccountID(
         _ tokens: EntraTokens, token: EntraClaims?, account: String?
     ) throws(OAuthError) -> String {
@@ -81,7 +81,8 @@ extension AuthoritySession {
         return id
     }
 
-    /// The account's home tenant, by its id and, if it is of an organisation and these tokens are for it, by its domain.
+    /// Returns the account's home tenant: its ID and, if the account is an organisation's and these tokens are for that
+    /// tenant, its domain.
     private func homeRealms(of home: String, in realm: String, username: String?) -> [String] {
         guard let tenant = home.pieces(between: ".").last.map({ $0.lowercased() }), tenant.isUUID
         else { return [] }
@@ -96,8 +97,8 @@ extension AuthoritySession {
         return authority.kind == .b2c ? "B2C" : "work or school"
     }
 
-    /// The tenant the tokens are for: of the ID token, else of the token endpoint, else the account's home for an
-    /// audience, else as asked.
+    /// Returns the tenant of the tokens: from the ID token, else the token endpoint, else the account's home tenant for
+    /// an audience, else the request.
     private func realm(token: EntraClaims?, home: String) -> String {
         if let tenant = token?.tenantID, HTTPSAddress.isName(tenant) { return tenant.lowercased() }
         if authority.kind == .b2c { return authority.tenant }

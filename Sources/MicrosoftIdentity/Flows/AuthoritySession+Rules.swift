@@ -5,7 +5,7 @@ import PluginWire
 import Secrets
 
 extension AuthoritySession: AuthorityRules {
-    /// Hints, claims and further parameters.
+    /// Returns hints, claims and other additional parameters.
     ///
     /// - Throws: as `PluginRequest.signInFields`.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
@@ -14,22 +14,22 @@ extension AuthoritySession: AuthorityRules {
         }
     }
 
-    /// The account's data centre.
+    /// Returns the header that routes to the account's data centre.
     func headers(redeeming response: AuthorizationResponse) -> [(String, String)] {
         AnchorMailbox.header(response: response).map { [(AnchorMailbox.name, $0)] } ?? []
     }
 
-    /// Checked tokens in the plugin protocol's terms.
+    /// Returns the validated tokens as a result of the plugin protocol.
     func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> PluginResult {
         try result(response, nonce: nonce)
     }
 
-    /// Policies that look at the device can't be satisfied with a code, but may be in a browser.
+    /// Whether a browser may succeed: policies that inspect the device can't be satisfied with a device code.
     func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
         !Self.needsBrowser.isDisjoint(with: pluginError(error).errorCodes)
     }
 
-    /// What looks at the device, or forbids codes.
+    /// Errors of policies that inspect the device or forbid device codes.
     static let needsBrowser: Set = [
         "AADSTS53000", "AADSTS53001", "AADSTS53003", "AADSTS530032", "AADSTS50097",
     ]

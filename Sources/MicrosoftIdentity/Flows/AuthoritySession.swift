@@ -6,7 +6,7 @@ import PluginOAuth
 import PluginWire
 import Secrets
 
-/// An authority whose host is trusted and whose endpoints are known, for one request.
+/// The state of one request: an authority with a trusted host and known endpoints.
 struct AuthoritySession: Sendable {
     let request: PluginRequest
     let profile: AuthorityProfile
@@ -14,25 +14,26 @@ struct AuthoritySession: Sendable {
     let metadata: InstanceMetadata
     let configuration: OpenIDConfiguration
     let transport: Transport
-    /// The claims parameter, capabilities included.
+    /// The `claims` parameter, including client capabilities.
     let claims: String?
-    /// What the authority and others said; this time, if `isRecalled` is false.
+    /// The metadata of the authority and other services; from this request if `isRecalled` is false.
     var memo = MetadataMemo(nil)
-    /// Whether the authority wasn't asked, because what it said before is remembered.
+    /// Whether the authority wasn't asked because its metadata is cached.
     var isRecalled = false
-    /// The page that the browser ends at if all went well.
+    /// The page to show in the browser after a successful sign-in.
     var success = LoopbackPage.success
 
-    /// Finds out what must be known before anything is asked of the person.
+    /// Gathers everything that must be known before involving the user.
     ///
     /// - Parameters:
-    ///   - request: the host's request.
-    ///   - profile: the plugin's.
-    ///   - transport: the way to the authority.
-    ///   - home: whether an audience is replaced by the account's home tenant.
-    ///   - recalling: whether what the authority said before will do.
-    /// - Returns: a session whose endpoints may be sent codes and tokens.
-    /// - Throws: as `OpenIDConfiguration.fetch` and `InstanceDiscovery.resolve`; `invalid-request` for the rest.
+    ///   - request: The host's request.
+    ///   - profile: The plugin's profile.
+    ///   - transport: The transport to the authority.
+    ///   - home: Whether to replace an audience with the account's home tenant.
+    ///   - recalling: Whether cached metadata is acceptable.
+    /// - Returns: A session whose endpoints are safe to send codes and tokens to.
+    /// - Throws: the errors of `OpenIDConfiguration.fetch` and `InstanceDiscovery.resolve`; `invalid-request` for
+    ///   everything else.
     static func open(
         _ request: PluginRequest, profile: AuthorityProfile, over transport: Transport, home: Bool = false,
         recalling: Bool = false
@@ -46,7 +47,7 @@ struct AuthoritySession: Sendable {
         let claims: String?
         do throws(ClaimsError) {
             let wanted = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
-            // Continuous access evaluation. B2C's policies know nothing of it.
+            // Continuous access evaluation; B2C's policies don't support it.
             let isHeeded = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
             claims = try ClaimsParameter.merge([wanted], capabilities: isHeeded ? ["CP1"] : [])
         } catch {
@@ -59,7 +60,7 @@ struct AuthoritySession: Sendable {
             let authority = home ? homeTenant(of: there, account: request.account) : there
             var memo = MetadataMemo(request.memo)
             let known = recalling ? memo.said(by: authority.url)?.metadata : nil
-            // Checked as it was then: nobody else's endpoint gets in by way of the memo.
+            // Cached metadata is validated again, so that the cache can't introduce a foreign endpoint.
             let recalled = known.flatMap { try? OpenIDConfiguration($0, of: authority, in: metadata) }
             let configuration: OpenIDConfiguration
             if let recalled {
@@ -77,7 +78,7 @@ struct AuthoritySession: Sendable {
         }
     }
 
-    /// The request's authority, if the profile serves it.
+    /// Returns the request's authority if the profile serves it.
     static func authority(
         _ request: PluginRequest, profile: AuthorityProfile
     ) throws(PluginError) -> Authority {
@@ -91,8 +92,8 @@ struct AuthoritySession: Sendable {
         return authority
     }
 
-    /// Refresh tokens are redeemed at the account's home tenant, as MSAL does: always for common and consumers, for
-    /// organizations unless the account is personal.
+    /// Returns the authority at the account's home tenant, where MSAL redeems refresh tokens, too: always for common
+    /// and consumers, for organizations unless the account is personal.
     private static func homeTenant(of authority: Authority, account: String?) -> Authority {
         guard authority.kind == .aad, authority.audience != .identifier,
             let tenant = account?.pieces(between: ".").last.map({ $0.lowercased() }), tenant.isUUID,
@@ -101,7 +102,7 @@ struct AuthoritySession: Sendable {
         return (try? authority.replacingTenant(tenant)) ?? authority
     }
 
-    /// Who asks, in OAuth's terms.
+    /// The OAuth client of the request.
     var client: OAuthClient {
         var client = OAuthClient(
             request.clientID, at: authority.environment, endpoints: configuration.endpoints,
@@ -119,12 +120,12 @@ struct AuthoritySession: Sendable {
         return client
     }
 
-    /// What Entra matches whatever the port is.
+    /// The redirect URI that Entra matches regardless of the port.
     private static let usualRedirect = "http://localhost"
 
     /// Redeems the request's refresh token.
     ///
-    /// If what is remembered of the authority turns out to be of the past, the authority is asked for it anew.
+    /// If the cached metadata turns out to be outdated, the authority is asked again.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
         let anchor = AnchorMailbox.header(account: request.account)
         let tokens: TokenResponse
@@ -140,7 +141,7 @@ struct AuthoritySession: Sendable {
         } catch {
             guard isRecalled else { throw pluginError(error) }
             let session = try await anew()
-            // The refresh token has been redeemed: what came of it is looked at once more.
+            // The refresh token has been redeemed, so the result is validated a second time rather than dropped.
             do throws(OAuthError) {
                 return try session.result(tokens, nonce: nil, account: request.account)
             } catch {
@@ -149,12 +150,12 @@ struct AuthoritySession: Sendable {
         }
     }
 
-    /// The session once the authority has been asked.
+    /// Returns the session with fresh metadata.
     func anew() async throws(PluginError) -> AuthoritySession {
         try await Self.open(request, profile: profile, over: transport, home: request.operation == .renew)
     }
 
-    /// Signs a person in, by the first of the request's flows that can be used here.
+    /// Signs a user in with the first of the request's flows that is possible here.
     func signIn(_ person: any Conversation) async throws(PluginError) -> PluginResult {
         let flows = try request.oauthFlows(of: profile.name)
         do throws(OAuthError) {
@@ -164,14 +165,14 @@ struct AuthoritySession: Sendable {
         }
     }
 
-    /// An error in the plugin protocol's terms.
+    /// Converts an error to one of the plugin protocol.
     func pluginError(_ error: OAuthError) -> PluginError {
         error.pluginError { profile.explains($0, authority) }
     }
 }
 
 extension ClaimsError {
-    /// The same for a person.
+    /// The error for the user.
     var pluginError: PluginError {
         switch self {
         case .tooLong:
@@ -191,7 +192,7 @@ extension ClaimsError {
 }
 
 extension AuthorityError {
-    /// The same for a person.
+    /// Returns the error for the user.
     func pluginError(_ url: String) -> PluginError {
         let shown = url.displayable(limit: 200)
         return switch self {

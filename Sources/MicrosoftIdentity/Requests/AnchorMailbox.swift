@@ -1,7 +1,7 @@
 import Addresses
 import OAuth
 
-/// `X-AnchorMailbox`, which routes a request to the data centre that knows the account.
+/// `X-AnchorMailbox`, which routes a request to the account's data centre.
 enum AnchorMailbox {
     static let name = "x-anchormailbox"
 
@@ -9,13 +9,13 @@ enum AnchorMailbox {
         HTTPSAddress.isName(uid) && HTTPSAddress.isName(utid) ? "Oid:\(uid)@\(utid)" : nil
     }
 
-    /// Of a home account id.
+    /// Returns the header for a home account ID.
     static func header(account: String?) -> String? {
         guard let halves = account?.pieces(between: "."), halves.count == 2 else { return nil }
         return header(uid: String(halves[0]), utid: String(halves[1]))
     }
 
-    /// Of an authorization response's `client_info`.
+    /// Returns the header for an authorization response's `client_info`.
     static func header(response: AuthorizationResponse) -> String? {
         guard let info = response["client_info"].flatMap({ try? ClientInfo($0) }), let uid = info.uid,
             let utid = info.utid

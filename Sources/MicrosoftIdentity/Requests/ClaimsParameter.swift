@@ -3,16 +3,17 @@ import JSON
 
 /// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
 package enum ClaimsParameter {
-    /// The longest claims that are taken, in bytes.
+    /// The size limit of claims, in bytes.
     static let longest = 65_536
 
-    /// Lays claims over each other, later ones winning, and the capabilities over all.
+    /// Merges claims, with later ones taking precedence, and adds the capabilities.
     ///
     /// - Parameters:
-    ///   - claims: JSON objects; nil and empty ones are left out.
-    ///   - capabilities: what the client can handle, such as `CP1`; they replace an `xms_cc` that the claims bring.
+    ///   - claims: JSON objects; nil and empty ones are ignored.
+    ///   - capabilities: The client's capabilities, such as `CP1`; they replace an `xms_cc` in the claims.
     /// - Returns: JSON, or nil if there is nothing to send.
-    /// - Throws: `ClaimsError.notAnObject` if a text is no JSON object, for instance still base64.
+    /// - Throws: `ClaimsError.notAnObject` if a text isn't a JSON object, for example because it is still
+    ///   base64-encoded.
     package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ClaimsError) -> String? {
         var merged: JSONValue?
         for case .some(let text) in claims where !text.isEmpty {

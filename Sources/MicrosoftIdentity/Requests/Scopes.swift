@@ -1,22 +1,22 @@
 import OAuth
 
-/// Scopes as requests write them and answers grant them (RFC 6749, 3.3), compared without regard to case as Entra does.
+/// Scopes of requests and responses (RFC 6749, 3.3), compared case-insensitively as in Entra.
 package enum Scopes {
-    /// What every request asks for besides the caller's: an ID token, who it is, and a refresh token.
+    /// The scopes that every request adds to the caller's, for an ID token, profile claims and a refresh token.
     static let openID = ["openid", "profile", "offline_access"]
     /// Microsoft Graph's scopes may be written without their resource.
     private static let graph = "https://graph.microsoft.com/"
 
-    /// The `scope` value of a request for these scopes.
+    /// Returns the `scope` value of a request for these scopes.
     package static func requested(_ scopes: [String]) -> String {
         let further = openID.filter { name in !scopes.contains { $0.lowercased() == name } }
         return (scopes + further).joined(separator: " ")
     }
 
-    /// The scopes asked for that were not granted.
+    /// Returns the requested scopes that weren't granted.
     ///
-    /// OpenID Connect's own and `email` are no one's to decline: the authority grants them by what it puts into the id
-    /// token. A resource's `/.default` is granted with any scope of that resource.
+    /// OpenID Connect's own scopes and `email` never count as declined: the authority grants them through the contents
+    /// of the ID token. A resource's `/.default` is granted with any scope of that resource.
     package static func declined(requested: [String], granted: [String]) -> [String] {
         let granted = Set(granted.map(normalized))
         return requested.filter { scope in
@@ -28,13 +28,15 @@ package enum Scopes {
         }
     }
 
-    /// The scopes that an access token is for: what the authority says, in the words of the request if it
-    /// says the same in others, so that the same request finds the token again.
+    /// Returns the scopes that an access token is valid for.
+    ///
+    /// They are the response's scopes, but spelt as in the request if they mean the same, so that the same request
+    /// finds the token in the cache.
     ///
     /// - Parameters:
-    ///   - scope: the answer's `scope`; nil means all that was asked for (RFC 6749, 5.1).
-    ///   - requested: the scopes asked for.
-    /// - Returns: the scopes, each once.
+    ///   - scope: The response's `scope`; nil means all requested scopes (RFC 6749, 5.1).
+    ///   - requested: The requested scopes.
+    /// - Returns: The scopes, each once.
     package static func granted(_ scope: String?, requested: [String]) -> [String] {
         guard let scope else { return requested }
         let granted = ScopeText.split(scope)
@@ -43,12 +45,12 @@ package enum Scopes {
         return granted + requested.filter { !declined.contains($0) && !names.contains($0.lowercased()) }
     }
 
-    /// The granted scopes worth telling a person: without OpenID Connect's own.
+    /// Returns the granted scopes to show to the user, without OpenID Connect's own.
     package static func reported(_ granted: [String]) -> [String] {
         granted.filter { !isOpenID($0.lowercased()) }
     }
 
-    /// Whether a scope, lower case, is OpenID Connect's own, and so of no resource.
+    /// Whether a scope, in lower case, is OpenID Connect's own and belongs to no resource.
     static func isOpenID(_ name: String) -> Bool {
         openID.contains(name) || name == "email"
     }
