@@ -5,11 +5,11 @@ import PluginOAuth
 package import PluginWire
 import Secrets
 
-/// Any issuer that follows OAuth 2.0 or OpenID Connect: `https://{host}/{path}`.
+/// The plugin for any issuer that follows OAuth 2.0 or OpenID Connect: `https://{host}/{path}`.
 package struct IssuerPlugin: AuthorityPlugin {
     private let connector: AuthorityConnector
 
-    /// Name, version, protocol versions and flows.
+    /// The name, version, protocol versions and flows.
     package var description: PluginDescription {
         var description = PluginDescription(
             name: "oauth", version: FirstParty.version, protocols: [PluginProtocol.version],
@@ -18,18 +18,18 @@ package struct IssuerPlugin: AuthorityPlugin {
         return description
     }
 
-    /// Makes the plugin.
+    /// Creates the plugin.
     ///
     /// - Parameters:
-    ///   - environment: where proxies and certificates are looked for.
-    ///   - limits: how long and how much an issuer may answer.
+    ///   - environment: The environment with the proxy and certificate variables.
+    ///   - limits: The limits of time and size for an issuer's answers.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment, limits: Transport.Limits = .init()
     ) {
         connector = AuthorityConnector(environment: environment, limits: limits)
     }
 
-    /// Signs a person in, by the first of the request's flows that can be used here.
+    /// Signs a user in with the first of the request's flows that is possible here.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
@@ -56,7 +56,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         try await person.endSession(at: page)
     }
 
-    /// Has the issuer take back a refresh token (RFC 7009), if it takes any back.
+    /// Revokes a refresh token (RFC 7009) if the issuer supports that.
     package func revoke(_ request: PluginRequest) async throws(PluginError) {
         let refreshToken = try request.requiredRefreshToken()
         try await connector.connected(request) { transport throws(PluginError) in
@@ -64,7 +64,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Turns a token into temporary keys of AWS's.
+    /// Exchanges a token for temporary AWS keys.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         guard request.exchange == STSExchange.name else {
             throw PluginError(.unsupported, "oauth has no exchange \((request.exchange ?? "").displayable(limit: 64))")
@@ -74,14 +74,14 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Has the issuer register an application (RFC 7591).
+    /// Registers an application at the issuer (RFC 7591).
     package func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration {
         try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).register()
         }
     }
 
-    /// Has the issuer take back an application (RFC 7592), of which nothing else need be known.
+    /// Deletes an application's registration (RFC 7592), which needs nothing but the registration itself.
     package func unregister(_ request: PluginRequest) async throws(PluginError) {
         guard let asked = request.registration else {
             throw PluginError(.invalidRequest, "the request does not say where the application is taken back")
@@ -96,7 +96,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Reads what the issuer says of itself, and asks whether it knows the client.
+    /// Fetches the issuer's metadata, and checks whether it knows the client.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).probe()

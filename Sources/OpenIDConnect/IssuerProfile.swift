@@ -3,18 +3,18 @@ import Crypto
 import FoundationEssentials
 import OAuth
 
-/// What is said of a person: by the claims of an ID token or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1), or by a host's
-/// own API.
+/// An account's profile: from the claims of an ID token or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1), or
+/// from a host's own API.
 struct IssuerProfile: Decodable, Sendable, Equatable {
-    /// What identifies the person at the issuer.
+    /// The account's identifier at the issuer.
     var sub: String?
     private var identifiers: [String: String] = [:]
     private var names: [String: String] = [:]
 
-    /// What nothing is said of.
+    /// Creates an empty profile.
     init() {}
 
-    /// Reads what an issuer answers; nil if it isn't about anybody.
+    /// Parses an issuer's answer; nil if it doesn't describe an account.
     init?(_ answer: HTTPAnswer, _ traits: IssuerTraits) {
         guard let headers = traits.profileHeaders else {
             guard let profile = answer.json(IssuerProfile.self) else { return nil }
@@ -26,7 +26,7 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
         names[Key.username.rawValue] = answer.header(headers.name)?.percentDecoded
     }
 
-    /// Reads an object; a member of another type than it should have counts as absent.
+    /// Decodes an object; a member of the wrong type counts as absent.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         for key in Key.allCases {
@@ -35,22 +35,23 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
         }
         sub = names["sub"]
         identifiers = names
-        // A host's number is one of its own; a `sub` is text.
+        // Host-specific numbers are IDs of that host; a `sub` is text.
         if let number = try? members.decode(Int64.self, forKey: .id) { identifiers["id"] = String(number) }
     }
 
-    /// What identifies the person, by the name that the issuer has for it.
+    /// Returns the account's identifier, by the issuer's name for it.
     func subject(_ name: String) -> String? {
         identifiers[name].flatMap { $0.utf8.count <= 255 ? $0 : nil }
     }
 
-    /// What the person calls the account, rather by the name that the host has for it than by an address; nil if it isn't said.
+    /// The account's name as the user knows it, preferably the host's user name rather than an address; nil if there is
+    /// none.
     var username: String? {
         [Key.preferredUsername, .upn, .login, .username, .email, .nickname].lazy.compactMap { names[$0.rawValue] }.first
             ?? name
     }
 
-    /// The person's name for display.
+    /// The display name.
     var name: String? { names["name"] ?? names["display_name"] }
 
     private enum Key: String, CodingKey, CaseIterable {
@@ -60,12 +61,12 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
     }
 }
 
-/// What an account is kept under: the issuer and its subject, neither of them readable, in MSAL's form.
+/// The key that an account is stored under: hashes of the issuer and subject, in MSAL's form.
 struct AccountIdentifier: Sendable, Equatable {
-    /// `uid.utid`, lower case: of a subject the case counts, of an identifier it doesn't.
+    /// `uid.utid` in lower case: case matters in a subject, but not in an identifier.
     let text: String
 
-    /// The identifier of a subject of an issuer.
+    /// Creates the identifier of an issuer's subject.
     init(issuer: String, subject: String) {
         text = "\(Self.digest("\(issuer)\0\(subject)")).\(Self.digest(issuer))"
     }

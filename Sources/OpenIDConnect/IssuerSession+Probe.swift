@@ -3,7 +3,7 @@ import OAuth
 import PluginWire
 
 extension IssuerSession {
-    /// What works, once the issuer's own word was found to be right.
+    /// Returns the checks that succeeded, given valid metadata.
     func probe() async throws(PluginError) -> PluginProbe {
         do throws(OAuthError) {
             if metadata.isConfigured { try await reach() }
@@ -17,15 +17,15 @@ extension IssuerSession {
         }
     }
 
-    /// Whether the issuer's servers answer at all: nothing was asked of them yet.
+    /// Checks whether the issuer's servers answer at all; configured metadata needed no request.
     private func reach() async throws(OAuthError) {
         _ = try await transport.get(request.authority)
     }
 
     /// Whether the issuer knows the client and its scopes; false if it doesn't say.
     ///
-    /// Whoever asks for a device code must name both, and nobody has to be there. If the client may not have one, a sign-in by the
-    /// browser may work all the same.
+    /// A request for a device code must name both, and doesn't involve a user. If the client may not use device codes,
+    /// a sign-in in the browser may work nevertheless.
     private func knowsClient() async throws(OAuthError) -> Bool {
         guard let endpoint = metadata.endpoints.deviceAuthorization else { return false }
         do throws(OAuthError) {

@@ -2,9 +2,10 @@ import OAuth
 import PluginWire
 
 extension IssuerSession {
-    /// Has the issuer register an application, if it registers any by itself.
+    /// Registers an application, if the issuer supports dynamic registration.
     ///
-    /// - Throws: `declined-scopes` if the application may not ask for what is wanted; the issuer is asked to take it back then.
+    /// - Throws: `declined-scopes` if the application may not request the required scopes; in that case its
+    ///   registration is deleted again.
     func register() async throws(PluginError) -> PluginRegistration {
         guard let endpoint = metadata.registration else {
             throw PluginError(
@@ -39,7 +40,8 @@ extension IssuerSession {
         return error
     }
 
-    /// The error, and what is left of an application that nobody can use: nothing if the issuer takes it back.
+    /// Returns the error after deleting an unusable registration, with what remains of it if the issuer doesn't delete
+    /// it.
     private func takingBack(_ client: RegisteredClient, after error: PluginError) async -> PluginError {
         do throws(OAuthError) {
             try await client.management?.delete(of: address.environment, over: transport)

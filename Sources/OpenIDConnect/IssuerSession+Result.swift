@@ -4,13 +4,13 @@ import PluginWire
 import Secrets
 
 extension IssuerSession {
-    /// Checks an answer of the token endpoint and puts it into the plugin protocol's terms.
+    /// Validates a token response and converts it to a result of the plugin protocol.
     ///
     /// - Parameters:
-    ///   - response: the tokens.
-    ///   - nonce: what the ID token must name; nil if none was sent.
-    /// - Returns: the tokens and whose they are.
-    /// - Throws: `untrusted` if the ID token is wrong, `broken` or `unavailable` if the answer is.
+    ///   - response: The tokens.
+    ///   - nonce: The nonce that the ID token must contain; nil if none was sent.
+    /// - Returns: The tokens and their account.
+    /// - Throws: `untrusted` if the ID token is invalid, `broken` or `unavailable` if the response is.
     func result(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
         let tokens = try IssuerTokens(response, asked: request.scopes, traits, from: address.environment)
         let owner = try await owner(of: response, try await idToken(response, nonce: nonce))
@@ -24,14 +24,15 @@ extension IssuerSession {
         return result
     }
 
-    /// The authority's path; it is all that tells its issuers apart.
+    /// The authority's path, the only difference between issuers of one host.
     var realm: String { PluginProtocol.realm(ofPath: address.segments) }
 
-    /// Whether a refresh token was redeemed: it may be dead by now, and the next one must not get lost because something else that is
-    /// asked doesn't answer.
+    /// Whether a refresh token was redeemed.
+    ///
+    /// If so, it may be invalid by now, and its successor must not be lost because another request fails.
     private var isRenewal: Bool { request.operation == .renew }
 
-    /// The ID token, checked; at a sign-in its signature too if the issuer publishes keys.
+    /// Returns the validated ID token; at a sign-in its signature is verified, too, if the issuer publishes keys.
     private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
         guard let text = response.idToken else {
             if nonce == nil || !metadata.isOpenID || metadata.isConfigured { return nil }
@@ -47,7 +48,7 @@ extension IssuerSession {
         return token
     }
 
-    /// Who signed in, by the ID token; without one, by what the issuer says of the access token.
+    /// Returns the account: from the ID token or, without one, from the issuer's answer about the access token.
     private func owner(of response: TokenResponse, _ token: IDToken?) async throws(OAuthError) -> PluginAccount {
         if token == nil, isRenewal, let account = request.account {
             return named(PluginAccount(homeAccountID: account.lowercased(), username: ""))
@@ -78,7 +79,7 @@ extension IssuerSession {
         return owner
     }
 
-    /// What the userinfo endpoint says; what is known already if that is about somebody else, or if it says nothing.
+    /// Returns the answer of the userinfo endpoint; the known profile if the answer is empty or about another account.
     private func told(
         by endpoint: String, _ response: TokenResponse, instead known: IssuerProfile?
     ) async throws(OAuthError) -> IssuerProfile {

@@ -4,7 +4,7 @@ import PluginOAuth
 import PluginWire
 
 extension IssuerSession: AuthorityRules {
-    /// Prompt, hints, claims, resources and further parameters.
+    /// Returns prompt, hints, claims, resources and other additional parameters.
     ///
     /// - Throws: as `PluginRequest.signInFields`.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
@@ -15,12 +15,13 @@ extension IssuerSession: AuthorityRules {
             ) { [(traits.hintName, $0)] }
     }
 
-    /// Checked tokens in the plugin protocol's terms.
+    /// Returns the validated tokens as a result of the plugin protocol.
     func accept(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
         try await result(response, nonce: nonce)
     }
 
-    /// An issuer may give this client or these scopes no device codes, and yet sign the person in by a browser.
+    /// Whether another flow may succeed: an issuer may deny device codes to this client or for these scopes, but allow
+    /// a sign-in in the browser.
     func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
         switch error.kind {
         case .notFound: true
@@ -31,14 +32,14 @@ extension IssuerSession: AuthorityRules {
 
     private static let withoutDeviceCodes: Set = ["device_flow_disabled", "unauthorized_client", "invalid_scope"]
 
-    /// The page after a sign-in that went well: who signed in, and to what.
+    /// Returns the page for a successful sign-in: the account, and the resource or authority.
     func page(with result: PluginResult) -> LoopbackPage {
         var page = LoopbackPage.success
         page.facts = request.facts(account: result.account?.username, authority: request.authority)
         return page
     }
 
-    /// The page after an error: for the person's own no, or for all else.
+    /// Returns the page for an error: the user's cancellation, or any other failure.
     func page(after error: OAuthError) -> LoopbackPage {
         var page = LoopbackPage(after: error)
         page.facts = request.facts(account: request.signIn.loginHint, authority: request.authority)

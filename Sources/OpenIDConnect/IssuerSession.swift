@@ -7,26 +7,26 @@ import PluginOAuth
 import PluginWire
 import Secrets
 
-/// An issuer whose endpoints are known, for one request.
+/// The state of one request: an issuer with known endpoints.
 struct IssuerSession: Sendable {
     var request: PluginRequest
     let address: HTTPSAddress
     let traits: IssuerTraits
     var metadata: IssuerMetadata
     let transport: Transport
-    /// What the issuer and others said; this time, if `isRecalled` is false.
+    /// The metadata of the issuer and other services; from this request if `isRecalled` is false.
     var memo = MetadataMemo(nil)
-    /// Whether the issuer wasn't asked, because what it said before is remembered.
+    /// Whether the issuer wasn't asked because its metadata is cached.
     var isRecalled = false
 
-    /// Finds out what must be known before anything is asked of the person.
+    /// Gathers everything that must be known before involving the user.
     ///
     /// - Parameters:
-    ///   - request: the host's request.
-    ///   - transport: the way to the issuer.
-    ///   - recalling: whether what the issuer said before will do.
-    /// - Returns: a session whose endpoints may be sent codes and tokens.
-    /// - Throws: as `IssuerMetadata.discover`; `invalid-request` for a request that lacks something.
+    ///   - request: The host's request.
+    ///   - transport: The transport to the issuer.
+    ///   - recalling: Whether cached metadata is acceptable.
+    /// - Returns: A session whose endpoints are safe to send codes and tokens to.
+    /// - Throws: the errors of `IssuerMetadata.discover`; `invalid-request` for an incomplete request.
     static func open(
         _ request: PluginRequest, over transport: Transport, recalling: Bool = false
     ) async throws(PluginError) -> IssuerSession {
@@ -60,10 +60,10 @@ struct IssuerSession: Sendable {
         }
     }
 
-    /// What the issuer is by what it said before, checked as it was then; nil if that isn't known, or leads to another host.
+    /// Returns the cached metadata after validating it again; nil if there is none, or if it leads to another host.
     ///
-    /// An issuer may have its endpoints anywhere, and only its own word is to be taken for that: what is remembered must not send a
-    /// token to a host that nobody has named.
+    /// An issuer may have endpoints on any host, but only its own document may say so: the cache must not send a token
+    /// to a host that nobody has named.
     private static func recalled(
         _ memo: MetadataMemo, _ request: PluginRequest, _ traits: IssuerTraits, at address: HTTPSAddress
     ) -> IssuerMetadata? {
@@ -78,12 +78,12 @@ struct IssuerSession: Sendable {
         return found
     }
 
-    /// What the issuer is by the request's endpoints; by its own word if they don't suffice.
+    /// Returns the metadata from the request's endpoints; if they don't suffice, from the issuer.
     private static func metadata(
         _ request: PluginRequest, _ traits: IssuerTraits, over transport: Transport
     ) async throws(OAuthError) -> IssuerMetadata {
         let known = configured(request, traits)
-        // Only an issuer itself tells whether it registers applications, whatever else is known of its kind.
+        // Only the issuer itself says whether it registers applications, whatever is known about its kind.
         if let known, request.operation != .register { return known }
         do throws(OAuthError) {
             var found = try await IssuerMetadata.discover(request.authority, over: transport, accepting: traits.accepts)
@@ -95,7 +95,7 @@ struct IssuerSession: Sendable {
         }
     }
 
-    /// What the issuer is by the request's endpoints; nil if they don't suffice.
+    /// Returns the metadata from the request's endpoints; nil if they don't suffice.
     private static func configured(_ request: PluginRequest, _ traits: IssuerTraits) -> IssuerMetadata? {
         let configured = request.endpoints
         guard let token = configured.token,
@@ -107,7 +107,7 @@ struct IssuerSession: Sendable {
             authenticationMethods: [traits.takesSecretInForm ? "client_secret_post" : "client_secret_basic"])
     }
 
-    /// Who asks, in OAuth's terms.
+    /// The OAuth client of the request.
     var client: OAuthClient {
         var client = OAuthClient(
             request.clientID, at: address.environment, endpoints: metadata.endpoints, scope: scope,
@@ -128,21 +128,21 @@ struct IssuerSession: Sendable {
     private var authentication: ClientAuthentication {
         guard let secret = request.clientSecret, !secret.isEmpty else { return .none }
         let methods = metadata.authenticationMethods
-        // Not every issuer decodes what a header has encoded.
+        // Not every issuer decodes the encoded values in a header.
         let isPlain = [request.clientID, secret.reveal()].allSatisfy { FormEncoding.encode(value: $0) == $0 }
         let isInForm = methods.contains("client_secret_post") && !(isPlain && methods.contains("client_secret_basic"))
         return isInForm ? .post(secret) : .basic(secret)
     }
 
-    /// The `scope` value of requests: what is asked for and, as far as the issuer knows it, what an ID token and a refresh token
-    /// take.
+    /// The `scope` value of requests: the requested scopes and, as far as the issuer supports them, those for an ID
+    /// token and a refresh token.
     var scope: String {
         let known = ["profile", "offline_access"].filter(metadata.scopes.contains)
         let own = metadata.isOpenID ? ["openid"] + known : []
         return (own + request.scopes.filter { !own.contains($0) }).joined(separator: " ")
     }
 
-    /// Signs a person in, by the first of these flows that can be used here.
+    /// Signs a user in with the first of these flows that is possible here.
     func signIn(_ flows: [OAuth.Flow], _ person: any Conversation) async throws(PluginError) -> PluginResult {
         do throws(OAuthError) {
             return try await SignIn(client, by: self).run(flows, ConversingPerson(person))
@@ -153,7 +153,7 @@ struct IssuerSession: Sendable {
 
     /// Redeems a refresh token.
     ///
-    /// If what is remembered of the issuer turns out to be of the past, the issuer is asked for it anew.
+    /// If the cached metadata turns out to be outdated, the issuer is asked again.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
         let tokens: TokenResponse
         do throws(OAuthError) {
@@ -168,7 +168,8 @@ struct IssuerSession: Sendable {
         } catch {
             guard isRecalled else { throw pluginError(error) }
             let session = try await Self.open(request, over: transport)
-            // The refresh token has been redeemed, and the next one must not get lost: it is looked at once more.
+            // The refresh token has been redeemed and its successor must not be lost, so the result is validated a
+            // second time.
             do throws(OAuthError) {
                 result = try await session.result(tokens, nonce: nil)
             } catch {
@@ -181,7 +182,7 @@ struct IssuerSession: Sendable {
             .interactionRequired, "\(address.environment) answered for a different account than requested")
     }
 
-    /// Has a refresh token taken back, if the issuer takes any back.
+    /// Revokes a refresh token, if the issuer supports that.
     func revoke(_ refreshToken: Secret) async throws(PluginError) {
         guard let endpoint = metadata.endpoints.revocation else { return }
         do throws(OAuthError) {
@@ -191,9 +192,10 @@ struct IssuerSession: Sendable {
         }
     }
 
-    /// The page that ends the browser's session (OpenID Connect RP-Initiated Logout 1.0, 2).
+    /// Returns the URL of the page that ends the browser's session (OpenID Connect RP-Initiated Logout 1.0, 2).
     ///
-    /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the issuer says that it's done.
+    /// There is no `post_logout_redirect_uri`, because nothing here waits for it; the issuer's page says that the
+    /// session has ended.
     func endSessionPage() throws(PluginError) -> String {
         guard let endpoint = metadata.endpoints.endSession else {
             throw PluginError(.unsupported, "\(address.environment) has no page to end a session at")
@@ -205,14 +207,14 @@ struct IssuerSession: Sendable {
         return FormEncoding.append(fields, to: endpoint)
     }
 
-    /// An error in the plugin protocol's terms.
+    /// Converts an error to one of the plugin protocol.
     func pluginError(_ error: OAuthError) -> PluginError {
         error.pluginError(of: request, traits)
     }
 }
 
 extension Endpoints {
-    /// These endpoints, but for those that are configured.
+    /// Returns these endpoints, overridden by the configured ones.
     fileprivate func overlaid(_ configured: PluginEndpoints) -> Endpoints {
         var all = self
         all.authorization = configured.authorization ?? authorization

@@ -1,16 +1,16 @@
 import Addresses
 import OAuth
 
-/// A token response by the standards' own measure.
+/// A token response, validated by the standards' rules.
 struct IssuerTokens: Sendable, Equatable {
-    /// The scopes granted.
+    /// The granted scopes.
     let scopes: [String]
-    /// The scopes asked for and not granted.
+    /// The requested scopes that weren't granted.
     let declined: [String]
 
-    /// Judges a response.
+    /// Validates a response.
     ///
-    /// - Throws: `broken` if it lacks what RFC 6749, 5.1, wants, or has what can't be right.
+    /// - Throws: `broken` if it lacks anything that RFC 6749, 5.1, requires, or contains invalid values.
     init(
         _ response: TokenResponse, asked: [String], _ traits: IssuerTraits, from authority: String
     ) throws(OAuthError) {

@@ -3,40 +3,40 @@ import Claims
 import OAuth
 import PluginWire
 
-/// What issuers of one kind do besides the standards, or instead of them.
+/// The ways in which issuers of one kind extend or deviate from the standards.
 struct IssuerTraits: Sendable {
-    /// What people call an account there; nil for the issuers that nobody has a word for.
+    /// The issuer's name for its accounts in messages; nil for issuers without a special name.
     var accountKind: String?
-    /// Whether answers may be forms, and scopes in them have commas in between.
+    /// Whether answers may be forms with comma-separated scopes.
     var answersForms = false
-    /// Whether it gives ID tokens, if it isn't asked.
+    /// Whether it issues ID tokens, if its metadata isn't fetched.
     var givesIDTokens = false
-    /// Whether a client's secret goes into the form, if it isn't asked.
+    /// Whether the client secret is sent in the form, if its metadata isn't fetched.
     var takesSecretInForm = false
-    /// What a hint at the person is called.
+    /// The name of the login hint parameter.
     var hintName = "login_hint"
     /// OpenID Connect's prompts that it knows.
     var prompts = SignInPrompt.allCases
     /// Further parameters of authorization requests.
     var parameters: [FormEncoding.Field] = []
-    /// The names that a device code is sent under.
+    /// The parameter names that a device code is sent under.
     var deviceCodeNames = ["device_code"]
-    /// Whether a renewal has to name the redirect URI of the sign-in.
+    /// Whether a renewal must include the redirect URI of the sign-in.
     var renewsWithRedirect = false
-    /// What a dead refresh token is refused with.
+    /// The error codes for an invalid refresh token.
     var deadTokenErrors: Set = ["invalid_grant", "unsupported_grant_type"]
-    /// Where the account is told, if no endpoint is configured.
+    /// The URL of the account's profile, if no endpoint is configured.
     var profile: String?
-    /// The member of that answer that identifies the account.
+    /// The profile's member that identifies the account.
     var subjectName = "sub"
-    /// The headers of that answer that have the account's number and its name, if its body doesn't.
+    /// The headers with the account's number and name, if the body of that answer doesn't contain them.
     var profileHeaders: (id: String, name: String)?
-    /// What its answers may name as `iss` besides the authority.
+    /// Other accepted values of `iss` in its responses, besides the authority.
     var otherNames: [String] = []
-    /// Whether a document may name an issuer that isn't the authority.
+    /// Whether a document may name this issuer although it isn't the authority.
     var accepts: @Sendable (String) -> Bool = { _ in false }
 
-    /// The traits of a kind; an issuer of no kind is known by its URL, if at all.
+    /// Creates the traits of a kind; without a kind, the issuer may be recognised by its URL.
     init(kind: String?, authority: HTTPSAddress) {
         switch kind {
         case "github": github(authority)
@@ -54,7 +54,7 @@ struct IssuerTraits: Sendable {
         case "bitbucket-dc":
             accountKind = "Bitbucket"
             let base = ([authority.environment] + authority.segments).joined(separator: "/")
-            // Any request will do that somebody must have signed in for; its headers say who.
+            // Any resource that requires a sign-in will do; the answer's headers name the account.
             profile = "https://\(base)/rest/api/1.0/application-properties"
             profileHeaders = ("x-auserid", "x-ausername")
             subjectName = "id"
@@ -70,7 +70,7 @@ struct IssuerTraits: Sendable {
         switch authority.host {
         case "accounts.google.com":
             accountKind = "Google"
-            // Else there is no refresh token.
+            // Without this, there is no refresh token.
             parameters = [("access_type", "offline")]
         case let host where CustomerTenant.isHost(host): accepts = CustomerTenant.isIssuer
         default: if authority.segments.map({ $0.lowercased() }) == ["adfs"] { adfs() }
@@ -97,7 +97,7 @@ struct IssuerTraits: Sendable {
     }
 }
 
-/// Entra External ID: its documents name an issuer by the tenant's id, whatever the authority calls the tenant.
+/// Entra External ID: its documents name an issuer by the tenant's ID, however the authority names the tenant.
 enum CustomerTenant {
     private static let suffix = ".ciamlogin.com"
 

@@ -3,7 +3,7 @@ import PluginOAuth
 import PluginWire
 
 extension OAuthError {
-    /// The same in the plugin protocol's terms, with what the person can do about it.
+    /// Converts the error to one of the plugin protocol, with a hint for the user.
     func pluginError(of request: PluginRequest, _ traits: IssuerTraits) -> PluginError {
         var error = plain
         switch kind {
@@ -33,7 +33,7 @@ extension OAuthError {
     }
 }
 
-/// What a refusal means to the host and to the person.
+/// The meaning of a refusal for the host and the user.
 private enum Refusal {
     case deadToken, client, scopes, consent, person, declined, expired, outage, unsupported, request
 
@@ -44,7 +44,7 @@ private enum Refusal {
             case "expired_token", "token_expired": .expired
             case "login_required", "interaction_required", "account_selection_required": .person
             case "consent_required": .consent
-            // The last is GitHub's.
+            // The last one is GitHub's.
             case "invalid_client", "unauthorized_client", "incorrect_client_credentials": .client
             case "invalid_scope": .scopes
             case "temporarily_unavailable", "server_error": .outage
