@@ -2,24 +2,24 @@ import Addresses
 package import PluginWire
 package import Secrets
 
-/// What is asked of a platform.
+/// A request for a platform's token.
 package struct Demand: Sendable, Equatable {
-    /// Whose token.
+    /// The identity.
     package var id: ManagedID
-    /// What for, as the platforms name it: a scope without its last part.
+    /// The resource, which platforms expect instead of a scope: a scope without its last part.
     package var resource: String
-    /// Whether a server that misses claims in the token can be answered with another token.
+    /// Whether a claims challenge of a server can be answered with a new token.
     package var takesChallenges = false
-    /// The token that a server refused because it misses claims.
+    /// The token that a server rejected with a claims challenge.
     package var refused: Secret?
 
-    /// Makes a demand for a resource.
+    /// Creates a demand for a resource.
     package init(_ id: ManagedID, for resource: String) {
         self.id = id
         self.resource = resource
     }
 
-    /// Reads a request of the host's.
+    /// Parses a request of the host.
     ///
     /// - Throws: `invalidRequest` if it names no identity, or not exactly one resource.
     package init(_ request: PluginRequest) throws(IdentityError) {
@@ -44,10 +44,10 @@ package struct Demand: Sendable, Equatable {
         refused = request.claims == nil ? nil : request.accessToken
     }
 
-    /// The one audience that has a path like a scope's.
+    /// The only audience with a path like a scope's.
     private static let wholeScope = "https://pas.windows.net/CheckMyAccess/Linux/.default"
 
-    /// The resource that a scope belongs to: all before its last part, or an ID that it begins with.
+    /// Returns a scope's resource: everything before its last part, or the ID at its start.
     ///
     ///     https://vault.azure.net/.default      https://vault.azure.net
     ///     https://graph.contoso.com//read       https://graph.contoso.com/
@@ -59,7 +59,7 @@ package struct Demand: Sendable, Equatable {
         guard let path = scope.utf8.firstRange(of: "://".utf8)?.upperBound else {
             return String(scope.utf8.prefix { $0 != UInt8(ascii: "/") }) ?? scope
         }
-        // A URL without a path, or with nothing in it, is a resource by itself.
+        // A URL without a path, or with an empty one, is already a resource.
         let isScope = slash > path && slash != scope.utf8.index(before: scope.utf8.endIndex)
         return isScope ? String(scope[..<slash]) : scope
     }

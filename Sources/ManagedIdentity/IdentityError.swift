@@ -1,44 +1,44 @@
 package import PluginWire
 
-/// Why a platform gave no token, in words for a person.
+/// The reason why a platform issued no token, with a message for the user.
 package struct IdentityError: Error, Sendable, Equatable {
-    /// What kind of trouble it is.
+    /// The kind of failure.
     package enum Kind: String, Sendable {
-        /// The platform isn't there, hasn't such an identity or doesn't work; another way to sign in may do.
+        /// The platform is missing, lacks this identity or doesn't work; another way to sign in may succeed.
         case unavailable
-        /// What was asked, or a variable, is wrong; trying again doesn't help.
+        /// The request or a variable is wrong; trying again doesn't help.
         case invalidRequest = "invalid-request"
-        /// The platform doesn't believe who asks.
+        /// The platform rejects the caller's proof.
         case authenticationFailed = "authentication-failed"
-        /// What came can't be what the platform answers, or not for whoever asked.
+        /// The answer can't be the platform's, or isn't for this caller.
         case invalidResponse = "invalid-response"
         /// Too many requests.
         case throttled
-        /// The host lost interest.
+        /// The host cancelled the request.
         case cancelled
     }
 
-    /// What kind of trouble it is.
+    /// The kind of failure.
     package var kind: Kind
-    /// One sentence: lower case, no full stop, no secret.
+    /// One sentence for the user: lower case, no full stop, no secret.
     package var message: String
-    /// What a person can do about it.
+    /// How the user can fix it; nil if unknown.
     package var hint: String?
-    /// The status that the platform answered with, if it answered.
+    /// The status of the platform's answer; nil if there was no answer.
     package var status: Int?
-    /// What the platform said.
+    /// The platform's error response.
     package var fault = Fault()
-    /// Seconds to wait before the next try.
+    /// Seconds to wait before the next attempt.
     package var retryAfter: Int?
 
-    /// Makes an error.
+    /// Creates an error.
     package init(_ kind: Kind, _ message: String, hint: String? = nil) {
         self.kind = kind
         self.message = message
         self.hint = hint
     }
 
-    /// The same in the plugin protocol's terms.
+    /// The error as one of the plugin protocol.
     package var plain: PluginError {
         var error = PluginError(code, message, hint: hint)
         error.error = fault.error

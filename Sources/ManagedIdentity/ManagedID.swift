@@ -1,18 +1,18 @@
 import Addresses
 import Secrets
 
-/// Which of a machine's identities is meant.
+/// Selects one of a machine's identities.
 package enum ManagedID: Sendable, Equatable {
-    /// The machine's own.
+    /// The system-assigned identity.
     case system
-    /// One that was assigned to it, by its client ID.
+    /// A user-assigned identity, by its client ID.
     case clientID(String)
-    /// One that was assigned to it, by the ID of its service principal.
+    /// A user-assigned identity, by the object ID of its service principal.
     case objectID(String)
-    /// One that was assigned to it, by its place in Azure Resource Manager.
+    /// A user-assigned identity, by its resource ID in Azure Resource Manager.
     case resourceID(String)
 
-    /// Reads `managed_id` of the plugin protocol; nil of anything else, or of an ID that is empty.
+    /// Parses `managed_id` of the plugin protocol; nil for anything else, or if an ID is empty.
     package init?(_ text: String) {
         guard text != "system" else {
             self = .system
@@ -27,7 +27,7 @@ package enum ManagedID: Sendable, Equatable {
         }
     }
 
-    /// What people call it, after a verb or a preposition.
+    /// The identity's name in messages, after a verb or a preposition.
     package var words: String {
         switch self {
         case .system: "the machine's own identity"
@@ -37,7 +37,8 @@ package enum ManagedID: Sendable, Equatable {
         }
     }
 
-    /// The parameter that names it in a query, a resource's ID by the name that the platform has for it; none for the machine's own.
+    /// Returns the query parameter that names the identity, with the platform's own name for resource IDs; empty for
+    /// the system-assigned identity.
     package func parameter(resourceID name: String) -> [String: String] {
         switch self {
         case .system: [:]

@@ -5,14 +5,14 @@ import PluginOAuth
 package import PluginWire
 import Secrets
 
-/// The identities that Azure gives to machines: each signs in by itself, at a service of the machine's own platform.
+/// The plugin for Azure's managed identities: a machine signs in by itself at a service of its own platform.
 package struct ManagedIdentityPlugin: AuthorityPlugin {
     private let environment: [String: String]
     private let root: String
     private let pace: @Sendable () -> Pace
     private let limits: Pace.Limits
 
-    /// Name, version, protocol versions and identities.
+    /// The name, version, protocol versions and identities.
     package var description: PluginDescription {
         var description = PluginDescription(
             name: "managed-identity", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [])
@@ -20,13 +20,13 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         return description
     }
 
-    /// Makes the plugin.
+    /// Creates the plugin.
     ///
     /// - Parameters:
-    ///   - environment: where certificates are looked for; variables come with each request.
-    ///   - root: the folder that the machine's files are seen in; empty for `/`.
-    ///   - limits: how long to wait for what.
-    ///   - pace: how time passes.
+    ///   - environment: The environment with the certificate variables; platform variables come with each request.
+    ///   - root: The root folder for the machine's files; empty for `/`.
+    ///   - limits: The time limits.
+    ///   - pace: Returns the clock.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment, root: String = "",
         limits: Pace.Limits = .init(), pace: @escaping @Sendable () -> Pace = { .real }
@@ -37,24 +37,24 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         self.pace = pace
     }
 
-    /// Nobody signs in: machines do.
+    /// Always fails: no user signs in.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "managed-identity signs in machines, not people")
     }
 
-    /// Nothing is renewed: a machine asks again.
+    /// Always fails: a machine simply requests a new token.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "a machine's tokens are not renewed, but got anew")
     }
 
-    /// Nobody signs out.
+    /// Always fails: no user signs out.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
         throw PluginError(.unsupported, "managed-identity signs in machines, not people")
     }
 
-    /// Gets a token of the machine's platform.
+    /// Gets a token from the machine's platform.
     package func authenticate(
         _ request: PluginRequest, _ host: any Conversation
     ) async throws(PluginError) -> PluginResult {
@@ -70,8 +70,9 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         }
     }
 
-    /// Finds out whether the machine has a platform that gives tokens, without getting one: whether a variable tells of it, or its
-    /// metadata service answers within a second.
+    /// Checks whether the machine has a platform with a token service, without getting a token.
+    ///
+    /// It succeeds if a variable identifies the platform, or the metadata service answers within a second.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         let limits = limits
         return try await asking(request) { source, transport throws(IdentityError) in
@@ -93,7 +94,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         return PluginProbe([.authority], time: answer.time)
     }
 
-    /// Finds the machine's platform, opens a way to it, runs the body and closes it.
+    /// Detects the machine's platform, connects to it for the duration of the body, and closes the connection.
     private func asking<Value: Sendable>(
         _ request: PluginRequest,
         _ body: (any TokenSource, DirectTransport) async throws(IdentityError) -> Value
@@ -126,7 +127,8 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         }
     }
 
-    /// The host keeps such tokens as MSAL does: nobody's, of no authority.
+    /// Converts a token to a result of the plugin protocol; the host stores such tokens as MSAL does, with no account
+    /// and no authority.
     private static func result(_ token: PlatformToken, of request: PluginRequest) -> PluginResult {
         var result = PluginResult(
             accessToken: token.token, expiresIn: token.expiresIn, scopes: request.scopes, environment: "localhost",

@@ -1,4 +1,4 @@
-/// The platforms that give machines identities.
+/// The platforms with managed identities.
 package enum Platform: String, Sendable, CaseIterable {
     case imds
     case appService = "app-service"
@@ -7,10 +7,11 @@ package enum Platform: String, Sendable, CaseIterable {
     case serviceFabric = "service-fabric"
     case arc = "azure-arc"
 
-    /// Finds the platform as Microsoft's libraries do, in their order.
+    /// Detects the platform as Microsoft's libraries do, in the same order.
     ///
-    /// App Service sets the variables of Azure Machine Learning, too, for old programs; so its own go first. What nothing tells
-    /// of is a virtual machine, or no machine of Azure's at all: that shows when it is asked.
+    /// App Service also sets the variables of Azure Machine Learning, for old programs, so its own variables are
+    /// checked first. Without any variables, the machine is assumed to be a virtual machine; a request shows whether it
+    /// is one, or isn't in Azure at all.
     package init(of surroundings: Surroundings) {
         func has(_ variables: String...) -> Bool { variables.allSatisfy { surroundings.secret($0) != nil } }
         self =
@@ -25,9 +26,9 @@ package enum Platform: String, Sendable, CaseIterable {
             }
     }
 
-    /// The platform's service that gives tokens, ready to be asked.
+    /// Creates the client of the platform's token service.
     ///
-    /// - Throws: `invalidRequest` if its variables can't be right.
+    /// - Throws: `invalidRequest` if its variables are invalid.
     package func source(in surroundings: Surroundings) throws(IdentityError) -> any TokenSource {
         switch self {
         case .imds: try InstanceMetadata(surroundings)
@@ -39,7 +40,7 @@ package enum Platform: String, Sendable, CaseIterable {
         }
     }
 
-    /// What people call whoever gives the tokens there.
+    /// The name of the platform's token service in messages.
     package var words: String {
         switch self {
         case .imds: "the machine's metadata service"

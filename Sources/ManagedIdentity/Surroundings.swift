@@ -2,9 +2,9 @@ import Glibc
 package import PluginWire
 package import Secrets
 
-/// What tells on which platform a machine is: variables of whoever asks, and the machine's files.
+/// The information that identifies a machine's platform: the caller's variables, and the machine's files.
 package struct Surroundings: Sendable {
-    /// The variables that platforms are found and asked by; the plugin's manifest names the same.
+    /// The variables that identify and configure platforms; the plugin's manifest lists the same ones.
     package static let variableNames = [
         "IDENTITY_ENDPOINT", "IDENTITY_HEADER", "IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT",
         "MSI_SECRET", "DEFAULT_IDENTITY_CLIENT_ID", "AZURE_POD_IDENTITY_AUTHORITY_HOST",
@@ -12,22 +12,22 @@ package struct Surroundings: Sendable {
 
     private static let arcAgent = "/opt/azcmagent/bin/himds"
 
-    /// The folder that the machine's files are seen in; empty for `/`.
+    /// The root folder for the machine's files; empty for `/`.
     package let root: String
     private let variables: [String: Secret]
 
-    /// Makes surroundings of variables, and of the files below a folder.
+    /// Creates surroundings from variables and the files below a folder.
     package init(_ variables: [PluginField], root: String = "") {
         self.variables = Dictionary(variables.map { ($0.name, $0.value) }) { $1 }
         self.root = root
     }
 
-    /// A variable's value; nil if it is unset or empty.
+    /// Returns a variable's value; nil if it is unset or empty.
     package func secret(_ variable: String) -> Secret? {
         variables[variable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A variable's value that is no secret; nil if it is unset or empty.
+    /// Returns the value of a variable that isn't secret; nil if it is unset or empty.
     package subscript(variable: String) -> String? { secret(variable)?.reveal() }
 
     /// Whether the agent of Azure Arc is installed.

@@ -1,46 +1,46 @@
 package import JSON
 package import OAuth
 
-/// A platform's service that gives tokens: how it is asked, and what its answers mean.
+/// A platform's token service: its requests, and the meaning of its answers.
 package protocol TokenSource: Sendable {
-    /// The platform.
+    /// The platform that the service belongs to.
     var platform: Platform { get }
-    /// Its URL, which all its requests go to.
+    /// The URL for all its requests.
     var url: String { get }
-    /// The certificate that the service has, if the platform names it.
+    /// The service's certificate, if the platform specifies it.
     var pin: CertificatePin? { get }
 
-    /// The request for a token.
+    /// Returns the request for a token.
     ///
-    /// - Throws: `invalidRequest` if the platform has no such identities.
+    /// - Throws: `invalidRequest` if the platform doesn't support this identity.
     func request(for demand: Demand) throws(IdentityError) -> DirectRequest
 
-    /// The request to follow on an answer; nil if the answer is the last.
+    /// Returns the next request after an answer; nil if the answer is final.
     func request(after answer: HTTPAnswer, to request: DirectRequest) throws(IdentityError) -> DirectRequest?
 
-    /// Refuses a token that may be of another identity.
+    /// Rejects a token that may belong to another identity.
     func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError)
 
-    /// What the service said, in the terms that other platforms have for it.
+    /// Converts the service's error to the terms of the other platforms.
     func translated(_ fault: Fault) -> Fault
 }
 
 extension TokenSource {
-    /// None: the service has none, or one like an authority's.
+    /// By default, there is none: the service uses no TLS, or is validated like an authority.
     package var pin: CertificatePin? { nil }
 
-    /// None: the first answer is the last.
+    /// By default, the first answer is final.
     package func request(
         after answer: HTTPAnswer, to request: DirectRequest
     ) throws(IdentityError) -> DirectRequest? { nil }
 
-    /// Takes any: the service heeds what it is asked for.
+    /// By default, any token is accepted: the service returns the requested identity's.
     package func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError) {}
 
-    /// The same.
+    /// By default, the error stays unchanged.
     package func translated(_ fault: Fault) -> Fault { fault }
 
-    /// Refuses an identity that was assigned, if the platform has none but the machine's own.
+    /// Rejects user-assigned identities, for platforms that support only the system-assigned one.
     func requireSystem(_ demand: Demand) throws(IdentityError) {
         guard demand.id != .system else { return }
         throw IdentityError(

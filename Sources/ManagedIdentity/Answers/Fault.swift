@@ -3,21 +3,21 @@ import JSON
 package import OAuth
 package import Secrets
 
-/// What a platform says if it gives no token, in whichever form it says it.
+/// A platform's error response, in any of the platforms' formats.
 package struct Fault: Sendable, Equatable {
-    /// Its code; nil if it has none.
+    /// The error code; nil if there is none.
     package var error: String?
-    /// A finer code.
+    /// A more specific code.
     package var suberror: String?
-    /// Its words, on one line; nil if there are none.
+    /// The message, on one line; nil if there is none.
     package var message: String?
-    /// What names the request in its logs.
+    /// The request's ID in the platform's logs.
     package var correlationID: String?
 
-    /// A fault that nothing is said of.
+    /// Creates an empty fault.
     package init() {}
 
-    /// Reads an answer; what isn't recognised is left out, and so is what was sent and is secret.
+    /// Parses an answer; unknown members are ignored, and secrets of the request are removed.
     ///
     ///     {"error": CODE, "error_description": WORDS}                           IMDS, Arc
     ///     {"statusCode": 500, "message": WORDS, "correlationId": ID}            App Service
@@ -32,7 +32,7 @@ package struct Fault: Sendable, Equatable {
         }
         let code = (inner["code"] ?? outer["error"] ?? outer["code"])?.string.map { Self.line($0, hiding: secrets) }
         error = code?.plain(limit: 256)
-        // A code that is none holds what there is to say.
+        // A string in place of a code is the message.
         message = words("error_description", "message") ?? (error == nil ? code : nil)
         correlationID = words("correlationid", "correlation_id")?.plain(limit: 64)
     }
@@ -41,9 +41,9 @@ package struct Fault: Sendable, Equatable {
         Dictionary(members.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
     }
 
-    /// The first line of a text, without what is secret of it.
+    /// Returns the first line of a text, without secrets.
     ///
-    /// A secret of a few characters hides nothing: it would tear holes in other words.
+    /// Secrets of a few characters aren't removed: that would damage unrelated words.
     private static func line(_ text: String, hiding secrets: [Secret]) -> String {
         var text = text
         for secret in secrets where secret.reveal().utf8.count >= 6 {

@@ -1,14 +1,14 @@
 import Addresses
 package import JSON
 
-/// Times as platforms write them: each has its own way, and some have several.
+/// The time formats of the platforms: each has its own, and some have several.
 package enum PlatformTime {
-    /// A number below this, the year 2001, counts from now; no platform is as old.
+    /// Smaller numbers (before 2001) are relative to now; no platform is that old.
     private static let firstAbsolute = 978_307_200
 
-    /// When a token ends, in seconds since 1970; nil if the members don't say.
+    /// Returns when a token expires, in seconds since 1970; nil if the members don't say.
     ///
-    /// `expires_in` goes first, for it needs no clock but this one's; it may be there and empty.
+    /// `expires_in` takes precedence because it doesn't depend on the platform's clock; it may be present but empty.
     package static func end(of members: [String: JSONValue], now: Int) -> Int? {
         if let seconds = members["expires_in"]?.wholeNumber { return sum(now, seconds) }
         guard let text = members["expires_on"]?.text.map({ String($0.trimmed()) }) else { return nil }
@@ -21,7 +21,7 @@ package enum PlatformTime {
         return isOver ? (seconds > 0 ? .max : .min) : sum
     }
 
-    /// Seconds since 1970 of a date with its time; nil if it is none.
+    /// Returns the seconds since 1970 for a date with a time; nil if the text isn't one.
     ///
     ///     2023-11-14T23:13:20.0000000+00:00
     ///     11/14/2023 11:13:20 PM +00:00
@@ -35,7 +35,7 @@ package enum PlatformTime {
         return day * 86_400 + time - zone
     }
 
-    /// Takes the offset from UTC off the end, in seconds, 0 if there is none; nil of one that can't be right.
+    /// Removes the UTC offset from the end and returns it in seconds, 0 if there is none; nil if it is invalid.
     private static func cutZone(_ text: inout String) -> Int? {
         if let last = text.utf8.last, last | 0x20 == UInt8(ascii: "z") {
             text = String(text.utf8.dropLast()) ?? ""
@@ -55,7 +55,8 @@ package enum PlatformTime {
         return isBehind ? -offset : offset
     }
 
-    /// Seconds since midnight, of 24 hours or of 12 with `AM` or `PM`; fractions are dropped.
+    /// Returns the seconds since midnight for a 24-hour time, or a 12-hour time with `AM` or `PM`; fractions are
+    /// dropped.
     private static func time(_ text: String) -> Int? {
         let words = text.pieces(between: " ").map { $0.lowercased() }
         guard let clock = words.first, words.count <= 2 else { return nil }
@@ -69,7 +70,7 @@ package enum PlatformTime {
         return hours * 3600 + minute * 60 + min(second, 59)
     }
 
-    /// Days since 1970, of `YEAR-MONTH-DAY` or `MONTH/DAY/YEAR`.
+    /// Returns the days since 1970 for `YEAR-MONTH-DAY` or `MONTH/DAY/YEAR`.
     private static func day(_ text: String) -> Int? {
         let dashed = text.pieces(between: "-", omittingEmpty: false).map { number($0) }
         let slashed = text.pieces(between: "/", omittingEmpty: false).map { number($0) }
@@ -77,7 +78,7 @@ package enum PlatformTime {
         guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
             (1970...9999).contains(year), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
         else { return nil }
-        // Counted from March, a leap day is the last of its year.
+        // Counting from March makes a leap day the last day of its year.
         let (shifted, counted) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let leapDays = shifted / 4 - shifted / 100 + shifted / 400
         return shifted * 365 + leapDays + (153 * counted + 2) / 5 + day - 1 - 719_468
@@ -88,7 +89,7 @@ package enum PlatformTime {
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// A number of digits only; Int's initializer takes a sign, too.
+    /// Parses a number of digits only; Int's initializer accepts a sign, too.
     private static func number(_ text: some StringProtocol) -> Int? {
         text.utf8.count <= 9 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }

@@ -3,33 +3,33 @@ import JSON
 package import OAuth
 package import Secrets
 
-/// A token that a platform gave.
+/// A token from a platform.
 package struct PlatformToken: Sendable, Equatable {
-    /// Longest lifetime believed, ten years.
+    /// The longest accepted lifetime, ten years.
     private static let longestLifetime = 315_360_000
-    /// More would not fit the line that it is handed on in.
+    /// The longest accepted token; a longer one wouldn't fit into a line of the plugin protocol.
     private static let longestToken = 60_000
-    /// The least seconds that a token lives of which another is got at half its time.
+    /// The minimum lifetime, in seconds, of tokens that are renewed after half of it.
     private static let longLifetime = 7_200
 
-    /// The token.
+    /// The access token.
     package let token: Secret
-    /// Seconds until it expires.
+    /// Seconds until the token expires.
     package let expiresIn: Int
-    /// Seconds after which another should be got; nil if it doesn't matter before the end.
+    /// Seconds after which the token should be renewed; nil if that isn't necessary before it expires.
     package let refreshIn: Int?
-    /// `token_type` as it came.
+    /// `token_type`, unchanged.
     package let tokenType: String?
 
-    /// Reads an answer of status 200.
+    /// Parses an answer with status 200.
     ///
     /// - Parameters:
-    ///   - answer: the answer.
-    ///   - source: who gave it.
-    ///   - demand: what was asked for.
-    ///   - now: seconds since 1970.
-    /// - Throws: `invalidResponse` if it is no token, is another's, or has no end; `unavailable` if it has ended, or somebody else
-    ///   answered.
+    ///   - answer: The answer.
+    ///   - source: The service that gave it.
+    ///   - demand: The identity and resource that were requested.
+    ///   - now: The current time in seconds since 1970.
+    /// - Throws: `invalidResponse` if it isn't a token, belongs to another identity, or has no expiry; `unavailable` if
+    ///   it has expired, or another server answered.
     package init(
         _ answer: HTTPAnswer, from source: any TokenSource, to demand: Demand, now: Int
     ) throws(IdentityError) {
@@ -53,18 +53,20 @@ package struct PlatformToken: Sendable, Equatable {
         tokenType = members["token_type"]?.string?.plain(limit: 64)
     }
 
-    /// The platform's own time to get another, or half of a long life: roles that were given meanwhile show in a new token only.
+    /// Returns the platform's own renewal time, or half of a long lifetime: roles assigned in the meantime appear only
+    /// in a new token.
     private static func refresh(_ told: Int?, _ lifetime: Int) -> Int? {
         if let told, (1...lifetime).contains(told) { return told }
         return lifetime >= longLifetime ? lifetime / 2 : nil
     }
 
-    /// The members of an answer; nil if it is no JSON object.
+    /// Returns the members of an answer; nil if it isn't a JSON object.
     static func members(of answer: HTTPAnswer) -> [String: JSONValue]? {
         answer.text.flatMap { JSONValue(bytes: $0.utf8) }?.members
     }
 
-    /// A page, or other text, is of somebody else on the way; JSON that breaks off is of the service.
+    /// Returns the error for an unreadable answer: HTML or other text comes from another server on the way, truncated
+    /// JSON from the service.
     private static func unreadable(_ answer: HTTPAnswer, _ who: String) -> IdentityError {
         guard answer.text?.trimmed(of: " \t\r\n").utf8.first == UInt8(ascii: "{") else {
             return IdentityError(

@@ -2,9 +2,9 @@ import Addresses
 import OAuth
 import Secrets
 
-/// What it means that a platform gives no token, and what can be done about it.
+/// Interprets a platform's refusal to issue a token, and how to fix it.
 enum Refusal {
-    /// The error for a request whose answer is no token.
+    /// Returns the error for an answer without a token.
     static func error(
         _ answer: HTTPAnswer, to request: DirectRequest, from source: any TokenSource, for demand: Demand
     ) -> IdentityError {
@@ -46,7 +46,7 @@ enum Refusal {
         case 410:
             return IdentityError(
                 .unavailable, "\(who) is being updated, which takes up to 70 seconds", hint: "try again in a minute")
-        // App Service answers so, too, if the tenant doesn't know the resource.
+        // App Service also answers like this if the tenant doesn't know the resource.
         case 500 where source.platform == .appService:
             return IdentityError(
                 .unavailable, "\(who) is not working at the moment (\(words))",
@@ -61,7 +61,7 @@ enum Refusal {
         }
     }
 
-    /// The error if nobody is there who gives tokens.
+    /// Returns the error if there is no token service.
     static func absent(from source: any TokenSource) -> IdentityError {
         guard source.platform == .imds else {
             return IdentityError(
@@ -73,20 +73,22 @@ enum Refusal {
             hint: "only machines in Azure, and those with the agent of Azure Arc, have one; use another identity here")
     }
 
-    /// Whether a status says that the service doesn't work now, and may work later.
+    /// Whether a status means that the service is temporarily unavailable.
     static func isOutage(_ status: Int) -> Bool { [404, 408, 410, 429].contains(status) || status >= 500 }
 
-    /// Whether somebody answered for a service that they can't reach, as Docker Desktop does.
+    /// Whether a proxy answered because it can't reach the service, as Docker Desktop does.
     static func isUnreachable(_ answer: HTTPAnswer) -> Bool {
         answer.status == 403 && (answer.text ?? "").lowercased().hasBytes("unreachable")
     }
 
-    /// Whether another cloud's service answered at the address that all have for it: Azure's would say why it refuses.
+    /// Whether another cloud's service answered at the address that all clouds share; Azure's would explain its
+    /// refusal.
     private static func isOther(_ answer: HTTPAnswer, _ fault: Fault, _ source: any TokenSource) -> Bool {
         source.platform == .imds && [401, 403].contains(answer.status) && fault == Fault()
     }
 
-    /// A machine that just has no identity of its own may have another way to sign in; an identity that was named is meant.
+    /// Returns the kind of error: a machine without a system-assigned identity may sign in another way, but a named
+    /// identity is required.
     private static func refusalKind(_ status: Int, _ source: any TokenSource, _ demand: Demand) -> IdentityError.Kind {
         source.platform == .imds && status == 400 && demand.id == .system ? .unavailable : .invalidRequest
     }
@@ -123,7 +125,8 @@ enum Refusal {
 }
 
 extension DirectRequest {
-    /// What of it nobody but the service may see: its headers, and what follows the scheme of one.
+    /// The parts of the request that only the service may see: the header values, and the part of each after its
+    /// scheme.
     fileprivate var secrets: [Secret] {
         headers.values.flatMap { [$0, Secret(String($0.reveal().cut(at: " ")?.1 ?? ""))] }
     }

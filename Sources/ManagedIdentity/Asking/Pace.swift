@@ -1,11 +1,11 @@
-/// How time passes while a platform is asked; tests have one of their own.
+/// The clock for requests to a platform; tests replace it.
 package struct Pace: Sendable {
-    /// The time since some moment.
+    /// Returns the time since a fixed point.
     package var elapsed: @Sendable () -> Duration
-    /// Waits; ends early if the task is cancelled.
+    /// Waits; returns early by throwing if the task is cancelled.
     package var wait: @Sendable (Duration) async throws -> Void
 
-    /// Makes a pace.
+    /// Creates a clock.
     package init(
         elapsed: @escaping @Sendable () -> Duration, wait: @escaping @Sendable (Duration) async throws -> Void
     ) {
@@ -13,7 +13,7 @@ package struct Pace: Sendable {
         self.wait = wait
     }
 
-    /// The system's.
+    /// The system's clock.
     package static var real: Pace {
         let start = ContinuousClock.now
         return Pace(elapsed: { .now - start }, wait: { try await Task.sleep(for: $0) })
@@ -21,22 +21,22 @@ package struct Pace: Sendable {
 }
 
 extension Pace {
-    /// How long whom is waited for.
+    /// The time limits.
     package struct Limits: Sendable {
-        /// A connection: who is on this machine or one hop away takes no longer.
+        /// Connecting: a service on this machine or one hop away takes no longer.
         package var connect = Duration.seconds(4)
         /// One request.
         package var attempt = Duration.seconds(8)
-        /// All requests to a service that takes them and says nothing: nobody waits for such a one any longer.
+        /// All requests to a service that accepts them but never answers; more waiting wouldn't help.
         package var unanswered = Duration.seconds(8)
-        /// All requests and pauses: less than the two minutes that the host waits.
+        /// All requests and pauses together: less than the two minutes that the host waits.
         package var whole = Duration.seconds(110)
-        /// Saying nothing: half of what the host allows.
+        /// The time without a message to the host: half of what the host allows.
         package var silence = Duration.seconds(30)
-        /// A probe, connection included.
+        /// A probe, including the connection.
         package var probe = Duration.seconds(1)
 
-        /// Makes the usual limits.
+        /// Creates the default limits.
         package init() {}
     }
 }

@@ -1,24 +1,24 @@
-/// After which answers a platform is asked again, and when.
+/// The rules for when to repeat a request to a platform.
 package struct RetrySchedule: Sendable, Equatable {
-    /// What came of a request.
+    /// The result of a request.
     package enum Outcome: Sendable, Equatable {
         /// An answer with a status, and the seconds of its `Retry-After`.
         case status(Int, retryAfter: Int?)
-        /// A connection, but no whole answer.
+        /// A connection, but no complete answer.
         case silence
     }
 
     private static let updating = 410
-    /// While the metadata service is updated, which takes up to 70 seconds.
+    /// The pauses during an update of the metadata service, which takes up to 70 seconds.
     private static let updatePauses = [Duration](repeating: .seconds(10), count: 7)
 
-    /// The platform whose habits these are.
+    /// The platform that the rules are for.
     package let platform: Platform
 
-    /// Makes the schedule of a platform.
+    /// Creates the schedule for a platform.
     package init(for platform: Platform) { self.platform = platform }
 
-    /// How long to wait before the next request, of which so many were repeated already; nil if the outcome is final.
+    /// Returns the pause before the next request after this many retries; nil if the outcome is final.
     package func pause(after outcome: Outcome, retries: Int) -> Duration? {
         let pauses = pauses(after: outcome)
         guard retries < pauses.count else { return nil }
@@ -33,7 +33,7 @@ package struct RetrySchedule: Sendable, Equatable {
         case (.imds, nil), (.imds, 404), (.imds, 408), (.imds, 429), (.imds, .some(500...599)): return Self.doubling(3)
         case (.imds, _): return []
         case (.serviceFabric, 429): return Self.doubling(5)
-        // An identity that isn't known there will not be.
+        // An unknown identity won't appear later.
         case (.serviceFabric, 404): return []
         case (_, nil), (_, 404), (_, 408), (_, 429), (_, 500), (_, 503), (_, 504):
             return [Duration](repeating: .seconds(1), count: 3)

@@ -2,7 +2,7 @@ import Addresses
 import Glibc
 package import OAuth
 
-/// Asks a platform for a token, as often as its schedule has it.
+/// Requests a token from a platform, with retries according to its schedule.
 package struct TokenRun: Sendable {
     /// Sends a request once.
     package typealias Send =
@@ -15,7 +15,7 @@ package struct TokenRun: Sendable {
     private let start: Duration
     private let progress: @Sendable (String) async -> Void
 
-    /// Makes a run, whose time begins now.
+    /// Creates a run; its time limit starts now.
     package init(
         _ source: any TokenSource, pace: Pace, limits: Pace.Limits,
         progress: @escaping @Sendable (String) async -> Void, send: @escaping Send
@@ -28,13 +28,13 @@ package struct TokenRun: Sendable {
         start = pace.elapsed()
     }
 
-    /// A token.
+    /// Gets a token.
     ///
     /// - Parameters:
-    ///   - demand: whose, and what for.
-    ///   - now: seconds since 1970, if the platform doesn't say what time it is.
-    /// - Returns: the token; it lives on.
-    /// - Throws: why there is none.
+    ///   - demand: The identity and the resource.
+    ///   - now: Returns the seconds since 1970, for an answer without a date.
+    /// - Returns: A token that hasn't expired.
+    /// - Throws: the reason why there is none.
     package func token(_ demand: Demand, now: @Sendable () -> Int = { time(nil) }) async throws(IdentityError)
         -> PlatformToken
     {
@@ -48,7 +48,7 @@ package struct TokenRun: Sendable {
         return try PlatformToken(answer, from: source, to: demand, now: answer.time ?? now())
     }
 
-    /// The first answer that is final, or the last one.
+    /// Returns the first final answer, or the last one.
     private func answer(to request: DirectRequest) async throws(IdentityError) -> HTTPAnswer {
         let schedule = RetrySchedule(for: source.platform)
         var retries = 0
@@ -62,7 +62,7 @@ package struct TokenRun: Sendable {
         }
     }
 
-    /// Waits, and tells of it before the host could think that nothing happens any more.
+    /// Waits, and reports progress often enough for the host not to assume that the plugin hangs.
     private func wait(_ pause: Duration, after trouble: String) async throws(IdentityError) {
         var rest = pause
         while rest > .zero {
@@ -88,7 +88,7 @@ package struct TokenRun: Sendable {
     private struct Attempt {
         let answer: Result<HTTPAnswer, DirectFailure>
 
-        /// What the schedule is asked about; nil if only another machine or another setting would help.
+        /// The outcome for the schedule; nil if retrying can't help.
         var outcome: RetrySchedule.Outcome? {
             switch answer {
             case .success(let answer): .status(answer.status, retryAfter: answer.retryAfter)

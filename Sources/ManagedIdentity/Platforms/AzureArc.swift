@@ -3,25 +3,25 @@ package import JSON
 package import OAuth
 import Secrets
 
-/// A machine elsewhere that the agent of Azure Arc connects to Azure.
+/// A machine outside Azure that the agent of Azure Arc connects to Azure.
 ///
-/// The agent gives tokens to whoever can read a file that it names: root, and members of the group himds.
+/// The agent issues tokens to callers that can read a file that it names: root, and members of the group himds.
 package struct AzureArc: TokenSource {
-    /// The platform.
+    /// Azure Arc.
     package let platform = Platform.arc
-    /// Where its requests go.
+    /// The agent's URL.
     package let url: String
     private let keys: ChallengeFiles
 
     private static let usualURL = "http://localhost:40342/metadata/identity/oauth2/token"
 
-    /// Makes it of the variables.
+    /// Creates a source from the variables.
     package init(_ surroundings: Surroundings) throws(IdentityError) {
         url = try Endpoint.url("IDENTITY_ENDPOINT", in: surroundings) ?? Self.usualURL
         keys = ChallengeFiles(root: surroundings.root)
     }
 
-    /// The request that the agent answers with the name of a file.
+    /// Returns the first request, which the agent answers with the name of a file.
     package func request(for demand: Demand) -> DirectRequest {
         var query = demand.id.parameter(resourceID: "msi_res_id")
         query["api-version"] = "2020-06-01"
@@ -29,16 +29,16 @@ package struct AzureArc: TokenSource {
         return DirectRequest(url, query: query, headers: ["Metadata": Secret("true")])
     }
 
-    /// The request with what is in that file.
+    /// Returns the request with the contents of that file.
     package func request(
         after answer: HTTPAnswer, to request: DirectRequest
     ) throws(IdentityError) -> DirectRequest? {
         switch answer.status {
         case 401: break
         case 200: throw Self.invalid("gave a token without asking for a proof", status: 200)
-        // The answer says by itself that the agent doesn't work.
+        // The answer itself says that the agent doesn't work.
         case let status where Refusal.isOutage(status): return nil
-        // An agent that knows assigned identities refuses those that aren't there before it asks for anything.
+        // An agent that supports user-assigned identities rejects unknown ones before it asks for a proof.
         case 400..<500 where Fault(answer) != Fault(): return nil
         case let status: throw Self.invalid("answered without asking for a proof (HTTP \(status))", status: status)
         }
@@ -50,7 +50,7 @@ package struct AzureArc: TokenSource {
         return next
     }
 
-    /// The path in `Basic realm=PATH`; nil of another challenge.
+    /// Returns the path in `Basic realm=PATH`; nil for any other challenge.
     private static func realm(_ challenge: String) -> String? {
         guard let (scheme, parameter) = challenge.cut(at: " "), scheme.lowercased() == "basic",
             let (name, value) = parameter.trimmed().cut(at: "="), name.trimmed().lowercased() == "realm"
@@ -59,7 +59,8 @@ package struct AzureArc: TokenSource {
         return path.isEmpty ? nil : path
     }
 
-    /// Refuses the machine's own token in place of another's: an old agent doesn't know the parameters that name one.
+    /// Rejects the machine's own token if another identity's was requested: old agents ignore the parameters that name
+    /// one.
     package func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError) {
         let (names, asked): ([String], String) =
             switch demand.id {

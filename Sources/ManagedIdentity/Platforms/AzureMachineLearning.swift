@@ -1,26 +1,26 @@
 package import OAuth
 import Secrets
 
-/// Compute of Azure Machine Learning.
+/// Azure Machine Learning compute.
 package struct AzureMachineLearning: TokenSource {
-    /// The platform.
+    /// Azure Machine Learning.
     package let platform = Platform.azureML
-    /// Where its requests go.
+    /// The URL from `MSI_ENDPOINT`.
     package let url: String
     private let header: Secret
     private let usualClient: String?
 
-    /// Makes it of the variables.
+    /// Creates a source from the variables.
     package init(_ surroundings: Surroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("MSI_ENDPOINT", in: surroundings)
         header = try Endpoint.header("MSI_SECRET", in: surroundings)
         usualClient = surroundings["DEFAULT_IDENTITY_CLIENT_ID"]
     }
 
-    /// The request for a token.
+    /// Returns the request for a token.
     package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
         var query = ["api-version": "2017-09-01", "resource": demand.resource]
-        // This version's name for it has no underscore.
+        // In this version, the parameter's name has no underscore.
         query["clientid"] = try client(demand.id)
         return DirectRequest(url, query: query, headers: ["secret": header])
     }

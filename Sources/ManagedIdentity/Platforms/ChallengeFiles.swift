@@ -3,20 +3,20 @@ import Files
 import Secrets
 import SystemPackage
 
-/// The files that the agent of Azure Arc proves by who may ask.
+/// The files that prove to the agent of Azure Arc that a caller may get tokens.
 ///
-/// Whoever listens at the agent's port in its place could name any file, and would be sent what is in it. So only those that the
-/// agent can have written are read.
+/// A program that listens on the agent's port in its place could name any file and would receive its contents.
+/// Therefore lanyard reads only files that the agent can have written.
 package struct ChallengeFiles: Sendable {
     private static let folder = "/var/opt/azcmagent/tokens"
     private static let largestFile = 4096
 
-    /// The folder that the machine's files are seen in; empty for `/`.
+    /// The root folder for the machine's files; empty for `/`.
     let root: String
 
-    /// What is in a file, without the line's end.
+    /// Returns a file's contents without the line ending.
     ///
-    /// - Throws: `invalidResponse` if the agent can't have meant it, `unavailable` if it can't be read.
+    /// - Throws: `invalidResponse` if the agent can't have written the file, `unavailable` if it can't be read.
     func contents(of path: String) throws(IdentityError) -> Secret {
         guard let name = Self.name(in: path) else {
             throw AzureArc.invalid("names a file that isn't one of its keys", status: 401)
@@ -34,7 +34,7 @@ package struct ChallengeFiles: Sendable {
         return Secret(String(text))
     }
 
-    /// The name of a key that lies in the folder itself; nil of any other path.
+    /// Returns the name of a key file directly in the folder; nil for any other path.
     private static func name(in path: String) -> String? {
         guard let (parent, name) = path.cut(atLast: "/"), parent.isSame(as: folder),
             name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let (stem, suffix) = name.cut(atLast: "."),

@@ -1,19 +1,19 @@
 package import OAuth
 import Secrets
 
-/// Azure Cloud Shell, whose tokens are those of the person who opened it.
+/// Azure Cloud Shell, whose tokens belong to the user who opened it.
 package struct CloudShell: TokenSource {
-    /// The platform.
+    /// Azure Cloud Shell.
     package let platform = Platform.cloudShell
-    /// Where its requests go.
+    /// The URL from `MSI_ENDPOINT`.
     package let url: String
 
-    /// Makes it of the variables.
+    /// Creates a source from the variables.
     package init(_ surroundings: Surroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("MSI_ENDPOINT", in: surroundings)
     }
 
-    /// The request for a token.
+    /// Returns the request for a token.
     package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
         try requireSystem(demand)
         return DirectRequest(url, headers: ["Metadata": Secret("true")], form: ["resource": demand.resource])

@@ -1,11 +1,11 @@
 import Addresses
 package import Secrets
 
-/// What platforms' variables hold, checked before anything is sent.
+/// Reads values from the platforms' variables and validates them before anything is sent.
 package enum Endpoint {
-    /// The URL in a variable: http or https, without a user name and a fragment.
+    /// Returns the URL in a variable: http or https, without a user name or fragment; nil if the variable is unset.
     ///
-    /// - Throws: `invalidRequest` if it is none; nil if the variable is unset.
+    /// - Throws: `invalidRequest` if it isn't such a URL.
     package static func url(
         _ variable: String, in surroundings: Surroundings, schemes: [String] = ["http", "https"]
     ) throws(IdentityError) -> String? {
@@ -20,7 +20,7 @@ package enum Endpoint {
         return text
     }
 
-    /// The URL in a variable that is known to be set.
+    /// Returns the URL in a variable that must be set.
     package static func requiredURL(
         _ variable: String, in surroundings: Surroundings, schemes: [String] = ["http", "https"]
     ) throws(IdentityError) -> String {
@@ -28,9 +28,9 @@ package enum Endpoint {
         return url
     }
 
-    /// The secret in a variable, which is to be a header's value.
+    /// Returns the secret in a variable, for use as a header's value.
     ///
-    /// - Throws: `invalidRequest` if no header can have it.
+    /// - Throws: `invalidRequest` if a header can't contain it.
     package static func header(_ variable: String, in surroundings: Surroundings) throws(IdentityError) -> Secret {
         guard let secret = surroundings.secret(variable) else { throw unset(variable) }
         guard secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {

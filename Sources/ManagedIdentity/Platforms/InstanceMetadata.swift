@@ -4,22 +4,22 @@ import Secrets
 
 /// The Instance Metadata Service (IMDS) of Azure's virtual machines, scale sets and container groups.
 package struct InstanceMetadata: TokenSource {
-    /// The platform.
+    /// The Instance Metadata Service.
     package let platform = Platform.imds
-    /// Where its requests go.
+    /// The URL of the token service.
     package let url: String
 
     private static let usualHost = "http://169.254.169.254"
     private static let version = ["api-version": "2018-02-01"]
 
-    /// Makes it of what clusters name in its place, or of its address.
+    /// Creates a source with the host that a cluster names as a replacement, or else the well-known address.
     package init(_ surroundings: Surroundings) throws(IdentityError) {
         let host = try Endpoint.url("AZURE_POD_IDENTITY_AUTHORITY_HOST", in: surroundings) ?? Self.usualHost
         let base = Substring(host).utf8.last == UInt8(ascii: "/") ? String(host.utf8.dropLast()) ?? host : host
         url = base + "/metadata/identity/oauth2/token"
     }
 
-    /// The request for a token.
+    /// Returns the request for a token.
     package func request(for demand: Demand) -> DirectRequest {
         var query = Self.version.merging(demand.id.parameter(resourceID: "msi_res_id")) { $1 }
         query["resource"] = demand.resource
@@ -28,14 +28,15 @@ package struct InstanceMetadata: TokenSource {
 
     // MARK: Probing
 
-    /// The request that only finds out whether the service is there.
+    /// The request that only checks whether the service exists.
     ///
-    /// It lacks the header without which the service refuses: it answers at once and gives nothing away.
+    /// It lacks the header that the service requires, so the service answers immediately and reveals nothing.
     package var probe: DirectRequest { DirectRequest(url, query: Self.version) }
 
-    /// What an answer to the probe says: nothing if the service is there.
+    /// Checks the answer to the probe; returns normally if the service exists.
     ///
-    /// - Throws: `unavailable` if somebody else answered in its place, as Docker Desktop and sign-in pages of networks do.
+    /// - Throws: `unavailable` if another server answered in its place, such as Docker Desktop or a network's sign-in
+    ///   page.
     package func checkProbe(_ answer: HTTPAnswer) throws(IdentityError) {
         let isElse = answer.status == 200 ? PlatformToken.members(of: answer) == nil : Refusal.isUnreachable(answer)
         guard !isElse else { throw Refusal.absent(from: self) }

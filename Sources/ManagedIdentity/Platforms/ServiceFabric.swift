@@ -3,20 +3,20 @@ import Crypto
 package import OAuth
 import Secrets
 
-/// Clusters of Service Fabric, whose service proves itself by the one certificate that its variable names.
+/// Service Fabric clusters, whose service must have the one certificate that a variable names.
 package struct ServiceFabric: TokenSource {
-    /// The platform.
+    /// Service Fabric.
     package let platform = Platform.serviceFabric
     /// The service's certificate.
     package var pin: CertificatePin? { certificate }
-    /// Where its requests go.
+    /// The URL from `IDENTITY_ENDPOINT`.
     package let url: String
     private let header: Secret
     private let certificate: CertificatePin
 
-    /// Makes it of the variables.
+    /// Creates a source from the variables.
     ///
-    /// - Throws: `invalidRequest` if the service is not asked by https, or the thumbprint is none.
+    /// - Throws: `invalidRequest` if the URL isn't https, or the thumbprint is invalid.
     package init(_ surroundings: Surroundings) throws(IdentityError) {
         url = try Endpoint.requiredURL("IDENTITY_ENDPOINT", in: surroundings, schemes: ["https"])
         header = try Endpoint.header("IDENTITY_HEADER", in: surroundings)
@@ -28,9 +28,9 @@ package struct ServiceFabric: TokenSource {
         certificate = pin
     }
 
-    /// The request for a token.
+    /// Returns the request for a token.
     ///
-    /// Only this platform can be told which token a server refused, and so can give another one.
+    /// Only this platform can be told which token a server rejected, so only it can issue a replacement.
     package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
         try requireSystem(demand)
         var query = ["api-version": "2019-07-01-preview", "resource": demand.resource]
@@ -41,7 +41,7 @@ package struct ServiceFabric: TokenSource {
         return DirectRequest(url, query: query, headers: ["Secret": header])
     }
 
-    /// The platform's codes, as OAuth calls them; they stay as the finer code.
+    /// Converts the platform's codes to OAuth's; the original becomes the more specific code.
     package func translated(_ fault: Fault) -> Fault {
         guard let code = fault.error else { return fault }
         var translated = fault
