@@ -1,24 +1,24 @@
 package import JSON
 import OAuth
 
-/// What the endpoint answers.
+/// The endpoint's answer.
 package struct EndpointAnswer: LoopbackAnswer, Error, Equatable {
     /// The HTTP status.
     package let status: Int
     /// The body.
     package let body: JSONValue
 
-    /// Makes an answer.
+    /// Creates an answer.
     package init(_ status: Int, _ body: JSONValue) {
         (self.status, self.body) = (status, body)
     }
 
-    /// A refusal in the form of App Service's, whose message SDKs show.
+    /// Returns a refusal in App Service's format, whose message SDKs show.
     static func refusal(_ status: Int, _ message: String) -> EndpointAnswer {
         EndpointAnswer(status, ["statusCode": .integer(Int64(status)), "message": .string("lanyard: \(message)")])
     }
 
-    /// What is sent besides: nothing keeps it.
+    /// The headers, which forbid caching.
     package var headers: [(String, String)] {
         [
             ("content-type", "application/json; charset=utf-8"), ("cache-control", "no-store"),
@@ -26,7 +26,7 @@ package struct EndpointAnswer: LoopbackAnswer, Error, Equatable {
         ]
     }
 
-    /// What is sent.
+    /// The encoded body.
     package var content: String { body.encodedText }
 
     /// The answer to another user of the computer.

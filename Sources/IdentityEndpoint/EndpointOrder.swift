@@ -1,29 +1,30 @@
 package import Secrets
 
-/// What an endpoint is told to do: a block on its standard input, for the secret in it is nothing for arguments.
+/// The instructions for an endpoint: a block on its standard input, because it contains a secret that must not appear
+/// in arguments.
 package struct EndpointOrder: Sendable {
-    /// What it serves.
+    /// The protocol to serve.
     package enum Kind: String, Sendable {
-        /// `IDENTITY_ENDPOINT`, as App Service has it.
+        /// `IDENTITY_ENDPOINT`, as in App Service.
         case managedIdentity = "managed-identity"
-        /// `AZD_AUTH_ENDPOINT`, which the Azure Developer CLI asks.
+        /// `AZD_AUTH_ENDPOINT`, which the Azure Developer CLI uses.
         case azd
     }
 
-    /// What it serves.
+    /// The protocol to serve.
     package let kind: Kind
-    /// What whoever asks must know.
+    /// The secret that callers must send.
     package let secret: Secret
-    /// The process whose end is the endpoint's.
+    /// The process with whose exit the endpoint ends.
     package let process: Int32
-    /// The program that has the tokens.
+    /// The program that provides the tokens.
     package let program: String
-    /// Which tokens of the program's are meant: options of its command.
+    /// The options for the program that select the tokens.
     package let options: [String]
-    /// What tokens may be for; empty for anything, which only `azd` may have.
+    /// The allowed resources; empty for any, which is valid only for `azd`.
     package let resources: [String]
 
-    /// Reads it; nil if it is incomplete.
+    /// Parses an order; nil if it is incomplete.
     package init?(_ block: Attributes) {
         guard let kind = block["serve"].flatMap(Kind.init), let secret = block["secret"], secret.utf8.count >= 32,
             let process = block["process"].flatMap(Int32.init), process > 0,

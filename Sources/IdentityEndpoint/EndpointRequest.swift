@@ -2,22 +2,22 @@ import Addresses
 import OAuth
 import Secrets
 
-/// A request that came to the endpoint.
+/// A request to the endpoint.
 package struct EndpointRequest: Sendable {
-    /// The headers that are looked at.
+    /// The headers that matter here.
     private static let names = [
         "host", "authorization", "content-type", "forwarded", "x-forwarded-for", "x-identity-header",
     ]
 
     package let method: String
-    /// Path and query.
+    /// The path and query.
     package let target: String
-    /// By name, in lower case.
+    /// The headers' values by name, in lower case.
     package let headers: [String: [String]]
-    /// Nil if it was larger than is read.
+    /// The body; nil if it exceeded the size limit.
     package let body: String?
 
-    /// Makes a request; the headers' names are in lower case.
+    /// Creates a request; the headers' names must be in lower case.
     package init(method: String, target: String, headers: [String: [String]], body: String? = "") {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
     }
@@ -29,7 +29,7 @@ package struct EndpointRequest: Sendable {
             body: request.body)
     }
 
-    /// The value of a header; nil unless there is exactly one.
+    /// Returns the value of a header; nil unless there is exactly one.
     func header(_ name: String) -> String? {
         guard let values = headers[name], values.count == 1 else { return nil }
         return values[0]
@@ -37,23 +37,24 @@ package struct EndpointRequest: Sendable {
 
     var path: Substring { target.cut(at: "?")?.0 ?? target[...] }
 
-    /// The query's fields; of a name that occurs twice there is none.
+    /// The query's fields, without names that occur twice.
     var query: [String: String] { target.cut(at: "?").map { FormEncoding.decode($0.1) } ?? [:] }
 
-    /// Whether it was sent to this computer by name; a page that has its own name resolved to it was not.
+    /// Whether the `Host` header names this computer, which it doesn't for a web page that has its own name resolve to
+    /// this computer.
     func isFor(port: Int) -> Bool {
         guard let host = header("host")?.lowercased() else { return false }
         return ["127.0.0.1", "localhost", "[::1]"].contains { host == "\($0):\(port)" }
     }
 
-    /// Whether a proxy passed it on.
+    /// Whether a proxy forwarded the request.
     var isForwarded: Bool {
         ["forwarded", "x-forwarded-for"].contains { headers[$0]?.isEmpty == false }
     }
 }
 
 extension Secret {
-    /// Whether a text is this secret; how long it takes tells nothing but the length.
+    /// Whether a text equals this secret; the time taken reveals only the length.
     func isSame(as text: String) -> Bool {
         let (one, other) = (Array(reveal().utf8), Array(text.utf8))
         guard one.count == other.count else { return false }

@@ -2,14 +2,14 @@ import Addresses
 import JSON
 import Secrets
 
-/// What the Azure Developer CLI asks at `AZD_AUTH_ENDPOINT` (azd's external authentication).
+/// The Azure Developer CLI's protocol at `AZD_AUTH_ENDPOINT` (azd's external authentication).
 package struct ExternalAuthService: TokenService {
     private static let version = "2023-07-12-preview"
     private static let mostScopes = 16
 
     private let order: EndpointOrder
 
-    /// Serves an order.
+    /// Creates a service for an order.
     package init(_ order: EndpointOrder) { self.order = order }
 
     package func query(_ request: EndpointRequest) throws(EndpointAnswer) -> TokenQuery {
@@ -50,7 +50,7 @@ package struct ExternalAuthService: TokenService {
         }
     }
 
-    /// azd shows the message only if the status is 200.
+    /// Returns an error; azd shows its message only with status 200.
     private static func error(_ code: String, _ message: String) -> EndpointAnswer {
         EndpointAnswer(200, ["status": "error", "code": .string(code), "message": .string("lanyard: \(message)")])
     }

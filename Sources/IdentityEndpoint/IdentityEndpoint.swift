@@ -5,17 +5,17 @@ import OAuth
 import Secrets
 import SystemPackage
 
-/// Serves tokens to programs that ask for them by HTTP, as long as one process lives: `lanyard exec`'s command.
+/// Serves tokens over HTTP while another process runs: the command of `lanyard exec`.
 ///
-/// lanyard starts it, with an `EndpointOrder` on its standard input, and reads a block with the port from its standard output.
-/// The tokens come from lanyard, which this runs for each; so this links no engine, and lanyard no HTTP.
+/// lanyard starts it, writes an `EndpointOrder` to its standard input, and reads a block with the port from its
+/// standard output. It gets each token by running lanyard, so it doesn't link the engine, and lanyard links no HTTP.
 public enum IdentityEndpoint {
-    /// The argument that picks it.
+    /// The argument that selects it.
     public static let name = "identity-endpoint"
 
     private static let longestOrder = 1 << 20
 
-    /// Serves, and gives the status to exit with.
+    /// Serves requests, and returns the exit status.
     public static func run() async -> Int32 {
         signal(SIGPIPE, SIG_IGN)
         guard let order = readOrder() else { return 64 }
@@ -56,7 +56,7 @@ public enum IdentityEndpoint {
         }
     }
 
-    /// What is asked, if this computer is asked, and by nobody on another's behalf.
+    /// Returns the query of a request that came to this computer directly, without a proxy.
     package static func accepted(
         _ request: EndpointRequest, _ service: any TokenService, port: Int
     ) throws(EndpointAnswer) -> TokenQuery {
@@ -77,13 +77,13 @@ public enum IdentityEndpoint {
         return nil
     }
 
-    /// Writes a block of one line; gives 1 if it says that nothing will be served, or nobody reads it.
+    /// Writes a block of one line; returns 1 if it reports an error, or if it can't be written.
     private static func tell(_ key: String, _ value: String) -> Int32 {
         let written = try? FileDescriptor.standardOutput.writeAll("\(key)=\(value)\n\n".utf8)
         return written == nil || key == "error" ? 1 : 0
     }
 
-    /// Gives both pipes back, and keeps their numbers from what is opened next.
+    /// Closes both pipes, and keeps their descriptors from being reused.
     private static func closeStreams() {
         let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
         dup2(nothing, STDIN_FILENO)
@@ -91,7 +91,7 @@ public enum IdentityEndpoint {
         close(nothing)
     }
 
-    /// Waits for the end of a process, on a thread that has nothing else to do.
+    /// Waits for a process to end, on a separate thread.
     private static func end(of process: CInt) async {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "lanyard.process-end").async {

@@ -2,19 +2,19 @@ import Addresses
 import JSON
 import Secrets
 
-/// What App Service serves at `IDENTITY_ENDPOINT`: every SDK of Azure asks there if the variable is set.
+/// App Service's protocol at `IDENTITY_ENDPOINT`, which every Azure SDK uses if the variable is set.
 ///
-/// The token is the user's own. An identity that a program asks for by name is not looked at: there is no other.
+/// The token is the user's own. If a program names an identity, that is ignored: there is no other.
 package struct ManagedIdentityService: TokenService {
-    /// Where it is.
+    /// The endpoint's path.
     package static let path = "/msi/token"
     private static let version = "2019-08-01"
-    /// Seconds for which a token without a known end is given.
+    /// The lifetime in seconds that is reported for a token without a known expiry.
     private static let shortest = 300
 
     private let order: EndpointOrder
 
-    /// Serves what an order allows.
+    /// Creates a service for an order.
     package init(_ order: EndpointOrder) { self.order = order }
 
     package func query(_ request: EndpointRequest) throws(EndpointAnswer) -> TokenQuery {
@@ -50,7 +50,7 @@ package struct ManagedIdentityService: TokenService {
                     "access_token": .string(secret), "expires_on": .string(String(end)),
                     "resource": .string(query.names.first ?? ""), "token_type": "Bearer",
                 ])
-        // SDKs ask again after some statuses, which helps only if it was the network or the keyring.
+        // SDKs retry after some statuses, which helps only if the network or the keyring was the cause.
         case .needsPerson(let message): return .refusal(400, message)
         case .failed(let message): return .refusal(503, message)
         }

@@ -5,9 +5,9 @@ import Secrets
 import Subprocess
 import SystemPackage
 
-/// Asks lanyard for tokens: a process each time, so that a token is renewed when it is due, however long the endpoint runs.
+/// Gets tokens by running lanyard once for each, so that tokens are renewed on time, however long the endpoint runs.
 ///
-/// Requests for the same token share one process, few run at a time, and not many wait.
+/// Requests for the same token share one process. The numbers of running processes and waiting requests are limited.
 actor TokenAsker {
     private static let mostRunning = 8
     private static let mostWaiting = 256
@@ -45,7 +45,7 @@ actor TokenAsker {
 
     private func enter() async {
         guard running >= Self.mostRunning else { return running += 1 }
-        // Whoever leaves hands over its place.
+        // A finished request passes its place on.
         await withCheckedContinuation { waiting.append($0) }
     }
 
@@ -69,9 +69,9 @@ actor TokenAsker {
 }
 
 extension TokenOutcome {
-    /// The exit status of lanyard's commands if a person has to sign in.
+    /// The exit status of lanyard's commands if the user must sign in.
     private static let interactionRequired: Int32 = 2
-    /// What `lanyard azd` says then, whose exit status is that of every failure.
+    /// The text with which `lanyard azd` asks for a sign-in; its exit status is the same for every failure.
     private static let signIn = "azd auth login"
 
     init(isSuccess: Bool, status: TerminationStatus, printed: [UInt8], said: String) {

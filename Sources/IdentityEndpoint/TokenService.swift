@@ -2,46 +2,46 @@ import Addresses
 package import JSON
 import Secrets
 
-/// What somebody wants a token for.
+/// A caller's request for a token.
 package struct TokenQuery: Sendable, Hashable {
-    /// The scopes; or the resource, alone.
+    /// The scopes, or a single resource.
     package let names: [String]
-    /// The tenant, if one is named.
+    /// The tenant; nil if the request names none.
     package var tenant: String?
 }
 
-/// What came of asking lanyard for a token.
+/// The result of asking lanyard for a token.
 package enum TokenOutcome: Sendable, Equatable {
-    /// What it printed.
+    /// The token, as lanyard printed it.
     case token(JSONValue)
-    /// A person has to sign in; what it said.
+    /// The user must sign in; with lanyard's message.
     case needsPerson(String)
-    /// It failed; what it said.
+    /// A failure; with lanyard's message.
     case failed(String)
 }
 
-/// A protocol that programs ask an endpoint for tokens by; pure.
+/// A protocol for requesting tokens from an endpoint, without any input or output.
 package protocol TokenService: Sendable {
-    /// Reads a request that has come to this computer directly.
+    /// Parses a request that came to this computer directly.
     ///
-    /// - Throws: the answer to one that gets no token.
+    /// - Throws: the answer to a request that is refused.
     func query(_ request: EndpointRequest) throws(EndpointAnswer) -> TokenQuery
-    /// What lanyard is run with.
+    /// Returns the arguments for lanyard.
     func arguments(for query: TokenQuery) -> [String]
-    /// The answer to a request, now that this came of it; `now` is in seconds since 1970.
+    /// Returns the answer to a request with this outcome; `now` is in seconds since 1970.
     func answer(to query: TokenQuery, _ outcome: TokenOutcome, now: Int) -> EndpointAnswer
 }
 
 extension String {
-    /// The longest scope or resource that is taken.
+    /// The longest accepted scope or resource.
     private static let longestName = 2048
 
-    /// Whether it can be a scope or a resource: printable ASCII that is no option.
+    /// Whether it can be a scope or resource: printable ASCII that isn't an option.
     var isTokenName: Bool {
         !isEmpty && utf8.count <= Self.longestName && !hasPrefix("-") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// The same without the slashes that it ends in, in which programs differ.
+    /// The text without trailing slashes, which programs use inconsistently.
     var withoutSlashes: Substring {
         var text = self[...]
         while text.utf8.last == UInt8(ascii: "/") { text = text.dropLast() }

@@ -1,31 +1,32 @@
 internal import CGLib
 
-/// Why a call over the session bus failed.
+/// The reason why a call over the session bus failed.
 package struct BusFailure: Error, Equatable, Sendable {
-    /// What is wrong, as far as it makes a difference.
+    /// The reason, as far as callers act on it.
     package enum Reason: Sendable {
         /// GIO isn't installed, or is too old.
         case noLibrary
-        /// There is no bus at the address, or it lets nobody in.
+        /// There is no bus at the address, or it rejects the connection.
         case noBus
         /// The bus or the service answered with an error.
         case answered
         /// No reply came in time.
         case timedOut
-        /// Whoever waited doesn't want to know any more.
+        /// The caller's task was cancelled.
         case cancelled
-        /// The connection broke, or the reply is none.
+        /// The connection broke, or the reply is invalid.
         case broken
     }
 
-    /// What is wrong.
+    /// The reason.
     package let reason: Reason
-    /// The error's name on the bus, such as `org.freedesktop.DBus.Error.NoReply`; nil unless that is what was answered.
+    /// The error's name on the bus, such as `org.freedesktop.DBus.Error.NoReply`; nil unless the bus or service
+    /// answered with an error.
     package let name: String?
-    /// The text that goes with it, at most 4 KiB; not yet fit to show.
+    /// The error's text, at most 4 KiB; not yet safe to show.
     package let detail: String
 
-    /// Makes a failure.
+    /// Creates a failure.
     package init(_ reason: Reason, name: String? = nil, detail: String = "") {
         self.reason = reason
         self.name = name
@@ -33,10 +34,10 @@ package struct BusFailure: Error, Equatable, Sendable {
     }
 }
 
-/// Where a call to GLib may put its error.
+/// The location for a GLib error.
 typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
-/// Calls GLib, and throws the error it leaves; one that says nothing finer is of this kind.
+/// Calls GLib and throws the error that it sets; an unspecific one gets this reason.
 func failing<Value>(
     as reason: BusFailure.Reason, _ body: (ErrorSlot) -> Value?
 ) throws(BusFailure) -> Value {
@@ -48,7 +49,7 @@ func failing<Value>(
 }
 
 extension BusFailure {
-    /// The errors of the connection that count here, as GLib numbers them (`GIOErrorEnum`).
+    /// The relevant connection errors, as numbered by GLib (`GIOErrorEnum`).
     private static let cancelled: Int32 = 19
     private static let timedOut: Int32 = 24
 

@@ -1,21 +1,22 @@
 internal import Addresses
 internal import CGLib
 
-/// A connection to the person's session bus, for calls that send texts and get one back.
+/// A connection to the user's session bus, for calls with text arguments and one text as the reply.
 ///
-/// The calls are GDBus's, which is loaded with the first connection. Several may be made at a time.
+/// The calls use GDBus, which is loaded with the first connection. They may run concurrently.
 package final class SessionBus: Sendable {
-    /// The longest reply that is taken, in bytes.
+    /// The size limit of a reply, in bytes.
     package static let longestReply = 1 << 20
-    /// The longest error text that is kept, in bytes.
+    /// The size limit of an error text, in bytes.
     static let longestError = 4096
 
-    // GDBus's connections may be used by any thread.
+    // GDBus connections are thread-safe.
     private nonisolated(unsafe) let connection: OpaquePointer
 
-    /// Connects to the bus at an address, as `DBUS_SESSION_BUS_ADDRESS` has it.
+    /// Connects to the bus at an address in the format of `DBUS_SESSION_BUS_ADDRESS`.
     ///
-    /// Only sockets of this machine are taken: a token must not go over a network, and no bus is started for it.
+    /// Only sockets of this machine are accepted: a token must not be sent over a network, and no bus is started for
+    /// it.
     package init(at address: String, within limit: Duration) async throws(BusFailure) {
         let sockets = Self.sockets(in: address)
         guard !sockets.isEmpty else { throw BusFailure(.noBus, detail: "its address names no socket of this machine") }
@@ -35,22 +36,22 @@ package final class SessionBus: Sendable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(connection)) }
 
-    /// Of the addresses in a list those that are sockets of this machine.
+    /// Returns the addresses in a list that are sockets of this machine.
     static func sockets(in address: String) -> String {
         address.pieces(between: ";").filter { $0.hasPrefix("unix:path=") || $0.hasPrefix("unix:abstract=") }
             .joined(separator: ";")
     }
 
-    /// Calls a method that takes texts and gives one; starts the service if the bus knows how.
+    /// Calls a method with text arguments that returns one text; starts the service if the bus can.
     ///
-    /// The call is sent at once, and cancelling the task ends the wait, not what the service does.
+    /// The call is sent immediately. Cancelling the task ends the wait, but doesn't stop the service.
     ///
     /// - Parameters:
-    ///   - method: the method.
-    ///   - arguments: its arguments, without NUL.
-    ///   - limit: how long to wait for the reply; nil for ever.
-    /// - Returns: the reply's text.
-    /// - Throws: the error that was answered, or why there is no answer.
+    ///   - method: The method.
+    ///   - arguments: Its arguments, without NUL.
+    ///   - limit: The time limit for the reply; nil for none.
+    /// - Returns: The reply's text.
+    /// - Throws: the service's error, or the reason why there is no reply.
     package func call(
         _ method: BusMethod, _ arguments: [String], within limit: Duration?
     ) async throws(BusFailure) -> String {
@@ -73,7 +74,7 @@ package final class SessionBus: Sendable {
         }
     }
 
-    /// The only text of a reply, unless it is too long.
+    /// Returns the only text in a reply, unless it is too long.
     private static func text(of reply: OpaquePointer) throws(BusFailure) -> String {
         let value = g_variant_get_child_value(reply, 0)
         defer { g_variant_unref(value) }
@@ -88,7 +89,7 @@ package final class SessionBus: Sendable {
 
 /// A method of a service on the bus.
 package struct BusMethod: Sendable {
-    /// The name that the service owns.
+    /// The service's bus name.
     package let service: String
     /// The object's path.
     package let path: String
@@ -97,7 +98,7 @@ package struct BusMethod: Sendable {
     /// The method.
     package let name: String
 
-    /// Names a method.
+    /// Creates a method.
     package init(service: String, path: String, interface: String, name: String) {
         self.service = service
         self.path = path
@@ -106,7 +107,7 @@ package struct BusMethod: Sendable {
     }
 }
 
-/// A pointer that other threads may have.
+/// A pointer that may be passed between threads.
 struct Held: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -115,7 +116,7 @@ struct Held: @unchecked Sendable {
     }
 }
 
-/// GIO, which is loaded when the bus is first needed.
+/// The GIO library, loaded on first use.
 private enum Library {
     // GLib would write to stderr what is in the errors that it returns anyway.
     private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)

@@ -2,11 +2,11 @@ internal import CGLib
 internal import Dispatch
 internal import Synchronization
 
-/// Runs calls that block on threads of their own, each with a time limit.
+/// Runs blocking calls on separate threads, each with a time limit.
 enum Waiting {
     private static let threads = DispatchQueue(label: "lanyard.session-bus", attributes: .concurrent)
 
-    /// Runs a call, which ends with an error when its time is up or the task is cancelled.
+    /// Runs a call, which fails when the time limit expires or the task is cancelled.
     static func run<Value: Sendable>(
         within limit: Duration?, _ body: @escaping @Sendable (OpaquePointer) throws(BusFailure) -> Value
     ) async throws(BusFailure) -> Value {
@@ -29,7 +29,7 @@ enum Waiting {
     }
 }
 
-/// What ends a call, and why it did.
+/// A handle that ends a call and records why.
 private final class Stop: Sendable {
     // A GCancellable is made to be used by several threads.
     nonisolated(unsafe) let cancellable: OpaquePointer = g_cancellable_new()
@@ -37,7 +37,7 @@ private final class Stop: Sendable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(cancellable)) }
 
-    /// Why the call was ended first.
+    /// The first reason for ending the call.
     var reason: BusFailure.Reason { pulled.withLock { $0 ?? .cancelled } }
 
     func pull(_ reason: BusFailure.Reason) {

@@ -12,10 +12,10 @@ import PluginKit
 import PluginWire
 import SystemPackage
 
-// Tokens pass through here: not for core dumps, nor for other programs to read.
+// Tokens pass through this process: keep them out of core dumps and away from other programs.
 _ = lanyard_hide_memory()
 
-/// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
+/// The first-party plugins; the first argument or the program's own name selects one.
 let plugins: [any AuthorityPlugin] = [
     AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin(), IssuerPlugin(), ManagedIdentityPlugin(),
     EntraBrokerPlugin(),
