@@ -2,7 +2,8 @@ import Glibc
 import JSON
 import SystemPackage
 
-/// Says where everything is, once all ports are open: in `sandbox.json`, `config.toml`, `gitconfig` and on stdout.
+/// Announces the sandbox's addresses, once all ports are open: in `sandbox.json`, `config.toml`, `gitconfig` and on
+/// stdout.
 actor Announcement {
     private let world: World
     private var openPorts = 0
@@ -19,7 +20,7 @@ actor Announcement {
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
             try world.home.write(world.applicationCertificate.pem, to: world.home.applicationCertificate)
             try world.home.write(world.forge.with { $0.clients[0].secret ?? "" } + "\n", to: world.home.forgeSecret)
-            // Last, because it tells others that everything is there.
+            // This is last, because it signals that everything is ready.
             try world.home.write(description + "\n", to: world.home.description)
             _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
         } catch {
@@ -52,7 +53,7 @@ actor Announcement {
         return JSONValue.object(members).encodedText
     }
 
-    /// The variables that each platform gives its machines, and the IDs of the identity that was assigned.
+    /// The variables of each platform's machines, and the IDs of the user-assigned identity.
     private var machine: JSONValue {
         var members: [String: JSONValue] = [
             "platforms": .object(
@@ -71,7 +72,7 @@ actor Announcement {
         return .object(members)
     }
 
-    /// Where a host is, its two clients, and the secret of those that have one.
+    /// Returns a host's URL, its two clients, and the client secrets.
     private func description(of host: CodeHost, second: String) -> JSONValue {
         let clients = host.with { $0.clients }
         return [
@@ -100,7 +101,7 @@ actor Announcement {
         return text + world.hosts.map(rule(of:)).joined() + registryRule + tokenServiceRule
     }
 
-    /// The application's, which signs in by itself with its certificate.
+    /// The application's identity, which signs in by itself with its certificate.
     private var identity: String {
         guard let application = world.directory.applications.first else { return "" }
         return """
@@ -114,7 +115,7 @@ actor Announcement {
             """
     }
 
-    /// The one that was assigned to this machine.
+    /// The machine's user-assigned identity.
     private var assignedIdentity: String {
         guard let assigned = world.assignedIdentity else { return "" }
         return """
@@ -126,12 +127,12 @@ actor Announcement {
             """
     }
 
-    /// What the configuration calls the application.
+    /// The application's name in the configuration.
     static let identity = "pipeline"
-    /// What the configuration calls the identity that was assigned to this machine.
+    /// The name of the machine's user-assigned identity in the configuration.
     static let assignedIdentity = "deployment"
 
-    /// The registry's, for a client that every tenant has.
+    /// The registry's rule, with a client that every tenant knows.
     private var registryRule: String {
         """
 
@@ -144,7 +145,7 @@ actor Announcement {
         """
     }
 
-    /// The rule for keys of any role in an account of AWS, at the same port.
+    /// The rule for keys of any role in an AWS account, on the same port.
     private var tokenServiceRule: String {
         """
 
@@ -164,7 +165,7 @@ actor Announcement {
             kind: host.style.kind)
     }
 
-    /// What git needs to clone from here, after the user's own settings; for `GIT_CONFIG_GLOBAL`.
+    /// The settings that git needs to clone from the sandbox, after the user's own; for `GIT_CONFIG_GLOBAL`.
     private var gitConfiguration: String {
         """
         # Made by lanyard-sandbox; good for as long as it runs.
@@ -206,14 +207,14 @@ actor Announcement {
         """
     }
 
-    /// A TOML basic string; git reads it the same.
+    /// Returns a TOML basic string, which git reads the same way.
     private func quoted(_ text: String) -> String {
         JSONValue.string(text).encodedText
     }
 }
 
 extension CodeHost.Style {
-    /// What lanyard calls a host of this kind.
+    /// lanyard's name for this kind of host.
     fileprivate var kind: String {
         switch self {
         case .issuer: "gitlab"
@@ -222,12 +223,12 @@ extension CodeHost.Style {
         }
     }
 
-    /// The scopes that git needs there.
+    /// The scopes that git needs on this host.
     fileprivate var scopes: [String] {
         switch self {
         case .issuer: ["read_repository", "write_repository"]
         case .forge: ["repo"]
-        // A Gitea's token is good for everything anyway.
+        // A Gitea token is valid for everything anyway.
         case .gitea: ["openid", "profile"]
         }
     }

@@ -4,12 +4,12 @@ import Secrets
 import SystemPackage
 import Terminal
 
-/// Tells a person on stderr why a command ends.
+/// Reports on stderr why a command fails.
 enum Complaint {
     static let console = Console(
         output: .standardOutput, errors: .standardError, environment: ProcessInfo.processInfo.environment)
 
-    /// Tells it and returns how the process is to end.
+    /// Reports the error and returns the exit code.
     static func exit(after error: any Error) -> ExitCode {
         console.error("\(error)".displayable())
         return .failure

@@ -61,7 +61,7 @@ struct Greeting {
         lines(areas.map { "\(world.resource)/\($0.name)/hello.git" } + world.hosts.map(repository(at:)))
     }
 
-    /// One that most people here may read.
+    /// Returns a repository that most users may read.
     private func repository(at host: CodeHost) -> String { "\(host.url)/contoso/hello.git" }
 
     private var setUp: [String] {
@@ -91,7 +91,7 @@ struct Greeting {
         ] + pipeline + machineClone
     }
 
-    /// As an application, without a person.
+    /// Cloning as an application, without a user.
     private var pipeline: [String] {
         guard let application = world.directory.applications.first,
             let area = areas.first(where: { $0.tenant?.domain == application.tenant })
@@ -100,7 +100,7 @@ struct Greeting {
         return ["LANYARD_IDENTITY=\(name) git clone \(word("\(world.resource)/\(area.name)/hello.git")) \(name)"]
     }
 
-    /// What makes this computer a machine of each platform.
+    /// The variables that make this computer a machine of each platform.
     private var machine: String {
         MachinePlatform.allCases.map { platform in
             let gap = String(repeating: " ", count: 17 - platform.words.utf8.count)
@@ -112,7 +112,7 @@ struct Greeting {
         world.variables(of: platform).map { "\($0.name)=\(word($0.value))" }.joined(separator: " ")
     }
 
-    /// As a machine.
+    /// Cloning as a machine.
     private var machineClone: [String] {
         guard let own = world.directory.managedIdentities.first,
             let area = areas.first(where: { $0.tenant?.domain == own.tenant })

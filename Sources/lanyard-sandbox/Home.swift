@@ -2,13 +2,13 @@ import Files
 import FoundationEssentials
 import Glibc
 
-/// The directory that holds everything a sandbox makes; only its owner can look inside.
+/// The directory of everything that a sandbox creates, accessible to its owner only.
 struct Home: Sendable {
     let path: String
 
-    /// Makes the directory, with access for its owner alone.
+    /// Creates the directory, accessible to its owner only.
     init(at path: String) throws(SandboxError) {
-        // Whatever this process or git creates from here on is the owner's only.
+        // All files that this process or git creates from here on are accessible to the owner only.
         umask(0o077)
         do {
             try FileManager.default.createDirectory(
@@ -25,17 +25,17 @@ struct Home: Sendable {
     var logFile: String { path + "/requests.log" }
     var usersFile: String { path + "/users.toml" }
     var configuration: String { path + "/config.toml" }
-    /// The secret of the forge's OAuth app.
+    /// The file with the client secret of the forge's OAuth app.
     var forgeSecret: String { path + "/forge.secret" }
-    /// The certificate and key of the application.
+    /// The file with the application's certificate and key.
     var applicationCertificate: String { path + "/application.pem" }
-    /// What machines have at `/var/opt/azcmagent/tokens` that the agent of Azure Arc connects.
+    /// The folder that stands for `/var/opt/azcmagent/tokens` on machines with the agent of Azure Arc.
     var arcKeys: String { path + "/azcmagent/tokens" }
     var gitConfiguration: String { path + "/gitconfig" }
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }
 
-    /// Writes a file of this directory in one step, so that nobody reads half of it.
+    /// Writes a file in this directory atomically.
     func write(_ text: String, to file: String) throws(SandboxError) {
         do throws(FileProblem) {
             let name = String(file.utf8.dropFirst(path.utf8.count + 1)) ?? ""

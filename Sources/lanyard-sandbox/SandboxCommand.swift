@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Terminal
 
-/// A local Entra to try lanyard with, or to test against.
+/// A local Entra for trying out and testing lanyard.
 @main
 struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +23,7 @@ struct SandboxCommand: AsyncParsableCommand {
             """,
         subcommands: [ServeCommand.self, SignInCommand.self])
 
-    /// The same as the argument parser's, save that a wrong command line is told as lanyard tells it.
+    /// Does the same as the argument parser's, but reports usage errors in lanyard's format.
     static func main() async {
         do {
             var command = try parseAsRoot()

@@ -77,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
             handler.logLevel = .critical
             return handler
         }
-        // A git that ends early must not end the sandbox.
+        // A git process that exits early must not end the sandbox.
         signal(SIGPIPE, SIG_IGN)
         let trust = try await Trust()
         if readsDirectories { return await serveEachLine(trust) }
@@ -86,7 +86,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await serve(in: directory, trust, until: [.sigterm, .sigint])
     }
 
-    /// Serves a sandbox of its own in each directory that standard input names; all have the same keys.
+    /// Runs a separate sandbox in each directory that standard input names; all share the same keys.
     private func serveEachLine(_ trust: Trust) async {
         var running: [String: Task<Void, Never>] = [:]
         for await line in Self.lines {
@@ -125,9 +125,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(in directory: String, _ trust: Trust, until signals: [UnixSignal]) async throws {
         let home = try Home(at: directory)
-        // Of an earlier run: nobody may take it for this one's.
+        // Remove the file of an earlier run, so that it isn't mistaken for this one's.
         unlink(home.description)
-        // What somebody changed there stays.
+        // Keep a user's changes.
         if users == nil, access(home.usersFile, F_OK) != 0 {
             try home.write(DefaultUsers.text + "\n", to: home.usersFile)
         }
@@ -148,7 +148,7 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch is CancellationError {
-            // A request was still open after half a second: it was cut off.
+            // A request was still open after half a second and was cut off.
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw SandboxError(
                 "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port, "
@@ -156,7 +156,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// One web server for each port.
+    /// Returns one web server per port.
     private func services(
         of world: World, _ certificates: Certificates, _ git: GitBackend
     ) throws -> [any Service] {

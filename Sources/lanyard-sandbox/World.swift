@@ -1,29 +1,30 @@
 import Synchronization
 
-/// What every handler works on: who exists, what was issued, what the tests want to go wrong.
+/// The shared state of all handlers: users, issued tokens and injected faults.
 final class World: Sendable {
-    /// What tests may change while the sandbox runs.
+    /// The settings that tests may change while the sandbox runs.
     struct Settings: Sendable {
         var accessTokenLifetime = 3600
         var refreshIn: Int?
         var deviceCodeInterval = 5
-        /// With 0 there are no device codes, as at Azure AD B2C.
+        /// The lifetime of device codes; 0 turns them off, as in Azure AD B2C.
         var deviceCodeLifetime = 900
-        /// Whether a refresh token is good once; used again, all that came of its sign-in is revoked (RFC 9700, 4.14.2).
+        /// Whether refresh tokens are single-use; using one again revokes all tokens of its sign-in (RFC 9700, 4.14.2).
         var hasSingleUseRefreshTokens = false
-        /// Whether a renewal brings an ID token too; it need not (OpenID Connect Core 1.0, 12.2).
+        /// Whether a renewal returns an ID token, too, which is optional (OpenID Connect Core 1.0, 12.2).
         var sendsIDTokenAtRenewal = true
-        /// Whether a renewal ends the access token before it at the issuer and at Gitea, as GitLab's do; the forge's always do.
+        /// Whether a renewal revokes the previous access token at the issuer and at Gitea, as in GitLab; the forge
+        /// always does.
         var renewalEndsAccessToken = false
         /// Whether programs may register themselves at the issuer.
         var offersRegistration = true
-        /// Whether the secrets of applications have expired.
+        /// Whether the applications' secrets have expired.
         var hasExpiredSecrets = false
-        /// Seconds that the registry's refresh tokens live.
+        /// The lifetime of the registry's refresh tokens, in seconds.
         var registryTokenLifetime = 10_800
-        /// Seconds that a machine's tokens live.
+        /// The lifetime of a machine's tokens, in seconds.
         var machineTokenLifetime = 86_400
-        /// Seconds that temporary keys live.
+        /// The lifetime of temporary keys, in seconds.
         var keyLifetime = 3600
     }
 
@@ -33,20 +34,20 @@ final class World: Sendable {
     let ledger = Ledger()
     let applicationCertificate: ApplicationCertificate
     let assertions = UsedAssertions()
-    /// What a job of the sandbox's CI service asks for assertions with.
+    /// The token that a job of the sandbox's CI service sends for assertions.
     let workloadRequestToken = newSecret()
     let issuer = CodeHost(.issuer)
     let forge = CodeHost(.forge)
     let gitea = CodeHost(.gitea)
-    /// Those three.
+    /// The three code hosts.
     var hosts: [CodeHost] { [issuer, forge, gitea] }
-    /// The temporary keys that were given out, by their identifiers.
+    /// The issued temporary keys, by their identifiers.
     let keys = Mutex<[String: TokenService.Keys]>([:])
     let faults = Faults()
     let log: RequestLog
     let repositories: Repositories
     let controlToken = newSecret()
-    /// What App Service gives its programs to prove that they are its own.
+    /// The secret that App Service gives its programs to prove their identity.
     let identityHeader = newSecret()
     /// The keys that the agent of Azure Arc has written.
     let arcKeys: ArcKeys
@@ -68,16 +69,16 @@ final class World: Sendable {
 
     var authority: String { "https://localhost:\(ports.withLock(\.authority))" }
     var resource: String { "https://localhost:\(ports.withLock(\.resource))" }
-    /// What takes tokens only in exchange for its own.
+    /// The URL of the services that exchange tokens for credentials of their own.
     var exchanges: String { "https://localhost:\(ports.withLock(\.exchanges))" }
-    /// What gives machines in Azure their tokens, without TLS as there.
+    /// The URL of the token service for machines in Azure, without TLS as in reality.
     var machine: String { "http://127.0.0.1:\(ports.withLock(\.machine))" }
     func setAuthority(port: Int) { ports.withLock { $0.authority = port } }
     func setResource(port: Int) { ports.withLock { $0.resource = port } }
     func setExchanges(port: Int) { ports.withLock { $0.exchanges = port } }
     func setMachine(port: Int) { ports.withLock { $0.machine = port } }
 
-    /// The issuer of an organization's tokens, or of a B2C tenant's: those end with a slash, as real ones do.
+    /// Returns the issuer of an organization's or B2C tenant's tokens; those of B2C end with a slash, as in reality.
     func issuer(of tenant: Tenant) -> String {
         "\(authority)/\(tenant.id)/v2.0" + (tenant.kind == .b2c ? "/" : "")
     }

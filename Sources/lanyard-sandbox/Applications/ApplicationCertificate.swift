@@ -7,9 +7,9 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// The certificate that the sandbox makes for its application, as an administrator would upload it.
+/// The certificate that the sandbox creates for its application, like one uploaded by an administrator.
 struct ApplicationCertificate: Sendable {
-    /// Key and certificate in one file.
+    /// The key and certificate in one file.
     let pem: String
     /// The certificate's SHA-256 in base64url.
     let thumbprint: String
@@ -31,16 +31,16 @@ struct ApplicationCertificate: Sendable {
             pss: JWTKit.Insecure.RSA.PublicKey(backing: key.publicKey), digestAlgorithm: .sha256)
     }
 
-    /// Whether its key signed a token with PS256.
+    /// Whether the certificate's key signed a token with PS256.
     func hasSigned(_ token: String) async -> Bool {
         (try? await keys.verify(token, as: Claims.self)) != nil
     }
 }
 
-/// The identifiers of the assertions that came: each is good once (RFC 7523, 3).
+/// The identifiers of received assertions: each can be used once (RFC 7523, 3).
 final class UsedAssertions: Sendable {
     private let used = Mutex<Set<String>>([])
 
-    /// Uses an identifier; false if it was used before.
+    /// Marks an identifier as used; returns false if it was used before.
     func use(_ id: String) -> Bool { used.withLock { $0.insert(id).inserted } }
 }

@@ -5,18 +5,18 @@ import Hummingbird
 import JSON
 import Synchronization
 
-/// Whoever gets tokens without a person.
+/// An identity that gets tokens without a user.
 protocol TokenOwner {
-    /// The client id.
+    /// The client ID.
     var id: String { get }
     var name: String { get }
-    /// The object id of the service principal.
+    /// The object ID of the service principal.
     var object: String { get }
-    /// What it may do at every resource.
+    /// The roles at every resource.
     var roles: [String] { get }
 }
 
-/// An application that gets tokens by itself, without a person.
+/// An application that gets tokens by itself, without a user.
 struct ServicePrincipal: Decodable, Sendable, Equatable, TokenOwner {
     enum CodingKeys: String, CodingKey {
         case id, name, tenant, object, secret, certificate, subjects, roles
@@ -26,21 +26,21 @@ struct ServicePrincipal: Decodable, Sendable, Equatable, TokenOwner {
     var name: String
     /// The domain of the only tenant that knows it.
     var tenant: String
-    /// The object id of its service principal there.
+    /// The object ID of its service principal there.
     var object: String
-    /// Its client secret, if it has one.
+    /// The client secret; nil if it has none.
     var secret: String?
-    /// Whether the certificate that the sandbox makes is registered with it.
+    /// Whether the certificate that the sandbox creates is registered with it.
     var certificate: Bool?
-    /// The subjects of the workloads that the sandbox's own issuer of assertions vouches for, and that may be it.
+    /// The subjects of the federated credentials, which trust the sandbox's own issuer of assertions.
     var subjects: [String]?
-    /// What it may do at every resource.
+    /// The roles at every resource.
     var roles: [String]
 }
 
-/// Client credentials (RFC 6749, 4.4), with a secret or an assertion (RFC 7523).
+/// Implements client credentials (RFC 6749, 4.4), with a secret or an assertion (RFC 7523).
 extension World {
-    /// The tokens of an application, or a refusal as Entra words it.
+    /// Returns an application's tokens, or a refusal in Entra's words.
     func applicationToken(_ visit: Visit, at authority: AuthorityPath) async throws -> Response {
         do throws(OAuthFailure) {
             let application = try application(of: visit, at: authority)
@@ -66,7 +66,7 @@ extension World {
         return application
     }
 
-    /// The one resource of `RESOURCE/.default`.
+    /// Returns the only resource in `RESOURCE/.default`.
     private func applicationResource(_ scope: String?) throws(OAuthFailure) -> ResourceApp {
         guard let scope else { throw .missing("scope") }
         let names = scope.split(separator: " ")
@@ -85,7 +85,7 @@ extension World {
         return resource
     }
 
-    /// What showed who it is, as `azpacr` tells.
+    /// The client's authentication method, as in the `azpacr` claim.
     private enum Proof: String {
         case secret = "1"
         case assertion = "2"
@@ -122,7 +122,7 @@ extension World {
         return .secret
     }
 
-    /// The URLs that an assertion may be for: the endpoint as it was asked, and the tenant's issuer.
+    /// Returns the valid audiences of an assertion: the requested endpoint, and the tenant's issuer.
     private func endpoints(of authority: AuthorityPath, _ visit: Visit) -> [String] {
         [self.authority + visit.path] + (authority.realm.organization.map { [issuer(of: $0)] } ?? [])
     }
@@ -145,7 +145,7 @@ extension World {
         return .object(answer)
     }
 
-    /// The claims of a token that nobody signed in for.
+    /// Returns the claims of a token without a user.
     func claims(
         of principal: some TokenOwner, in tenant: Tenant, for resource: ResourceApp, lifetime: Int
     ) -> Claims {
@@ -162,7 +162,7 @@ extension World {
 }
 
 extension OAuthFailure {
-    /// A client that isn't shown to be itself.
+    /// Returns the failure for a client that didn't authenticate.
     static func unproven(_ code: Int, _ message: String) -> OAuthFailure {
         var failure = OAuthFailure("invalid_client", code, message)
         failure.status = .unauthorized

@@ -5,19 +5,19 @@ import FoundationEssentials
 import JSON
 import JWTKit
 
-/// What Entra looks at in an assertion: the certificate's, or that of an issuer that the application trusts.
+/// Entra's checks of an assertion, either signed with the certificate or from an issuer that the application trusts.
 struct AssertionCheck {
-    /// The audience that federated assertions are for.
+    /// The audience of federated assertions.
     static let federatedAudience = "api://AzureADTokenExchange"
 
     let world: World
     let application: ServicePrincipal
-    /// The URLs that a certificate's assertion may be for.
+    /// The valid audiences of an assertion signed with the certificate.
     let endpoint: [String]
 
-    /// Entra forgives clocks five minutes.
+    /// The clock skew that Entra tolerates, five minutes.
     private static let skew: Int64 = 300
-    /// How long assertions of others may be good for, in seconds.
+    /// The longest lifetime of federated assertions, in seconds.
     private static let longestLife: Int64 = 86_400
 
     func check(_ assertion: String) async throws(OAuthFailure) {

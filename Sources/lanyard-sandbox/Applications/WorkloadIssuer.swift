@@ -2,16 +2,16 @@ import FoundationEssentials
 import Hummingbird
 import JSON
 
-/// An issuer of assertions as a CI service has one: a job asks with its own token, and gets a token for the audience it names.
+/// An issuer of assertions like a CI service's: a job sends its own token, and gets a token for the audience it names.
 extension World {
-    /// What it calls itself.
+    /// The issuer's name.
     var workloadIssuer: String { authority + "/_actions" }
-    /// Where a job asks.
+    /// The URL for a job's requests.
     var workloadRequestURL: String { workloadIssuer + "/token?api-version=2.0" }
     /// The subject of its tokens.
     static let workloadSubject = "repo:contoso/hello:ref:refs/heads/main"
 
-    /// An assertion for the audience, which a job must name.
+    /// Returns an assertion for the audience, which the job must name.
     func workloadToken(_ visit: Visit) async throws -> Response {
         guard case .bearer(workloadRequestToken)? = visit.authorization else {
             return .json(["message": "send the job's token"], status: .unauthorized)
@@ -23,7 +23,7 @@ extension World {
         return .json(["value": .string(token), "count": .integer(Int64(token.utf8.count))])
     }
 
-    /// The same as Azure Pipelines has it: a job asks for a service connection's.
+    /// Returns an assertion as Azure Pipelines does, for a job's service connection.
     func pipelineToken(_ visit: Visit) async throws -> Response {
         guard case .bearer(workloadRequestToken)? = visit.authorization, visit.method == .post else {
             return .json(["message": "post with the job's token"], status: .unauthorized)
@@ -34,7 +34,7 @@ extension World {
         return .json(["oidcToken": .string(try await workloadAssertion([:]))])
     }
 
-    /// A signed assertion of the job, with whatever claims are to be different.
+    /// Returns a signed assertion for the job, with these claims changed.
     func workloadAssertion(_ changes: [String: JSONValue]) async throws -> String {
         let now = Date.now.unix
         let claims: [String: JSONValue] = [

@@ -30,7 +30,7 @@ struct AuthorityRoutes {
         }
     }
 
-    /// A path without a tenant that exists: told in Entra's shape if it looks like one of Entra's endpoints.
+    /// Answers a path without an existing tenant, in Entra's format if it looks like one of Entra's endpoints.
     private func unknown(_ visit: Visit) -> Response {
         let last = visit.segments.last?.lowercased() ?? ""
         guard visit.segments.count > 2 else { return .page(Pages.notFound, status: .notFound) }

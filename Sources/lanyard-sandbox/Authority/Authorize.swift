@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 
-/// The authorization endpoint: a request opens an interaction, and each page that a person sends moves it on.
+/// The authorization endpoint: a request starts an interaction, and each submitted page continues it.
 extension World {
     static let sessionCookie = "lanyard_sandbox_session"
 
@@ -21,7 +21,7 @@ extension World {
         }
     }
 
-    /// The accounts of this browser that may be used at a realm and fit a domain hint.
+    /// Returns the browser's accounts that are allowed in a realm and match a domain hint.
     func eligibleAccounts(_ visit: Visit, realm: Realm, domainHint: String? = nil) -> [SignedIn] {
         ledger.accounts(inSession: visit.cookie(Self.sessionCookie)).filter { account in
             guard let user = directory.user(account.username), realm.admits(user, in: directory) else { return false }
@@ -34,7 +34,7 @@ extension World {
         }
     }
 
-    /// The account that needs no page: the hinted one, or the only one, unless a prompt wants the person.
+    /// Returns the account that needs no page: the hinted one, or the only one, unless a prompt requires the user.
     private func silentAccount(for request: SignInRequest, _ visit: Visit) -> SignedIn? {
         guard request.prompts.isDisjoint(with: ["login", "select_account", "create"]) else { return nil }
         var accounts = eligibleAccounts(visit, realm: request.authority.realm, domainHint: request.domainHint)
@@ -45,7 +45,7 @@ extension World {
         return accounts.count == 1 ? accounts.first : nil
     }
 
-    /// The next page, or the end.
+    /// Returns the next page, or the final response.
     func advance(_ interaction: Interaction, _ visit: Visit, at authority: AuthorityPath) -> Response {
         guard let signedIn = interaction.signedIn, let user = directory.user(signedIn.username) else {
             return signInPage(interaction, visit, at: authority)
@@ -118,7 +118,7 @@ extension World {
             ?? silentRefusal(.consentRequired(client), interaction, visit)
     }
 
-    /// Shows a page of an interaction; nil if the client asked for none to be shown.
+    /// Returns a page of an interaction; nil if the client requested no pages.
     func page(_ interaction: Interaction, _ visit: Visit, _ body: (InteractionForm) -> HTML) -> Response? {
         if interaction.request?.prompts.contains("none") == true { return nil }
         let id = ledger.begin(interaction)
@@ -149,7 +149,7 @@ extension Interaction {
 
     var claims: ClaimsRequest { request?.claims ?? ClaimsRequest() }
 
-    /// The second proofs that a tenant wants, and those that the client asks for.
+    /// Returns the additional proofs that a tenant or the client requires.
     func proofsWanted(by tenant: Tenant?) -> [String] {
         claims.contexts + (tenant?.mfa == true ? [SignedIn.secondProof] : [])
     }

@@ -2,10 +2,10 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// What a person sent from one of the pages.
+/// Handles the forms that the user submits.
 extension World {
     func proceed(_ visit: Visit, interaction id: String, at authority: AuthorityPath) -> Response {
-        // Each page is good once, so that going back and sending again can't do a step twice.
+        // Each page can be submitted once, so that going back and submitting again can't repeat a step.
         guard var interaction = ledger.with({ $0.interactions.removeValue(forKey: id) }) else {
             return .page(Pages.stale, status: .badRequest)
         }
@@ -48,7 +48,7 @@ extension World {
         return advance(interaction, visit, at: authority)
     }
 
-    /// The end that a person chose instead of going on; nil if they go on.
+    /// Returns the final response if the user chose to stop; nil if the user continues.
     private func decision(_ visit: Visit, _ interaction: Interaction) -> Response? {
         let failure: OAuthFailure
         switch (visit.form["consent"], visit.form["proof"], visit.form["b2c"]) {
@@ -86,7 +86,7 @@ extension World {
         return goOn(interaction, SignedIn(username: user.username, at: .now), visit, at: authority)
     }
 
-    /// A new password, from the page of a B2C policy that resets it.
+    /// Sets a new password, from the page of a B2C policy that resets it.
     private func reset(
         _ username: String, _ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath
     ) -> Response {
@@ -101,7 +101,7 @@ extension World {
         return goOn(interaction, SignedIn(username: user.username, at: .now), visit, at: authority)
     }
 
-    /// Goes on as the person who is signed in now, whom the browser's session remembers.
+    /// Continues as the user who has just signed in, and stores the account in the browser's session.
     private func goOn(
         _ interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit, at authority: AuthorityPath
     ) -> Response {
@@ -132,7 +132,7 @@ extension World {
         return goOn(interaction, proved, visit, at: authority)
     }
 
-    /// A new account in the realm's own tenant; elsewhere only among personal accounts.
+    /// Creates an account in the realm's own tenant; in other realms only a personal account.
     private func create(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
         let home: Tenant?
         switch authority.realm {
@@ -153,7 +153,7 @@ extension World {
         return goOn(interaction, SignedIn(username: username, at: .now), visit, at: authority)
     }
 
-    /// The redirect with a code, or the device's approval.
+    /// Returns the redirect with a code, or approves the device.
     func finish(_ interaction: Interaction, _ user: User, _ signedIn: SignedIn, _ visit: Visit) -> Response {
         switch interaction.purpose {
         case .device(let userCode):
@@ -194,7 +194,7 @@ extension World {
 }
 
 extension ReturnAddress {
-    /// Takes these fields there, in the way the client asked for.
+    /// Returns a response that sends these fields to the client in the requested response mode.
     func response(_ form: Form) -> Response {
         switch mode {
         case .query:
@@ -209,7 +209,7 @@ extension ReturnAddress {
 }
 
 extension Response {
-    /// The same with a browser session to remember.
+    /// Returns this response with a cookie for the browser's session.
     func remembering(_ session: String, in cookie: String) -> Response {
         var response = self
         response.headers[.setCookie] = "\(cookie)=\(session); Path=/; Secure; HttpOnly; SameSite=Lax"

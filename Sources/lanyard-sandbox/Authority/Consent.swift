@@ -1,6 +1,6 @@
-/// Who allowed which client what.
+/// Consent of users to clients' permissions.
 extension World {
-    /// The permissions that a person must still allow before these scopes can be granted; empty if none.
+    /// Returns the permissions that a user must still consent to before these scopes can be granted; empty if none.
     func consentNeeded(by user: User, for scopes: ScopeRequest, client: Client, realm: Realm) -> [String] {
         if client.preconsented == true || realm.policy != nil { return [] }
         let wanted = permissionsCovered(by: scopes, client: client)
@@ -13,8 +13,10 @@ extension World {
         ledger.with { $0.consents.formUnion(entries) }
     }
 
-    /// What consent to these scopes covers, as `Resource: Scope`: the scopes themselves and whatever the
-    /// registration of the client lists, so that another of its resources needs no second consent.
+    /// Returns the permissions covered by consent to these scopes, as `Resource: Scope`.
+    ///
+    /// They are the scopes themselves and all permissions in the client's registration, so that another of its
+    /// resources needs no second consent.
     func permissionsCovered(by scopes: ScopeRequest, client: Client) -> [String] {
         var covered: [String] = scopes.openID.isEmpty ? [] : ["Sign you in and read your profile"]
         for resource in scopes.resources {

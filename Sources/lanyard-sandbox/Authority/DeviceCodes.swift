@@ -17,16 +17,16 @@ struct DeviceGrant: Sendable {
     var decision = DeviceDecision.pending
 }
 
-/// How fast a client may poll and when it last did.
+/// A client's polling interval and the time of its last poll.
 struct Polling: Sendable {
     var interval: Int
     private var last: Date?
 
     init(interval: Int) { self.interval = interval }
 
-    /// Notes a poll; one that comes too fast makes the interval five seconds longer (RFC 8628, 3.5).
+    /// Records a poll; returns true if it came too early, which adds five seconds to the interval (RFC 8628, 3.5).
     mutating func note() -> Bool {
-        // Clocks and schedulers jitter: a tenth of the interval is forgiven.
+        // Clocks and schedulers jitter, so a tenth of the interval is tolerated.
         let soonest = last?.addingTimeInterval(TimeInterval(interval) * 0.9)
         let isTooFast = soonest.map { Date.now < $0 } ?? false
         last = .now
@@ -35,7 +35,8 @@ struct Polling: Sendable {
     }
 }
 
-/// A code for a person to type, without vowels and without what looks like something else: no words, no mistakes (RFC 8628, 6.1).
+/// Returns a user code without vowels and without ambiguous characters, which avoids words and typing mistakes (RFC
+/// 8628, 6.1).
 func newUserCode(length: Int) -> String {
     let letters = Array("BCDFGHJKLMNPQRSTVWXZ23456789")
     var generator = SystemRandomNumberGenerator()
@@ -43,7 +44,7 @@ func newUserCode(length: Int) -> String {
 }
 
 extension World {
-    /// The device authorization endpoint.
+    /// Handles the device authorization endpoint.
     func deviceCode(_ visit: Visit, at authority: AuthorityPath) -> Response {
         do throws(OAuthFailure) {
             let client = try client(of: visit, at: authority)
@@ -84,7 +85,7 @@ extension World {
         ])
     }
 
-    /// One poll of the token endpoint.
+    /// Handles one poll of the token endpoint.
     func redeemDeviceCode(
         _ visit: Visit, _ client: Client, _ authority: AuthorityPath
     ) throws(OAuthFailure) -> Issue {
@@ -124,7 +125,7 @@ extension World {
                     $0.value.deviceCode == deviceCode && $0.value.clientID == client.id
                 }), let isTooFast = state.devices[userCode]?.polling.note()
             else { return nil }
-            // Good once, whatever comes of it.
+            // The code can be used once, whatever the result.
             if case .approved = grant.decision { state.devices[userCode] = nil }
             return Poll(grant: grant, isTooFast: isTooFast)
         }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 
-/// The page where a person enters a device's code, and the steps after it.
+/// The page where a user enters a device's code, and the steps after it.
 extension World {
     func deviceAuth(_ visit: Visit, at authority: AuthorityPath) -> Response {
         if let id = visit.form["ctx"] { return proceedDevice(visit, interaction: id, at: authority) }

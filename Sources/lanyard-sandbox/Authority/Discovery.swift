@@ -1,9 +1,9 @@
 import Hummingbird
 import JSON
 
-/// The documents that tell clients where everything is.
+/// The discovery documents.
 extension World {
-    /// `/common/discovery/instance`: which hosts are one environment.
+    /// Answers `/common/discovery/instance`, which lists the hosts of one environment.
     func instanceDiscovery(_ visit: Visit) -> Response {
         let own = authority.dropFirst("https://".count)
         guard let endpoint = visit.query["authorization_endpoint"] else {
@@ -49,7 +49,7 @@ extension World {
                 ).map(String.init)),
             "request_uri_parameter_supported": false,
         ]
-        // Azure AD B2C itself has no device codes; the sandbox gives them so that every flow can be tried everywhere.
+        // Azure AD B2C itself has no device codes; the sandbox offers them so that every flow can be tried everywhere.
         if settings.deviceCodeLifetime > 0 {
             members["device_authorization_endpoint"] = .string("\(base)/oauth2/v2.0/devicecode")
         }
@@ -60,7 +60,7 @@ extension World {
         return .json(.object(members))
     }
 
-    /// The issuer with the placeholder that Entra leaves in for realms of many tenants.
+    /// Returns the issuer with the placeholder that Entra uses for realms of many tenants.
     private func issuerTemplate(of realm: Realm) -> String {
         switch realm {
         case .common, .organizations: "\(authority)/{tenantid}/v2.0"

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// Everything the authority remembers while it runs: sessions, codes, refresh tokens, consent.
+/// The authority's state: sessions, codes, refresh tokens and consent.
 final class Ledger: Sendable {
     struct State: Sendable {
         var sessions: [String: [SignedIn]] = [:]
@@ -14,7 +14,7 @@ final class Ledger: Sendable {
 
     private let state = Mutex(State())
 
-    /// The only way to the state, so that what is read and what is changed go together.
+    /// Runs the body with exclusive access to the state.
     func with<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in
             body(&state)
@@ -22,29 +22,29 @@ final class Ledger: Sendable {
     }
 }
 
-/// Someone whom a browser session knows.
+/// An account in a browser session.
 struct SignedIn: Sendable, Equatable {
-    /// The proof that tenants want which ask everybody for a second one.
+    /// The proof that tenants with mandatory multi-factor authentication require.
     static let secondProof = "mfa"
 
     var username: String
     var at: Date
-    /// The authentication contexts that were proved, such as `c1`, and `secondProof`.
+    /// The satisfied authentication contexts, such as `c1`, and `secondProof`.
     var proofs: Set<String> = []
 }
 
-/// What a person allowed a client, from which codes, devices and refresh tokens get their tokens.
+/// A user's grant to a client, on which codes, devices and refresh tokens are based.
 struct Grant: Sendable {
     var signedIn: SignedIn
     var clientID: String
-    /// Where the person signed in; a refresh token may be used at another realm.
+    /// The realm of the sign-in; a refresh token may be used at another one.
     var realm: Realm
     var scopes: ScopeRequest
     var claims: ClaimsRequest
     var nonce: String?
 }
 
-/// An authorization code: good once, for a short while, with its verifier.
+/// An authorization code: it can be used once, for a short time, with its verifier.
 struct IssuedCode: Sendable {
     static let lifetime: TimeInterval = 300
 
@@ -55,34 +55,34 @@ struct IssuedCode: Sendable {
     var isRedeemed = false
 }
 
-/// A refresh token; using it issues a new one and leaves it valid, as Entra does, unless they are good once.
+/// A refresh token; using it issues a new one and leaves it valid, as in Entra, unless tokens are single-use.
 struct RefreshToken: Sendable {
     var grant: Grant
     var family: String?
-    /// What all that descend from one sign-in have in common.
+    /// The ID shared by all tokens of one sign-in.
     var lineage: String
     var isSpent = false
     var isRevoked = false
 }
 
-/// A sign-in that has not come to its end: what it is for and how far it got.
+/// A sign-in in progress: its purpose and its state.
 struct Interaction: Sendable {
     enum Purpose: Sendable {
         case authorization(SignInRequest)
-        /// Approving the device with this user code.
+        /// The approval of the device with this user code.
         case device(String)
     }
 
     var purpose: Purpose
     var signedIn: SignedIn?
-    /// The person asked for the sign-in page although an account could be picked.
+    /// Whether the user requested the sign-in page instead of picking an account.
     var wantsOtherAccount = false
     var hasConsented = false
-    /// The person went to the page for new accounts.
+    /// Whether the user opened the page for new accounts.
     var wantsNewAccount = false
-    /// The person sent the page of a B2C policy that edits a profile.
+    /// Whether the user submitted the page of a B2C policy that edits a profile.
     var hasEdited = false
-    /// The person said that it was they who started the sign-in on the device.
+    /// Whether the user confirmed having started the sign-in on the device.
     var isConfirmed = false
     var started = Date.now
 }
@@ -108,7 +108,7 @@ extension Ledger {
         return with { $0.sessions[id] ?? [] }
     }
 
-    /// Remembers a sign-in in a browser session and returns the session's id, a new one if there was none.
+    /// Stores a sign-in in a browser session and returns the session's ID; creates a session if there was none.
     func remember(_ account: SignedIn, inSession id: String?) -> String {
         with { state in
             let known = id.flatMap { state.sessions[$0] == nil ? nil : $0 }
@@ -121,7 +121,7 @@ extension Ledger {
         }
     }
 
-    /// Ends the session of one account, or of all if no username is given.
+    /// Removes one account from the session, or all if the username is nil.
     func forget(_ username: String?, inSession id: String) {
         with { state in
             if let username {
@@ -147,7 +147,8 @@ extension Ledger {
         return text
     }
 
-    /// Spends a refresh token that is good once; false if it was spent before, which takes all of its sign-in with it.
+    /// Marks a single-use refresh token as used; returns false if it was used before, which revokes all tokens of its
+    /// sign-in.
     func spend(refreshToken text: String) -> Bool {
         with { state in
             guard let token = state.refreshTokens[text], !token.isSpent else {
@@ -162,7 +163,7 @@ extension Ledger {
         }
     }
 
-    /// Makes refresh tokens and browser sessions of one user, or of everyone, useless.
+    /// Revokes the refresh tokens and browser sessions of one user, or of everyone.
     func revoke(_ username: String?) {
         let wanted = username?.lowercased()
         with { state in

@@ -20,7 +20,8 @@ extension World {
         return .redirect(to: target + (state ?? ""))
     }
 
-    /// Only if a client of this authority may be answered; of any client if the request doesn't say which.
+    /// Whether the target is a redirect URI of the client, or of any client of this authority if the request names
+    /// none.
     private func accepts(_ target: String, for client: Client?, at authority: AuthorityPath) -> Bool {
         let candidates =
             client.map { [$0] } ?? directory.clients.filter { $0.tenant == authority.realm.b2cTenant?.domain }

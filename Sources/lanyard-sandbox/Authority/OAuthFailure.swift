@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// A refusal in the shape and the words that Entra's clients look at.
+/// An error response in the format and words that Entra's clients parse.
 struct OAuthFailure: Error, Sendable {
     var error: String
     /// The number after AADSTS, or after AADB2C if `isB2C`.
@@ -38,7 +38,7 @@ struct OAuthFailure: Error, Sendable {
         return "\(label): \(message) Trace ID: \(trace) Correlation ID: \(visit.correlationID) Timestamp: \(stamp)"
     }
 
-    /// The answer of an endpoint that programs use.
+    /// Returns the error response of a non-interactive endpoint.
     func response(to visit: Visit) -> Response {
         let trace = newIdentifier()
         var members: [String: JSONValue] = [
@@ -88,7 +88,7 @@ extension OAuthFailure {
 }
 
 extension Date {
-    /// `2026-01-31 12:34:56Z`, as Entra stamps its errors.
+    /// The time in the format of Entra's errors, such as `2026-01-31 12:34:56Z`.
     var entraTimestamp: String {
         formatted(.iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false)) + "Z"
     }

@@ -1,13 +1,13 @@
-/// Who an authority's path is for.
+/// The accounts that an authority's path admits.
 enum Realm: Sendable, Equatable {
     case common
     case organizations
     case consumers(Tenant)
     case tenant(Tenant)
-    /// A B2C tenant and the policy as the tenant spells it.
+    /// A B2C tenant and a policy, as the tenant spells it.
     case policy(Tenant, String)
 
-    /// Whether someone of this home tenant may sign in here at all; a single tenant also looks for guests.
+    /// Whether a user may sign in here; a single tenant admits its guests, too.
     func admits(_ user: User, in directory: Directory) -> Bool {
         guard let home = directory.home(of: user) else { return false }
         switch self {
@@ -19,7 +19,7 @@ enum Realm: Sendable, Equatable {
         }
     }
 
-    /// The tenant that issues the tokens of this user here; nil if the user is unknown to it.
+    /// Returns the tenant that issues this user's tokens here; nil if it doesn't know the user.
     func issuer(for user: User, in directory: Directory) -> Tenant? {
         guard admits(user, in: directory) else { return nil }
         switch self {
@@ -34,7 +34,7 @@ enum Realm: Sendable, Equatable {
         return name
     }
 
-    /// What a B2C policy is for, told by its name.
+    /// A B2C policy's purpose, derived from its name.
     var isEditPolicy: Bool { policy?.lowercased().contains("edit") == true }
     var isResetPolicy: Bool { policy?.lowercased().contains("reset") == true }
 
@@ -44,14 +44,14 @@ enum Realm: Sendable, Equatable {
     }
 }
 
-/// An authority's part of a path, such as `/common` or `/tfp/TENANT/POLICY`, and what follows it.
+/// The authority's part of a path, such as `/common` or `/tfp/TENANT/POLICY`, and the rest.
 struct AuthorityPath: Sendable {
     let realm: Realm
-    /// The authority's path with a leading slash, spelled as the endpoints of its discovery document spell it.
+    /// The authority's path with a leading slash, as the discovery document's endpoints spell it.
     let prefix: String
     let rest: [String]
 
-    /// Reads a path; nil if it names no tenant, or none that exists.
+    /// Parses a path; nil if it names no tenant, or an unknown one.
     init?(_ segments: [String], in directory: Directory) {
         var segments = segments[...]
         let isTFP = segments.first?.lowercased() == "tfp"
@@ -85,7 +85,8 @@ struct AuthorityPath: Sendable {
         }
     }
 
-    /// As Entra does, a tenant asked for by its domain is answered with the endpoints of its id.
+    /// Returns the authority's path; like Entra, the sandbox answers a request for a tenant's domain with endpoints
+    /// that contain its ID.
     private static func prefix(of realm: Realm, called name: String) -> String {
         switch realm {
         case .common: "/common"

@@ -1,15 +1,15 @@
-/// The scopes of a request, sorted into OpenID Connect's and those of resources.
+/// The scopes of a request, split into OpenID Connect's and those of resources.
 struct ScopeRequest: Sendable, Equatable {
     static let openID: Set<String> = ["openid", "profile", "email", "offline_access"]
 
-    /// One scope that isn't OpenID Connect's.
+    /// A scope of a resource.
     struct Permission: Sendable, Equatable {
         var resource: ResourceApp
         var name: String
-        /// How the request spelled the resource, with its slash; empty for Graph's short scopes.
+        /// The resource as spelt in the request, with its slash; empty for Graph's short scopes.
         var prefix: String
         var spelled: String { prefix + name }
-        /// The same permission, whatever the spelling.
+        /// The permission regardless of its spelling.
         var identity: String { "\(resource.id)/\(name.lowercased())" }
     }
 
@@ -18,7 +18,7 @@ struct ScopeRequest: Sendable, Equatable {
 
     init() {}
 
-    /// Reads a `scope` parameter.
+    /// Parses a `scope` parameter.
     ///
     /// - Throws: `invalid_scope`, `invalid_resource` and the like, each with Entra's code.
     init(_ text: String, client: Client, realm: Realm, in directory: Directory) throws(OAuthFailure) {
@@ -65,7 +65,7 @@ struct ScopeRequest: Sendable, Equatable {
         return Permission(resource: resource, name: name, prefix: prefix)
     }
 
-    /// The resources asked for, first come first.
+    /// The requested resources, in order.
     var resources: [ResourceApp] {
         permissions.reduce(into: []) { found, next in
             if !found.contains(next.resource) { found.append(next.resource) }
@@ -74,8 +74,8 @@ struct ScopeRequest: Sendable, Equatable {
 
     var wantsRefreshToken: Bool { openID.contains("offline_access") }
 
-    /// The permissions for one resource, with `.default` replaced by what the client's registration asks for, less
-    /// what is never granted to the client.
+    /// Returns the permissions granted for one resource: `.default` is replaced by the client's registered permissions,
+    /// and those never granted to the client are removed.
     func granted(for resource: ResourceApp, to client: Client, in directory: Directory) -> [Permission] {
         let declined = Set((client.declines ?? []).map { $0.lowercased() })
         return permissions.filter { $0.resource == resource }.flatMap { permission -> [Permission] in
@@ -88,7 +88,7 @@ struct ScopeRequest: Sendable, Equatable {
 }
 
 extension Client {
-    /// The scopes of a resource that this client's registration asks for; all of them if it names none.
+    /// Returns the scopes of a resource in this client's registration; all scopes if it lists none.
     func registered(for resource: ResourceApp, in directory: Directory) -> [String] {
         guard let permissions else { return resource.scopes }
         return permissions.compactMap { permission in
@@ -99,7 +99,7 @@ extension Client {
         }
     }
 
-    /// Whether a redirect URI is one of this client's; loopback ones match on any port (RFC 8252, 7.3).
+    /// Whether a redirect URI is registered for this client; loopback URIs match with any port (RFC 8252, 7.3).
     func accepts(redirect: String) -> Bool {
         redirectURIs.contains { registered in
             if registered == redirect { return true }

@@ -1,6 +1,6 @@
 import JSON
 
-/// A request to the authorization endpoint that may be answered by a redirect.
+/// A valid request to the authorization endpoint, which may be answered with a redirect.
 struct SignInRequest: Sendable {
     enum ResponseMode: String, Sendable { case query, fragment, formPost = "form_post" }
 
@@ -21,21 +21,21 @@ struct SignInRequest: Sendable {
     var maximumAge: Int? { parameters["max_age"].flatMap(Int.init) }
 }
 
-/// Where an answer of the authorization endpoint goes.
+/// The destination of an authorization response.
 struct ReturnAddress: Sendable {
     let uri: String
     let mode: SignInRequest.ResponseMode
     let state: String?
 }
 
-/// Why there will be no sign-in: told to the person if the redirect URI can't be trusted, else to the client.
+/// The refusal of a sign-in: shown to the user if the redirect URI can't be trusted, else sent to the client.
 enum AuthorizationRefusal: Error {
     case onPage(OAuthFailure)
     case redirected(OAuthFailure, ReturnAddress)
 }
 
 extension SignInRequest {
-    /// Checks a request in Entra's order, and stricter than Entra in one thing: PKCE with S256 is a must.
+    /// Validates a request in Entra's order; unlike Entra, it requires PKCE with S256.
     static func read(
         _ parameters: Form, at authority: AuthorityPath, in directory: Directory
     ) throws(AuthorizationRefusal) -> SignInRequest {
@@ -106,13 +106,13 @@ extension SignInRequest {
     }
 }
 
-/// What a `claims` parameter asks of the tokens (OpenID Connect Core 5.5), as far as Entra heeds it.
+/// The contents of a `claims` parameter (OpenID Connect Core 5.5), as far as Entra supports them.
 struct ClaimsRequest: Sendable, Equatable {
     /// The client's capabilities, such as `CP1`.
     var capabilities: [String] = []
-    /// Authentication contexts that the access token must carry.
+    /// The authentication contexts that the access token must contain.
     var contexts: [String] = []
-    /// What was asked for besides the capabilities, to be told if it can't be had.
+    /// The parameter without the capabilities, to report it if it can't be satisfied.
     var text: String?
 
     init() {}

@@ -3,7 +3,7 @@ import Crypto
 import FoundationEssentials
 import Hummingbird
 
-/// The token endpoint: codes, refresh tokens and device codes for tokens.
+/// The token endpoint: exchanges codes, refresh tokens and device codes for tokens.
 extension World {
     func token(_ visit: Visit, at authority: AuthorityPath) async throws -> Response {
         if visit.method == .post, visit.form["grant_type"] == "client_credentials" {
@@ -35,7 +35,7 @@ extension World {
         }
     }
 
-    /// The client that a form names, if this authority knows it.
+    /// Returns the client that a form names, if this authority knows it.
     func client(of visit: Visit, at authority: AuthorityPath) throws(OAuthFailure) -> Client {
         guard let id = visit.form["client_id"] else { throw .missing("client_id") }
         guard let client = directory.client(id), client.tenant == authority.realm.b2cTenant?.domain else {
@@ -50,7 +50,7 @@ extension World {
         guard let text = visit.form["code"] else { throw .missing("code") }
         guard let redirect = visit.form["redirect_uri"] else { throw .missing("redirect_uri") }
         guard let verifier = visit.form["code_verifier"] else { throw .missing("code_verifier") }
-        // Taken and marked in one step: of two clients with one code only the first gets tokens.
+        // Look up and mark the code in one step: if two clients send the same code, only the first gets tokens.
         let found = ledger.with { state in
             let code = state.codes[text]
             state.codes[text]?.isRedeemed = true
@@ -109,7 +109,7 @@ extension World {
         return issue
     }
 
-    /// Puts together what the tokens are made from, or says what the person must still do.
+    /// Gathers the inputs for the tokens, or fails with the step that the user must still complete.
     func issue(
         _ grant: Grant, _ visit: Visit, _ client: Client, _ authority: AuthorityPath
     ) throws(OAuthFailure) -> Issue {
@@ -134,7 +134,7 @@ extension World {
             claims: claims, wantsClientInfo: visit.form["client_info"] == "1")
     }
 
-    /// The scopes of one resource: those of the form, or those of the grant if it has none.
+    /// Returns the scopes of one resource: from the form, or else from the grant.
     private func scopes(
         of visit: Visit, grant: Grant, client: Client, _ authority: AuthorityPath
     ) throws(OAuthFailure) -> ScopeRequest {
@@ -169,7 +169,7 @@ extension World {
     }
 }
 
-/// Whether a verifier is the one of an S256 challenge (RFC 7636, 4.6).
+/// Whether a verifier matches an S256 challenge (RFC 7636, 4.6).
 func matches(_ challenge: String, verifier: String) -> Bool {
     Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) == challenge
 }

@@ -3,20 +3,20 @@ import Crypto
 import FoundationEssentials
 import JSON
 
-/// The answers of the token endpoint that carry tokens.
+/// Token responses.
 extension World {
-    /// What one token answer is made from.
+    /// The inputs for one token response.
     struct Issue: Sendable {
         var grant: Grant
         var client: Client
         var user: User
-        /// The tenant that issues, and the realm it was asked at.
+        /// The issuing tenant, and the realm of the request.
         var tenant: Tenant
         var realm: Realm
         var scopes: ScopeRequest
         var claims: ClaimsRequest
         var wantsClientInfo: Bool
-        /// The refresh token that is renewed by; nil for a sign-in.
+        /// The refresh token being redeemed; nil for a sign-in.
         var redeemed: RefreshToken?
     }
 
@@ -49,14 +49,14 @@ extension World {
                 grant: grant, family: issue.client.family, lineage: issue.redeemed?.lineage ?? newSecret(bytes: 16)))
     }
 
-    /// The scopes an answer names: as requested, `.default` spelled out and kept.
+    /// Returns the scopes of a response: as requested, with `.default` both expanded and kept.
     private func grantedScope(_ issue: Issue) -> String {
         var names: [String] = []
         if let resource = issue.scopes.resources.first {
             names = issue.scopes.granted(for: resource, to: issue.client, in: directory).map(\.spelled)
             names += issue.scopes.permissions.filter { $0.name == ".default" && $0.resource == resource }.map(\.spelled)
         }
-        // Entra names OpenID Connect's scopes only with a token for Graph; B2C names offline_access too.
+        // Entra lists OpenID Connect's scopes only with a token for Graph; B2C also lists offline_access.
         if issue.realm.policy != nil {
             names += issue.scopes.openID.sorted()
         } else if issue.scopes.resources.first.map({ $0.id == ResourceApp.graphID }) ?? true {
@@ -65,7 +65,7 @@ extension World {
         return names.joined(separator: " ")
     }
 
-    /// Without a resource's scope Entra issues a token for Graph, B2C none.
+    /// Returns an access token; without a resource's scope, Entra issues one for Graph, B2C none.
     private func accessToken(_ issue: Issue, lifetime: Int) async throws -> String? {
         let resource = issue.scopes.resources.first ?? directory.resource(ResourceApp.graphID)
         guard let resource, issue.realm.policy == nil || !issue.scopes.permissions.isEmpty else { return nil }
@@ -118,12 +118,12 @@ extension World {
         return claims
     }
 
-    /// A subject that differs from client to client (OpenID Connect Core 8.1).
+    /// Returns a pairwise subject, which differs between clients (OpenID Connect Core 8.1).
     private func pairwiseSubject(_ objectID: String, _ client: Client) -> String {
         Base64URL.encode(SHA256.hash(data: Data("\(objectID)|\(client.id)".utf8)))
     }
 
-    /// The account's home ids, which stay the same for a guest; a B2C account is one per policy.
+    /// Returns the account's home IDs, which are the same for a guest; B2C has a separate account per policy.
     func clientInfo(of user: User, realm: Realm) -> String {
         let tenant = directory.home(of: user)?.id ?? ""
         let suffix = realm.policy.map { "-\($0.lowercased())" } ?? ""

@@ -1,4 +1,4 @@
-/// What a scripted browser sees of a page: its forms and what it says.
+/// A page as the scripted browser sees it: its forms and its alert.
 struct HTMLDocument: Sendable {
     struct Field: Sendable, Equatable {
         var name: String
@@ -6,7 +6,7 @@ struct HTMLDocument: Sendable {
         var type: String
     }
 
-    /// One way to send a form.
+    /// A button that submits a form.
     struct Button: Sendable, Equatable {
         var name: String?
         var value: String
@@ -26,7 +26,7 @@ struct HTMLDocument: Sendable {
 
     private(set) var forms: [Form] = []
     private(set) var title = ""
-    /// What the page says in a `role="alert"`.
+    /// The text of the page's `role="alert"` element.
     private(set) var alert: String?
 
     init(_ markup: String) {
@@ -53,7 +53,7 @@ struct HTMLDocument: Sendable {
     }
 }
 
-/// Steps from tag to tag through markup; enough of HTML for pages that are well formed.
+/// Scans markup tag by tag; it supports only well-formed pages.
 private struct TagScanner {
     struct Tag {
         var name: String
@@ -65,7 +65,7 @@ private struct TagScanner {
 
     init(_ markup: String) { rest = markup[...] }
 
-    /// The text up to the next tag.
+    /// Returns the text up to the next tag.
     func textAhead() -> String { Self.decode(rest.prefix { $0 != "<" }) }
 
     mutating func next() -> Tag? {

@@ -1,9 +1,9 @@
-/// Who sits in front of the scripted browser and what they do on each page.
+/// The user of the scripted browser, and the user's input on each page.
 struct Person: Sendable {
     var username: String?
     var password: String
     var declines = false
-    /// What they press on B2C's page instead of signing in: `cancel` or `forgot`.
+    /// The button to press on B2C's page instead of signing in: `cancel` or `forgot`.
     var way: String?
     var userCode: String?
 
@@ -14,7 +14,7 @@ struct Person: Sendable {
         self.password = password
     }
 
-    /// Goes from page to page until there is nothing left to send, and gives the last one.
+    /// Submits page after page until there is no form left, and returns the last page.
     ///
     /// - Throws: `SandboxError` if a page says no or asks for something this person doesn't have.
     @discardableResult

@@ -10,21 +10,21 @@ struct LoadedPage: Sendable {
     let status: Int
     let document: HTMLDocument
 
-    /// Whether this page came from a program on this computer that waits for its redirect.
+    /// Whether this page came from a program on this computer that listens for its redirect.
     var isLoopbackRedirect: Bool { url.scheme == "http" }
 }
 
-/// A browser without a window: it follows redirects, keeps cookies and sends forms.
+/// A browser without a window: it follows redirects, stores cookies and submits forms.
 struct ScriptedBrowser {
     private static let mostRedirects = 20
     private static let largestPage = 1024 * 1024
 
     let client: HTTPClient
-    /// Cookies by host, with port as browsers don't, so that two sandboxes never mix.
+    /// The cookies by host and, unlike in real browsers, port, so that two sandboxes never share any.
     private var cookies: [String: [String: String]] = [:]
-    /// Where cookies are kept for the next run.
+    /// The file that keeps the cookies for the next run.
     private var jar: URL?
-    /// Whether this browser is on another computer, where nobody listens on a loopback port.
+    /// Whether this browser is on another computer, where nothing listens on the loopback port.
     var isElsewhere = false
 
     private init(client: HTTPClient, jar: URL?) throws {
@@ -35,7 +35,7 @@ struct ScriptedBrowser {
         }
     }
 
-    /// Runs the body with a browser that keeps its cookies in a file, if there is one.
+    /// Runs the body with a browser that stores its cookies in a file, if one is given.
     static func withBrowser<Result: Sendable>(
         trusting caFile: String?, jar: String?, _ body: (inout ScriptedBrowser) async throws -> Result
     ) async throws -> Result {
@@ -55,12 +55,12 @@ struct ScriptedBrowser {
         }
     }
 
-    /// Opens a page the way an address typed in does.
+    /// Opens a page as if its address had been typed.
     mutating func open(_ url: URL) async throws -> LoadedPage {
         try await load(url, method: .GET, form: nil)
     }
 
-    /// Sends a form by one of its buttons.
+    /// Submits a form with one of its buttons.
     mutating func submit(
         _ form: HTMLDocument.Form, _ button: HTMLDocument.Button?, filling values: [String: String] = [:],
         on page: LoadedPage
@@ -90,7 +90,7 @@ struct ScriptedBrowser {
                 throw SandboxError("the page redirects to an odd address: \(location)")
             }
             url = next
-            // As browsers do: only 307 and 308 send a form again.
+            // As in real browsers, only 307 and 308 repeat the form.
             if response.status.code < 307 { (method, form) = (.GET, nil) }
         }
         throw SandboxError("too many redirects")
@@ -113,7 +113,7 @@ struct ScriptedBrowser {
         return request
     }
 
-    /// Keeps them before the redirect is followed: to whom that leads may open the next page at once.
+    /// Stores the cookies before following the redirect: its target may open the next page immediately.
     private mutating func keepCookies(of response: HTTPClientResponse, from url: URL) throws {
         let headers = response.headers["set-cookie"]
         for header in headers {

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// The tests' own door on the authority's port.
+/// The control API for tests, on the authority's port.
 extension World {
     private struct Revocation: Decodable { var username: String? }
 

@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Something that is to go wrong with requests whose path contains a text.
+/// A fault to inject into requests whose path contains a text.
 struct Fault: Decodable, Sendable {
     enum CodingKeys: String, CodingKey {
         case path, status, body, delay, hold, headers, times, close, truncate, issuer, nonce, state
@@ -15,30 +15,30 @@ struct Fault: Decodable, Sendable {
     var body: String?
     var contentType: String?
     var delay: Double?
-    /// The request is kept waiting until the faults are cleared.
+    /// Whether to hold the request until the faults are cleared.
     var hold: Bool?
     var headers: [String: String]?
-    /// How often it happens; without, until the faults are cleared.
+    /// How often the fault occurs; nil for until the faults are cleared.
     var times: Int?
-    /// The connection is closed without an answer.
+    /// Whether to close the connection without an answer.
     var close: Bool?
-    /// The answer breaks off half-way.
+    /// Whether to cut the answer off halfway.
     var truncate: Bool?
     var issuer: String?
     var nonce: String?
     var state: String?
 
-    /// Whether it changes what an answer says, not how it gets there.
+    /// Whether it changes the contents of an answer rather than its delivery.
     var isForgery: Bool { issuer != nil || nonce != nil || state != nil }
 }
 
-/// The faults that were asked for and are still to happen.
+/// The injected faults that are still pending.
 final class Faults: Sendable {
     private let planned = Mutex<[Fault]>([])
     private let clearings = Atomic(0)
     private let waiting = Atomic(0)
 
-    /// How many requests are kept waiting.
+    /// The number of held requests.
     var held: Int { waiting.load(ordering: .relaxed) }
 
     func plan(_ fault: Fault) { planned.withLock { $0.append(fault) } }
@@ -56,7 +56,7 @@ final class Faults: Sendable {
         while clearings.load(ordering: .relaxed) == before { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    /// The forged text for an answer at this path, if one is planned.
+    /// Returns the forged text for an answer at this path, if one is planned.
     func take(_ forged: @Sendable (Fault) -> String?, at path: String) -> String? {
         take(at: path) { forged($0) != nil }.flatMap(forged)
     }
@@ -73,7 +73,7 @@ final class Faults: Sendable {
         }
     }
 
-    /// Answers a request as usual, or as a planned fault wants it.
+    /// Answers a request normally, or with a planned fault.
     func applied(
         to visit: Visit, on channel: any Channel, log: (Int) -> Void, _ usual: () async throws -> Response
     ) async throws -> Response {
@@ -108,7 +108,7 @@ extension Fault {
 }
 
 extension Response {
-    /// The same answer that breaks off half-way.
+    /// Returns this response, cut off halfway.
     fileprivate func truncated(on channel: any Channel) -> Response {
         var response = self
         let whole = body
@@ -122,7 +122,7 @@ extension Response {
     }
 }
 
-/// Gathers a body instead of sending it.
+/// Collects a body instead of sending it.
 private struct Collector: ResponseBodyWriter {
     let take: (ByteBuffer) -> Void
 

@@ -7,7 +7,7 @@ import JSON
 import Synchronization
 import SystemPackage
 
-/// What was asked of this sandbox, with secrets replaced by short digests of them.
+/// The log of the sandbox's requests, with secrets replaced by short digests.
 final class RequestLog: Sendable {
     enum Host: String, Sendable { case authority, resource, issuer, forge, gitea, exchanges, machine }
 
@@ -42,7 +42,7 @@ final class RequestLog: Sendable {
             if entries.count >= Self.mostEntries { entries.removeFirst(Self.mostEntries / 2) }
             entries.append(line)
         }
-        // A full disk must not keep the sandbox from answering.
+        // A full disk must not stop the sandbox from answering.
         _ = try? file.writeAll((line.encodedText + "\n").utf8)
     }
 
@@ -58,7 +58,7 @@ final class RequestLog: Sendable {
         return .object(members)
     }
 
-    /// The headers that a machine's platform looks at.
+    /// The headers that a machine's platform checks.
     private static func proofs(_ visit: Visit) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for name in ["Metadata", "X-IDENTITY-HEADER", "Authorization"] {
@@ -68,7 +68,7 @@ final class RequestLog: Sendable {
         return .object(members)
     }
 
-    /// Tells two secrets apart without giving either away.
+    /// Returns a digest that distinguishes secrets without revealing them.
     private static func mask(_ secret: String) -> String {
         "masked:" + SHA256.hash(data: Data(secret.utf8)).prefix(4).hexadecimal
     }

@@ -1,4 +1,4 @@
-/// The users file of a sandbox that was given none.
+/// The users file of a sandbox that is started without one.
 enum DefaultUsers {
     static let password = "lanyard"
     static let clientID = "5a4d1b0c-7a0e-4c5b-9d2e-6c616e796172"

@@ -3,7 +3,7 @@ import SettingsFile
 import Synchronization
 import TOMLKit
 
-/// The tenants, people and applications of this sandbox, and who was added while it ran.
+/// The tenants, users and applications of this sandbox, including users added at run time.
 final class Directory: Sendable {
     let tenants: [Tenant]
     let clients: [Client]
@@ -25,7 +25,7 @@ final class Directory: Sendable {
 
     /// Reads a users file.
     ///
-    /// - Throws: `SandboxError` that names the file and what is wrong with it.
+    /// - Throws: `SandboxError` that names the file and says what is wrong with it.
     convenience init(contentsOf path: String) throws(SandboxError) {
         let text: String
         do {
@@ -65,13 +65,14 @@ final class Directory: Sendable {
 
     func home(of user: User) -> Tenant? { tenant(user.tenant) }
 
-    /// The object id a user has in a tenant; nil if the user is neither at home nor a guest there.
+    /// Returns a user's object ID in a tenant; nil if the user is neither a member nor a guest.
     func objectID(of user: User, in tenant: Tenant) -> String? {
         if user.tenant.lowercased() == tenant.domain { return user.id }
         return user.guest?.first { $0.tenant.lowercased() == tenant.domain }?.id
     }
 
-    /// Finds the application a scope's prefix names: an application ID URI (a trailing slash is ignored) or its id.
+    /// Returns the application that a scope's prefix names: an application ID URI (a trailing slash is ignored) or a
+    /// client ID.
     func resource(_ identifier: String) -> ResourceApp? {
         var wanted = identifier.lowercased()
         while wanted.hasSuffix("/") { wanted.removeLast() }
@@ -80,7 +81,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// Adds a person; false if the username is taken.
+    /// Adds a user; returns false if the username is taken.
     func add(_ user: User) -> Bool {
         people.withLock { people in
             if people.contains(where: { $0.username.lowercased() == user.username.lowercased() }) { return false }
@@ -97,7 +98,7 @@ final class Directory: Sendable {
     }
 }
 
-/// Something that keeps the sandbox from doing what it was asked, in words for the person who asked.
+/// An error that stops the sandbox, in words for the user.
 struct SandboxError: Error, CustomStringConvertible {
     let description: String
 

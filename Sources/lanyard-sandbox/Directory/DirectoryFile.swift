@@ -1,4 +1,4 @@
-/// What a users file may say; `DefaultUsers.swift` holds one with every kind of entry.
+/// The contents of a users file; `DefaultUsers.swift` contains one with every kind of entry.
 struct DirectoryFile: Decodable, Sendable {
     var tenant: [Tenant]
     var user: [User]
@@ -14,7 +14,7 @@ struct DirectoryFile: Decodable, Sendable {
     }
 }
 
-/// A tenant: an organization, the one of all personal accounts, or a B2C directory.
+/// A tenant: an organization, the tenant of all personal accounts, or a B2C directory.
 struct Tenant: Decodable, Sendable, Equatable {
     enum Kind: String, Decodable { case organization, consumers, b2c }
 
@@ -23,11 +23,11 @@ struct Tenant: Decodable, Sendable, Equatable {
     var name: String
     var kind: Kind
     var policies: [String]?
-    /// Whether it wants a second proof of everybody, guests too, before it issues a token.
+    /// Whether it requires multi-factor authentication from everyone, including guests.
     var mfa: Bool?
 }
 
-/// Someone who can sign in, at home in one tenant and perhaps a guest in others.
+/// A user with a home tenant, who may be a guest in others.
 struct User: Decodable, Sendable, Equatable {
     struct Guest: Decodable, Sendable, Equatable {
         var tenant: String
@@ -39,12 +39,12 @@ struct User: Decodable, Sendable, Equatable {
     var password: String
     /// The domain of the home tenant.
     var tenant: String
-    /// The object id in the home tenant.
+    /// The object ID in the home tenant.
     var id: String
     var guest: [Guest]?
 }
 
-/// An application that asks for tokens.
+/// A client application.
 struct Client: Decodable, Sendable, Equatable {
     enum CodingKeys: String, CodingKey {
         case id, name, tenant, family, permissions, declines, preconsented
@@ -58,27 +58,27 @@ struct Client: Decodable, Sendable, Equatable {
     /// The only tenant that knows this client; nil if all but B2C tenants do.
     var tenant: String?
     var family: String?
-    /// What the application's registration asks for: what `.default` means and what consent covers.
+    /// The permissions in the application's registration, which define `.default` and what consent covers.
     var permissions: [String]?
-    /// Scopes that are never granted to it, whatever anyone consents to.
+    /// The scopes that are never granted to it, whatever the user consents to.
     var declines: [String]?
     var preconsented: Bool?
-    /// False if Conditional Access forbids the device code flow.
+    /// Whether device codes are allowed; false simulates a Conditional Access policy.
     var deviceCode: Bool?
 }
 
-/// An application that tokens are for.
+/// A resource application, which tokens are issued for.
 struct ResourceApp: Decodable, Sendable, Equatable {
     var id: String
     var name: String
-    /// Its application ID URIs; the first is the audience of its tokens.
+    /// The application ID URIs; the first one is the audience of its tokens.
     var identifiers: [String]
     var scopes: [String]
-    /// Its B2C tenant's domain; nil for one of Entra.
+    /// The domain of its B2C tenant; nil for an Entra resource.
     var tenant: String?
 }
 
-/// A path that answers `insufficient_claims` until the token carries an authentication context.
+/// A path that answers `insufficient_claims` until the token contains an authentication context.
 struct Requirement: Decodable, Sendable, Equatable {
     var path: String
     var acrs: String

@@ -6,16 +6,17 @@ import Hummingbird
 import JSON
 import NIOCore
 
-/// A registry of containers that belongs to the first organization, as an Azure Container Registry belongs to its tenant.
+/// A container registry that belongs to the first organization, as an Azure Container Registry belongs to its tenant.
 ///
-/// It takes one of Entra's tokens for a refresh token of its own, that for an access token, and that for its only image.
+/// It exchanges an Entra token for a refresh token of its own, that for an access token, and accepts the latter for its
+/// only image.
 struct Registry: Sendable {
     let world: World
 
-    /// The user name that says that the password is a refresh token.
+    /// The user name that marks the password as a refresh token.
     private static let nobody = "00000000-0000-0000-0000-000000000000"
 
-    /// The name that it gives itself, as its clients know it.
+    /// The registry's service name, as its clients know it.
     private var service: String { String(world.exchanges.dropFirst("https://".count)) }
 
     func route(_ visit: Visit) async throws -> Response {
@@ -53,7 +54,7 @@ struct Registry: Sendable {
         return .json(["refresh_token": .string(refreshToken)])
     }
 
-    /// The claims of one of Entra's tokens that is alive and for registries.
+    /// Returns the claims of a valid Entra token for registries.
     private func entra(_ token: String) async -> Claims? {
         guard let claims = await world.key.verify(token), let end = claims["exp"]?.integer, end > Date.now.unix,
             let audience = claims["aud"]?.string,
@@ -62,7 +63,7 @@ struct Registry: Sendable {
         return claims
     }
 
-    /// An access token for a refresh token, which comes in a form or as a password (docs.docker.com, token authentication).
+    /// Returns an access token for a refresh token in a form or password (docs.docker.com, token authentication).
     private func token(_ visit: Visit) async throws -> Response {
         var presented = visit.form["refresh_token"]
         if case .basic(let name, let password) = visit.authorization, name == Self.nobody { presented = password }
@@ -87,7 +88,7 @@ struct Registry: Sendable {
         return Claims(members.merging(further) { $1 })
     }
 
-    /// The claims of a token of its own of a kind; nil for anything else.
+    /// Returns the claims of one of the registry's own tokens of this kind; nil for anything else.
     private func own(_ token: String, _ kind: String) async -> Claims? {
         guard let claims = await world.key.verify(token), claims["aud"]?.string == service,
             claims["grant_type"]?.string == kind, let end = claims["exp"]?.integer, end > Date.now.unix
@@ -131,7 +132,7 @@ struct Registry: Sendable {
         .json(["errors": [["code": .string(code), "message": .string(message)]]], status: status)
     }
 
-    /// An image of nothing.
+    /// An empty image.
     private enum Image {
         static let configuration =
             #"{"architecture":"amd64","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":[]}}"#

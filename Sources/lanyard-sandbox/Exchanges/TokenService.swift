@@ -6,11 +6,11 @@ import JSON
 import NIOCore
 import Synchronization
 
-/// The Security Token Service of Amazon Web Services, as far as temporary keys for Entra's tokens go.
+/// AWS's Security Token Service, as far as it exchanges Entra tokens for temporary keys.
 ///
-/// It trusts tokens for the sandbox's git, and knows every role but those that are called `denied`.
+/// It accepts tokens for the sandbox's git, and knows every role except those named `denied`.
 struct TokenService: Sendable {
-    /// Keys that were given out.
+    /// Issued keys.
     struct Keys: Sendable {
         let secret: String
         let session: String
@@ -19,12 +19,12 @@ struct TokenService: Sendable {
         let end: Int64
     }
 
-    /// Where the roles of an account are, below the service.
+    /// The prefix of an account's roles, below the service.
     static let roles = "arn:aws:iam::123456789012:role"
 
     let world: World
 
-    /// Whether a request is one of its.
+    /// Whether a request is for this service.
     static func isMeant(_ visit: Visit) -> Bool { visit.method == .post && visit.segments.isEmpty }
 
     func answer(_ visit: Visit) async throws -> Response {
@@ -68,7 +68,7 @@ struct TokenService: Sendable {
         ]
     }
 
-    /// Who has signed a request; the signature itself is nobody's business here.
+    /// Returns the identity that signed a request; the signature itself isn't checked.
     private func callerIdentity(_ visit: Visit) -> Response {
         let signed = visit.header("Authorization")?.split(separator: "Credential=").last?.prefix { $0 != "/" }
         guard let keys = world.keys.withLock({ $0[String(signed ?? "")] }), keys.end > Date.now.unix,
@@ -102,7 +102,7 @@ struct TokenService: Sendable {
 }
 
 extension Response {
-    /// Objects and texts as elements.
+    /// Returns objects and strings as XML elements.
     fileprivate static func xml(_ value: JSONValue, status: HTTPResponse.Status) -> Response {
         Response(
             status: status, headers: [.contentType: "text/xml"],

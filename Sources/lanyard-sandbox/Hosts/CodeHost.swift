@@ -1,18 +1,18 @@
 import Synchronization
 
-/// A host beside the Entra that signs people in by itself and has repositories for them.
+/// A code host with repositories and a sign-in of its own, independent of Entra.
 final class CodeHost: Sendable {
     enum Style: String, Sendable {
-        /// A plain OpenID Connect issuer, with the paths and the git remote of a GitLab.
+        /// A standard OpenID Connect issuer, with GitLab's paths and git remote.
         case issuer
-        /// A GitHub Enterprise Server, by its endpoints and its deviations from the standards.
+        /// A GitHub Enterprise Server, with its endpoints and its deviations from the standards.
         case forge
-        /// A Gitea, by the endpoints and errors in which it differs from the issuer.
+        /// A Gitea, with the endpoints and errors that differ from the issuer's.
         case gitea
     }
 
     let style: Style
-    /// Browser sessions and consent; the rest is in this host's own state.
+    /// Browser sessions and consent; everything else is in this host's own state.
     let ledger = Ledger()
     private let port = Mutex(0)
     private let state: Mutex<HostState>
@@ -25,7 +25,7 @@ final class CodeHost: Sendable {
     var url: String { "https://localhost:\(port.withLock(\.self))" }
     func setPort(_ number: Int) { port.withLock { $0 = number } }
 
-    /// Hosts on one computer share its cookies, whatever their ports.
+    /// The name of the session cookie; hosts on one computer share cookies, whatever their ports.
     var sessionCookie: String { "lanyard_sandbox_\(style.rawValue)" }
 
     func with<Result: Sendable>(_ body: (inout HostState) -> Result) -> Result {
@@ -36,7 +36,7 @@ final class CodeHost: Sendable {
 
     func client(_ id: String) -> HostClient? { with { $0.clients.first { $0.id == id } } }
 
-    /// Ends all tokens and browser sessions of one user, or of everyone.
+    /// Revokes all tokens and browser sessions of one user, or of everyone.
     func revoke(_ username: String?) {
         ledger.revoke(username)
         let wanted = username?.lowercased()
@@ -49,17 +49,17 @@ final class CodeHost: Sendable {
     }
 }
 
-/// What a host remembers while it runs.
+/// A host's state.
 struct HostState: Sendable {
     var clients: [HostClient]
     var interactions: [String: HostInteraction] = [:]
     var codes: [String: HostCode] = [:]
-    /// By user code.
+    /// Pending devices by user code.
     var devices: [String: HostDevice] = [:]
     var refreshTokens: [String: HostRefreshToken] = [:]
     var accessTokens: [String: HostAccessToken] = [:]
 
-    /// Ends every token that descends from one sign-in.
+    /// Revokes all tokens of one sign-in.
     mutating func end(lineage: String) {
         refreshTokens = refreshTokens.filter { $0.value.grant.lineage != lineage }
         endAccess(lineage: lineage)

@@ -1,22 +1,22 @@
-/// An application that a host knows.
+/// A client application of a host.
 struct HostClient: Sendable {
     static let allGrants: Set<String> = ["authorization_code", "refresh_token", deviceGrant]
     static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
     var id: String
     var name: String
-    /// Nil for a public client.
+    /// The client secret; nil for a public client.
     var secret: String?
     var redirectURIs: [String]
     var grants = allGrants
-    /// Whether the forge gives it tokens that expire, as GitHub does for its Apps.
+    /// Whether the forge issues it expiring tokens, as GitHub does for its Apps.
     var isApp = false
 
-    /// The same for the pages.
+    /// The client, as the pages expect it.
     var application: Client { Client(id: id, name: name, redirectURIs: redirectURIs) }
 
     static func builtIn(of style: CodeHost.Style) -> [HostClient] {
-        // Its last characters tell apart who encodes a secret as RFC 6749, 2.3.1 says and who doesn't.
+        // The last characters show whether a program encodes the secret as RFC 6749, 2.3.1, requires.
         let secret = newSecret() + "+/%=&"
         switch style {
         case .issuer:
@@ -48,10 +48,10 @@ struct HostClient: Sendable {
         }
     }
 
-    /// Whether a redirect URI is one of this client's.
+    /// Whether a redirect URI is registered for this client.
     ///
-    /// It must be as it was registered, but for the port of a loopback address; `localhost` isn't one (RFC 8252, 7.3 and 8.3). The
-    /// forge takes any path below the registered one too; Gitea looks neither at case nor at a final slash.
+    /// It must match exactly, except for the port of a loopback address; `localhost` isn't one (RFC 8252, 7.3 and 8.3).
+    /// The forge also accepts any path below the registered one; Gitea ignores case and a trailing slash.
     func accepts(redirect: String, at style: CodeHost.Style) -> Bool {
         redirectURIs.contains { registered in
             if registered == redirect { return true }
@@ -66,12 +66,12 @@ struct HostClient: Sendable {
     }
 }
 
-/// A redirect URI on a loopback address, without its port.
+/// A redirect URI with a loopback address, without its port.
 struct LoopbackURI {
     let host: String
-    /// The path and what follows it.
+    /// The path and everything after it.
     let rest: Substring
-    /// The same without what Gitea doesn't look at.
+    /// The rest without the differences that Gitea ignores.
     var bareRest: String { (rest.hasSuffix("/") ? rest.dropLast() : rest).lowercased() }
 
     /// The path and what follows it, which is never empty.

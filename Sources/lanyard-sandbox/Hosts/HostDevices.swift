@@ -2,7 +2,7 @@ import FoundationEssentials
 import Hummingbird
 import JSON
 
-/// Signing in on a device without a browser (RFC 8628), at a host.
+/// Sign-ins on a device without a browser (RFC 8628), at a host.
 extension HostSite {
     func deviceCode(_ visit: Visit) -> Response {
         do throws(HostFailure) {
@@ -40,7 +40,7 @@ extension HostSite {
         }
     }
 
-    /// One poll of the token endpoint.
+    /// Handles one poll of the token endpoint.
     func redeemDeviceCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
         guard let text = visit.form["device_code"] else { throw .missing("device_code") }
         guard let (device, isTooFast) = poll(text, client) else { throw .badDeviceCode }
@@ -63,13 +63,13 @@ extension HostSite {
                     $0.value.deviceCode == deviceCode && $0.value.clientID == client.id
                 })?.key, let isTooFast = state.devices[userCode]?.polling.note(), let device = state.devices[userCode]
             else { return nil }
-            // Good once, whatever comes of it.
+            // The code can be used once, whatever the result.
             if case .approved = device.decision { state.devices[userCode] = nil }
             return (device, isTooFast)
         }
     }
 
-    /// The page where a person enters a device's code, and the steps after it.
+    /// Returns the page where a user enters a device's code, or the steps after it.
     func devicePage(_ visit: Visit) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
         guard visit.method == .post, let typed = visit.form["otc"] else {

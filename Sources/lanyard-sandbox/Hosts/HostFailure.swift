@@ -1,9 +1,9 @@
-/// A refusal of a host, with the name that the standards have for it and GitHub's.
+/// A host's error response, with its standard name and GitHub's.
 struct HostFailure: Error, Sendable {
     let error: String
     let gitHub: String
     let message: String
-    /// The new interval of a client that polled too fast.
+    /// The new polling interval of a client that polled too fast.
     var interval: Int?
 
     init(_ error: String, gitHub: String? = nil, _ message: String) {
@@ -16,7 +16,7 @@ struct HostFailure: Error, Sendable {
         switch style {
         case .issuer: error
         case .forge: gitHub
-        // Gitea says so of codes, verifiers and refresh tokens alike.
+        // Gitea returns this for codes, verifiers and refresh tokens alike.
         case .gitea: error == "invalid_grant" ? "unauthorized_client" : error
         }
     }

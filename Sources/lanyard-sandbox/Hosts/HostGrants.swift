@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// What a person allowed a client at a host, from which all tokens of one sign-in come.
+/// A user's grant to a client at a host, on which all tokens of one sign-in are based.
 struct HostGrant: Sendable {
     var signedIn: SignedIn
     var clientID: String
     var scopes: [String]
     var nonce: String?
-    /// What the tokens are for (RFC 8707); empty for the whole host.
+    /// The resources of the tokens (RFC 8707); empty for the whole host.
     var resources: [String] = []
     var cameFromDevice = false
     var lineage = newSecret(bytes: 16)
 }
 
-/// An authorization code: good once, for a short while.
+/// An authorization code: it can be used once, for a short time.
 struct HostCode: Sendable {
     var grant: HostGrant
     var redirectURI: String
@@ -21,7 +21,7 @@ struct HostCode: Sendable {
     var isRedeemed = false
 }
 
-/// A device that waits for a person to approve it elsewhere (RFC 8628).
+/// A device that waits for a user's approval on another device (RFC 8628).
 struct HostDevice: Sendable {
     let deviceCode: String
     let clientID: String
@@ -34,7 +34,7 @@ struct HostDevice: Sendable {
 
 struct HostRefreshToken: Sendable {
     var grant: HostGrant
-    /// Replaced by another one: if it comes again, its whole sign-in ends (RFC 9700, 4.14.2).
+    /// Whether the token has been replaced by another one; using it again revokes the whole sign-in (RFC 9700, 4.14.2).
     var isSpent = false
 }
 
@@ -42,26 +42,26 @@ struct HostAccessToken: Sendable {
     var grant: HostGrant
     /// The scopes of this token, which a renewal may have narrowed.
     var scopes: [String]
-    /// Nil if it doesn't expire.
+    /// When the token expires; nil if it doesn't.
     var expires: Date?
 
     var isAlive: Bool { expires.map { $0 > .now } ?? true }
 }
 
-/// A sign-in at a host that has not come to its end.
+/// A sign-in in progress at a host.
 struct HostInteraction: Sendable {
     enum Purpose: Sendable {
         case authorization(HostRequest)
-        /// Approving the device with this user code.
+        /// The approval of the device with this user code.
         case device(String)
     }
 
     var purpose: Purpose
     var signedIn: SignedIn?
-    /// The person wants the sign-in page although an account could be picked.
+    /// Whether the user requested the sign-in page instead of picking an account.
     var wantsOtherAccount = false
     var hasConsented = false
-    /// The person said that it was they who started the sign-in on the device.
+    /// Whether the user confirmed having started the sign-in on the device.
     var isConfirmed = false
 
     var request: HostRequest? {
@@ -71,7 +71,7 @@ struct HostInteraction: Sendable {
 }
 
 extension User {
-    /// What the hosts call this person, such as `alice_contoso`.
+    /// The user's name at the hosts, such as `alice_contoso`.
     var login: String {
         let name = username.prefix { $0 != "@" }
         return "\(name)_\(tenant.prefix { $0 != "." })"

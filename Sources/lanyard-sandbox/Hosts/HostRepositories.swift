@@ -4,9 +4,10 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// A host's repositories, and the bit of GitHub's API that says who somebody is.
+/// A host's repositories, and the part of GitHub's API that identifies a user.
 ///
-/// Each organization has `/ORGANIZATION/hello.git`, which its people and guests may read and change. For anybody else it isn't there.
+/// Each organization has `/ORGANIZATION/hello.git`, which its members and guests may read and change. For everyone
+/// else, it doesn't exist.
 extension HostSite {
     func repository(_ visit: Visit, _ git: GitBackend) async -> Response {
         guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit),
@@ -30,7 +31,7 @@ extension HostSite {
         host.with { $0.accessTokens[text] }.flatMap { $0.isAlive ? $0 : nil }
     }
 
-    /// Whether the token's resources, if it has any, cover this URL.
+    /// Whether the token's resources, if any, include this URL.
     private func isMeant(_ token: HostAccessToken, for visit: Visit) -> Bool {
         let url = host.url + visit.plainPath
         return token.grant.resources.isEmpty
@@ -45,7 +46,8 @@ extension HostSite {
         }
     }
 
-    /// A GitHub App's token has no scopes: what it may do is said where the App is installed.
+    /// Whether the token's scopes allow the request; a GitHub App's token has none, because its permissions depend on
+    /// where the App is installed.
     private func mayUse(_ token: HostAccessToken, _ visit: Visit) -> Bool {
         switch style {
         case .issuer: token.scopes.contains(visit.isPush ? "write_repository" : "read_repository")
@@ -88,7 +90,7 @@ extension HostSite {
         return response
     }
 
-    /// `DELETE /applications/CLIENT/token`: ends a token for those who have the client's secret.
+    /// Answers `DELETE /applications/CLIENT/token`, which revokes a token if the client secret is right.
     func deleteGitHubToken(_ visit: Visit, of clientID: String) -> Response {
         guard visit.method == .delete, case .basic(clientID, let secret)? = visit.authorization,
             let client = host.client(clientID), client.secret == secret
@@ -107,17 +109,17 @@ extension HostSite {
 }
 
 extension User {
-    /// A number that stands for this person for good, as GitHub's ids do.
+    /// A stable number for the user, like GitHub's IDs.
     var number: Int64 {
         SHA256.hash(data: Data(id.utf8)).prefix(3).reduce(1) { $0 << 8 | Int64($1) }
     }
 }
 
 extension Visit {
-    /// Whether git asks: `/OWNER/NAME.git/…`.
+    /// Whether the request comes from git: `/OWNER/NAME.git/…`.
     var isForRepository: Bool { segments.count > 2 && segments[1].hasSuffix(".git") }
 
-    /// The token of `Authorization: Bearer TOKEN`.
+    /// The token of `Authorization: Bearer TOKEN`; nil if there is none.
     var bearer: String? {
         guard case .bearer(let token)? = authorization else { return nil }
         return token
@@ -128,9 +130,9 @@ extension Visit {
         return token
     }
 
-    /// The token as this host's git remote takes it.
+    /// Returns the token in the form that this host's git remote accepts.
     ///
-    /// Each takes Basic, GitHub and Gitea with any name, GitLab with `oauth2`; all but GitHub take Bearer too.
+    /// All accept Basic, GitHub and Gitea with any name, GitLab with `oauth2`; all but GitHub also accept Bearer.
     fileprivate func gitToken(at style: CodeHost.Style) -> String? {
         switch (style, authorization) {
         case (.issuer, .basic("oauth2", let token)), (.forge, .basic(_, let token)), (.gitea, .basic(_, let token)),

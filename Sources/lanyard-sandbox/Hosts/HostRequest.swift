@@ -1,4 +1,4 @@
-/// A request to a host's authorization endpoint that may be answered by a redirect.
+/// A valid request to a host's authorization endpoint, which may be answered with a redirect.
 struct HostRequest: Sendable {
     let client: HostClient
     let target: ReturnAddress
@@ -10,14 +10,14 @@ struct HostRequest: Sendable {
     let loginHint: String?
 }
 
-/// Why there will be no sign-in: told to the person if the redirect URI can't be trusted, else to the client.
+/// The refusal of a sign-in: shown to the user if the redirect URI can't be trusted, else sent to the client.
 enum HostRefusal: Error {
     case onPage(HostFailure)
     case redirected(HostFailure, ReturnAddress)
 }
 
 extension HostSite {
-    /// The scopes a host knows, and what its pages call them.
+    /// The scopes that a host supports, and their names on its pages.
     var knownScopes: KeyValuePairs<String, String> {
         switch style {
         case .issuer:
@@ -52,7 +52,7 @@ extension HostSite {
     }
 
     private func target(of parameters: Form, for client: HostClient) throws(HostRefusal) -> ReturnAddress {
-        // GitHub sends the person to the registered address if the request names none.
+        // GitHub redirects to the registered URI if the request names none.
         let registered = style == .forge ? client.redirectURIs.first : nil
         guard let redirect = parameters["redirect_uri"] ?? registered,
             client.accepts(redirect: redirect, at: style)
@@ -82,9 +82,9 @@ extension HostSite {
         return challenge
     }
 
-    /// Reads a `scope` parameter.
+    /// Parses a `scope` parameter.
     ///
-    /// GitHub and Gitea drop scopes that they don't know; GitHub takes commas between them too.
+    /// GitHub and Gitea drop unknown scopes; GitHub also accepts commas between scopes.
     func scopes(_ text: String?) throws(HostFailure) -> [String] {
         let known = knownScopes.map(\.key)
         guard let text else { return style == .issuer ? ["read_repository"] : [] }
@@ -93,7 +93,7 @@ extension HostSite {
         return known.filter(asked.contains)
     }
 
-    /// The resources of a request (RFC 8707): this host's own, whole or a path of it.
+    /// Returns the resources of a request (RFC 8707): this host as a whole, or paths of it.
     func resources(of parameters: Form) throws(HostFailure) -> [String] {
         let asked = parameters.fields.filter { $0.name == "resource" && !$0.value.isEmpty }.map(\.value)
         let areOwn = asked.allSatisfy { ($0 == host.url || $0.hasPrefix(host.url + "/")) && !$0.contains("#") }

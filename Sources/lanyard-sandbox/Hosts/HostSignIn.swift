@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 
-/// A host's authorization endpoint: each page that a person sends moves an interaction on.
+/// A host's authorization endpoint: each submitted page continues an interaction.
 extension HostSite {
     func authorize(_ visit: Visit) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
@@ -22,7 +22,7 @@ extension HostSite {
         host.ledger.accounts(inSession: visit.cookie(host.sessionCookie))
     }
 
-    /// The account that needs no page: the hinted one, or the only one, unless a prompt wants the person.
+    /// Returns the account that needs no page: the hinted one, or the only one, unless a prompt requires the user.
     private func silentAccount(for request: HostRequest, _ visit: Visit) -> SignedIn? {
         guard request.prompts.isDisjoint(with: ["login", "select_account"]) else { return nil }
         var accounts = accounts(visit)
@@ -32,7 +32,7 @@ extension HostSite {
 
     func person(_ name: String) -> User? { world.directory.users.first { $0.goes(by: name) } }
 
-    /// The next page, or the end.
+    /// Returns the next page, or the final response.
     func advance(_ interaction: HostInteraction, _ visit: Visit) -> Response {
         guard let signedIn = interaction.signedIn, let user = person(signedIn.username) else {
             return signInPage(interaction, visit)
@@ -52,7 +52,7 @@ extension HostSite {
         return finish(interaction, signedIn, visit)
     }
 
-    /// Which client asks for what; nil if the device is gone.
+    /// Returns the client and the requested scopes; nil if the device is gone.
     private func asked(in interaction: HostInteraction) -> (HostClient, [String])? {
         switch interaction.purpose {
         case .authorization(let request): (request.client, request.scopes)
@@ -75,7 +75,7 @@ extension HostSite {
             ?? refuse(.loginRequired, interaction, visit)
     }
 
-    /// Shows a page of an interaction; nil if the client asked for none to be shown.
+    /// Returns a page of an interaction; nil if the client requested no pages.
     private func page(
         _ interaction: HostInteraction, _ visit: Visit, _ body: (InteractionForm) -> HTML
     ) -> Response? {
@@ -95,7 +95,7 @@ extension HostSite {
     ) -> Bool {
         if interaction.hasConsented { return false }
         if interaction.request?.prompts.contains("consent") == true { return true }
-        // Anybody can pretend to be a public client, so Gitea asks each time.
+        // Anyone can pretend to be a public client, so Gitea asks every time.
         if style == .gitea, client.secret == nil { return true }
         let given = host.ledger.with { $0.consents }
         return !given.isSuperset(of: consents(user, client, scopes))
@@ -152,7 +152,7 @@ extension HostSite {
         host.ledger.with { $0.consents.formUnion(entries) }
     }
 
-    /// The redirect with a code, or the device's approval.
+    /// Returns the redirect with a code, or approves the device.
     private func finish(_ interaction: HostInteraction, _ signedIn: SignedIn, _ visit: Visit) -> Response {
         switch interaction.purpose {
         case .device(let userCode):
@@ -182,7 +182,7 @@ extension HostSite {
     ) -> Response {
         var fields = fields
         if let state = world.faults.take(\.state, at: visit.path) ?? target.state { fields.append(("state", state)) }
-        // Who answers (RFC 9207); GitHub and Gitea don't say. A forged empty one is left out.
+        // The issuer (RFC 9207). GitHub and Gitea omit it; a forged empty one is omitted, too.
         let issuer = world.faults.take(\.issuer, at: visit.path) ?? host.url
         if style == .issuer, !issuer.isEmpty { fields.append(("iss", issuer)) }
         return target.response(Form(fields))
@@ -190,7 +190,7 @@ extension HostSite {
 }
 
 extension User {
-    /// Whether somebody is called this here: by the whole username or by the hosts' own name.
+    /// Whether a name is the user's: the whole username or the hosts' own name.
     func goes(by name: String) -> Bool {
         let name = name.lowercased()
         return name == username.lowercased() || name == login.lowercased()

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// A host at work: its state, and the world whose people, settings and faults it shares.
+/// A running host: its state, and the world whose users, settings and faults it shares.
 struct HostSite: Sendable {
     let world: World
     let host: CodeHost
@@ -64,7 +64,7 @@ struct HostSite: Sendable {
         }
     }
 
-    /// A refusal in this host's shape: GitHub's come with status 200.
+    /// Returns a refusal in this host's format; GitHub's have status 200.
     func answer(_ failure: HostFailure, _ visit: Visit) -> Response {
         var members: [String: JSONValue] = [
             "error": .string(failure.name(at: style)), "error_description": .string(failure.message),
@@ -85,7 +85,7 @@ struct HostSite: Sendable {
         }
     }
 
-    /// Form-encoded, unless the request wants JSON.
+    /// Returns a form-encoded answer, or JSON if the request asks for it.
     func gitHubAnswer(_ members: [String: JSONValue], _ visit: Visit) -> Response {
         if visit.header("Accept")?.contains("application/json") == true { return .json(.object(members)) }
         let fields = members.sorted { $0.key < $1.key }

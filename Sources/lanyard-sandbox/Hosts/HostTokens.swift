@@ -3,14 +3,14 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// A host's token endpoint: codes, refresh tokens and device codes for tokens.
+/// A host's token endpoint: exchanges codes, refresh tokens and device codes for tokens.
 extension HostSite {
-    /// What one token answer is made from.
+    /// The inputs for one token response.
     struct Issue: Sendable {
         var grant: HostGrant
         var client: HostClient
         var scopes: [String]
-        /// The refresh token that is renewed by; nil for a sign-in.
+        /// The refresh token being redeemed; nil for a sign-in.
         var redeemed: String?
     }
 
@@ -36,10 +36,10 @@ extension HostSite {
         }
     }
 
-    /// The client of a request, by the way of proof that its registration says.
+    /// Returns the client of a request, after authenticating it with its registered method.
     ///
-    /// At the issuer a secret comes as Basic, each part form-encoded (RFC 6749, 2.3.1), at Gitea either way. At the forge it comes in the
-    /// form, and not at all for a device.
+    /// The issuer expects the secret as Basic, with each part form-encoded (RFC 6749, 2.3.1); Gitea accepts Basic or
+    /// the form. The forge expects it in the form, and not at all for a device.
     func client(of visit: Visit) throws(HostFailure) -> HostClient {
         var id = visit.form["client_id"]
         var secret = visit.form["client_secret"]
@@ -66,7 +66,7 @@ extension HostSite {
 
     private func redeemCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
         guard let text = visit.form["code"] else { throw .missing("code") }
-        // Taken and marked in one step: of two clients with one code only the first gets tokens.
+        // Look up and mark the code in one step: if two clients send the same code, only the first gets tokens.
         let found = host.with { state in
             let code = state.codes[text]
             state.codes[text]?.isRedeemed = true
@@ -74,7 +74,7 @@ extension HostSite {
         }
         guard let code = found, code.grant.clientID == client.id, code.expires > .now else { throw .badCode }
         guard !code.isRedeemed else {
-            // Somebody has seen it (RFC 6749, 4.1.2).
+            // The code may have been stolen (RFC 6749, 4.1.2).
             host.with { $0.end(lineage: code.grant.lineage) }
             throw .badCode
         }
@@ -113,7 +113,7 @@ extension HostSite {
         return Issue(grant: token.grant, client: client, scopes: scopes, redeemed: text)
     }
 
-    /// GitHub's refresh tokens are good once; others are if the settings say so.
+    /// Whether refresh tokens are single-use: GitHub's always are, others if the settings say so.
     private var spendsRefreshTokens: Bool { style == .forge || world.settings.hasSingleUseRefreshTokens }
 
     // MARK: Answers
@@ -141,17 +141,17 @@ extension HostSite {
         return answer
     }
 
-    /// Whether an answer has a refresh token.
+    /// Whether a response contains a refresh token.
     ///
-    /// Gitea sends a new one with each answer, whatever the scopes. GitLab's tokens for repositories have one without being asked; who
-    /// asks for nothing but OpenID Connect's scopes must ask for it too.
+    /// Gitea sends a new one with every response, whatever the scopes. GitLab includes one in responses for repository
+    /// scopes; a client with OpenID Connect's scopes only must request it.
     private func sendsRefreshToken(with issue: Issue) -> Bool {
         let isNeeded = issue.redeemed == nil || spendsRefreshTokens
         let isForLong = issue.grant.scopes.contains { $0 == "offline_access" || $0.hasSuffix("_repository") }
         return style == .gitea || isNeeded && isForLong && issue.client.grants.contains("refresh_token")
     }
 
-    /// GitHub's prefixes tell its tokens apart: `gho_` and `ghu_` are access tokens of OAuth apps and of GitHub Apps.
+    /// Returns tokens with GitHub's prefixes: `gho_` for access tokens of OAuth apps, `ghu_` for those of GitHub Apps.
     private func gitHubTokens(_ issue: Issue) -> [String: JSONValue] {
         guard issue.client.isApp else {
             return [
@@ -179,7 +179,7 @@ extension HostSite {
     private func refreshToken(_ issue: Issue, prefix: String) -> String {
         let text = prefix + newSecret(bytes: 48)
         var grant = issue.grant
-        // An ID token of a renewal has none (OpenID Connect Core 1.0, 12.2).
+        // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
         grant.nonce = nil
         let token = HostRefreshToken(grant: grant)
         host.with { $0.refreshTokens[text] = token }
@@ -198,7 +198,7 @@ extension HostSite {
         return claims
     }
 
-    /// What a grant's scopes say about the person.
+    /// Returns the claims about the user that a grant's scopes allow.
     func claims(about grant: HostGrant) -> [String: JSONValue] {
         guard let user = person(grant.signedIn.username) else { return [:] }
         var claims: [String: JSONValue] = ["sub": .string(style == .gitea ? String(user.number) : user.id)]

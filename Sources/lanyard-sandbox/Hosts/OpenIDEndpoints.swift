@@ -3,9 +3,10 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// What the OpenID Connect issuer has beyond signing in.
+/// The OpenID Connect issuer's endpoints besides the sign-in.
 extension HostSite {
-    /// The same document at both of its well-known addresses (OpenID Connect Discovery 1.0 and RFC 8414).
+    /// Returns the metadata document, which is the same at both well-known locations (OpenID Connect Discovery 1.0 and
+    /// RFC 8414).
     func discovery(_ visit: Visit) -> Response {
         let url = host.url
         var members: [String: JSONValue] = [
@@ -34,7 +35,7 @@ extension HostSite {
         return .json(.object(members))
     }
 
-    /// Gitea's document: it has neither device codes, nor revocation, nor a way to sign out.
+    /// Returns Gitea's document, which has no device codes, revocation or end-session endpoint.
     func giteaDiscovery(_ visit: Visit) -> Response {
         let url = host.url
         return .json([
@@ -50,7 +51,7 @@ extension HostSite {
         ])
     }
 
-    /// Who issues tokens for the repositories here (RFC 9728).
+    /// The metadata of the repositories, with the issuer of their tokens (RFC 9728).
     var resourceMetadata: Response {
         .json([
             "resource": .string(host.url), "authorization_servers": [.string(host.url)],
@@ -58,9 +59,9 @@ extension HostSite {
         ])
     }
 
-    /// Ends a token (RFC 7009).
+    /// Revokes a token (RFC 7009).
     ///
-    /// A refresh token takes all of its sign-in with it. A token that isn't known is no error.
+    /// Revoking a refresh token revokes its whole sign-in. An unknown token is no error.
     func revoke(_ visit: Visit) -> Response {
         do throws(HostFailure) {
             let client = try client(of: visit)
@@ -90,7 +91,7 @@ extension HostSite {
         return .json(.object(claims(about: token.grant)))
     }
 
-    /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
+    /// Handles the end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
     func logout(_ visit: Visit) async -> Response {
         let parameters = visit.method == .post ? visit.form : visit.query
         var user = parameters["logout_hint"].flatMap(person)

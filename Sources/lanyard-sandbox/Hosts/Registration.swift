@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// Dynamic client registration (RFC 7591) at the issuer, for programs that run on the person's computer.
+/// Dynamic client registration (RFC 7591) at the issuer, for programs on the user's computer.
 extension HostSite {
     private struct Metadata: Decodable {
         var redirect_uris: [String]
@@ -33,7 +33,7 @@ extension HostSite {
         guard !wish.redirect_uris.isEmpty, wish.redirect_uris.allSatisfy(isOnThisComputer) else {
             throw HostFailure("invalid_redirect_uri", "A redirect_uri must be http on 127.0.0.1, [::1] or localhost.")
         }
-        // What RFC 7591 says a client gets that doesn't ask.
+        // RFC 7591's defaults.
         let method = wish.token_endpoint_auth_method ?? "client_secret_basic"
         let grants = Set(wish.grant_types ?? ["authorization_code"])
         guard ["none", "client_secret_basic"].contains(method), grants.isSubset(of: HostClient.allGrants),

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// The identity endpoint of App Service, Functions and Container Apps, with its words for what is wrong.
+/// The identity endpoint of App Service, Functions and Container Apps, with its error messages.
 struct AppServiceEndpoint: Sendable {
     static let path = "/msi/token"
     private static let version = "2019-08-01"

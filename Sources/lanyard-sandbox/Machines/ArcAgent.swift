@@ -3,9 +3,9 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// The agent of Azure Arc on a machine that is elsewhere: it gives tokens to whoever can read the file that it names.
+/// The agent of Azure Arc on a machine outside Azure: it issues tokens to callers that can read the file that it names.
 struct ArcAgent: Sendable {
-    /// Where its interface is; at Azure Arc it is at the root of a port of its own.
+    /// The path of its interface; the real one is at the root of a separate port.
     static let folder = "/arc"
     static let path = folder + MetadataService.path
     private static let versions = ["2021-02-01", "2020-06-01", "2019-11-01", "2019-08-15"]
@@ -42,7 +42,8 @@ struct ArcAgent: Sendable {
         }
         var members = MetadataService.members(
             of: try await world.machineToken(of: identity, for: resource), for: name)
-        // An agent that knows assigned identities says whose token it is; one that doesn't gives the machine's.
+        // An agent that supports user-assigned identities says whose token it returned; one that doesn't returns the
+        // machine's.
         switch which {
         case .system: break
         case .clientID: members["client_id"] = .string(identity.id)
@@ -52,7 +53,7 @@ struct ArcAgent: Sendable {
         return .json(.object(members))
     }
 
-    /// What is in the file, which the agent wants as it is, without a user name.
+    /// Returns the file's contents, which the agent expects unencoded and without a user name.
     private static func key(_ visit: Visit) -> String? {
         guard let header = visit.header("Authorization"), header.lowercased().hasPrefix("basic ") else { return nil }
         return String(header.dropFirst("basic ".count))

@@ -3,16 +3,16 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// The keys that the agent has written, each good for one token.
+/// The keys that the agent has written, each valid for one token.
 ///
-/// Programs read them at `/var/opt/azcmagent/tokens` and nowhere else. The sandbox has them in its own folder: whoever wants to try it
-/// makes that folder appear there.
+/// Programs read them at `/var/opt/azcmagent/tokens` only. The sandbox writes them to its own folder; to try it, make
+/// that folder appear there.
 final class ArcKeys: Sendable {
     static let place = "/var/opt/azcmagent/tokens"
     private static let mostKeys = 100
 
     private let folder: String
-    /// What is in each file, oldest first.
+    /// The contents of each file, oldest first.
     private let keys = Mutex<[(name: String, key: String)]>([])
 
     init(folder: String) throws {
@@ -21,7 +21,7 @@ final class ArcKeys: Sendable {
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Writes a new key, and gives the path that programs find it at.
+    /// Writes a new key, and returns the path where programs find it.
     func new() throws -> String {
         let (name, key) = ("\(newIdentifier()).key", newSecret())
         try Folder(folder).write(Array(key.utf8), to: name, isDurable: false)
@@ -32,7 +32,7 @@ final class ArcKeys: Sendable {
         return "\(Self.place)/\(name)"
     }
 
-    /// Uses a key, and removes its file; false if there is no such key.
+    /// Uses a key and removes its file; returns false if there is no such key.
     func use(_ key: String) -> Bool {
         keys.withLock { keys in
             guard let index = keys.firstIndex(where: { $0.key == key }) else { return false }

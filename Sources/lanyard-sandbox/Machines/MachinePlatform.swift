@@ -1,12 +1,12 @@
 import JSON
 
-/// The platforms that the sandbox gives machines' tokens as.
+/// The platforms whose machine tokens the sandbox issues.
 enum MachinePlatform: String, CaseIterable, Sendable {
     case metadataService = "imds"
     case appService = "app-service"
     case arc = "azure-arc"
 
-    /// What people call a machine there.
+    /// The name of such a machine in messages.
     var words: String {
         switch self {
         case .metadataService: "virtual machine"
@@ -17,7 +17,8 @@ enum MachinePlatform: String, CaseIterable, Sendable {
 }
 
 extension World {
-    /// The variables that lead a machine's programs here instead of to the platform; for App Service and Azure Arc they are the real ones.
+    /// Returns the variables that direct a machine's programs to the sandbox instead of the platform; for App Service
+    /// and Azure Arc, they are the real ones.
     func variables(of platform: MachinePlatform) -> [(name: String, value: String)] {
         switch platform {
         case .metadataService: [("AZURE_POD_IDENTITY_AUTHORITY_HOST", machine)]
@@ -28,15 +29,15 @@ extension World {
         }
     }
 
-    /// The first identity that isn't the machine's own.
+    /// The first user-assigned identity.
     var assignedIdentity: ManagedIdentity? { directory.managedIdentities.first { $0.system != true } }
 
-    /// The resource that a machine's token is to be for; nil if the tenant of its identity knows none by this name.
+    /// Returns the resource of a machine's token; nil if no tenant of Entra knows it by this name.
     func machineResource(_ name: String) -> ResourceApp? {
         directory.resource(name).flatMap { $0.tenant == nil ? $0 : nil }
     }
 
-    /// A token of a machine's identity.
+    /// Returns a token for a machine's identity.
     func machineToken(of identity: ManagedIdentity, for resource: ResourceApp) async throws -> MachineToken {
         guard let tenant = directory.tenant(identity.tenant) else {
             throw SandboxError("the identity \(identity.name) is of a tenant that doesn't exist")
@@ -50,7 +51,7 @@ extension World {
     }
 }
 
-/// A token, and when it counts.
+/// A token and its validity period.
 struct MachineToken: Sendable {
     let text: String
     let start: Int64

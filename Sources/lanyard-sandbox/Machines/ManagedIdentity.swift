@@ -1,17 +1,17 @@
-/// An identity that a machine in Azure has.
+/// A managed identity of a machine in Azure.
 struct ManagedIdentity: Decodable, Sendable, Equatable, TokenOwner {
     var name: String
     /// The domain of its tenant.
     var tenant: String
-    /// The client id.
+    /// The client ID.
     var id: String
-    /// The object id of its service principal.
+    /// The object ID of its service principal.
     var object: String
-    /// Its place in Azure Resource Manager; of the machine's own identity, the machine's.
+    /// Its resource ID in Azure Resource Manager; for a system-assigned identity, the machine's.
     var resourceID: String
-    /// Whether it is the machine's own, not one that was assigned to it.
+    /// Whether it is system-assigned.
     var system: Bool?
-    /// What it may do at every resource.
+    /// Its roles at every resource.
     var roles: [String]
 
     private enum CodingKeys: String, CodingKey {
@@ -20,9 +20,9 @@ struct ManagedIdentity: Decodable, Sendable, Equatable, TokenOwner {
     }
 }
 
-/// Which of a machine's identities a request names.
+/// The identity that a request names.
 enum IdentityName: Sendable, Equatable {
-    /// None, which is the machine's own.
+    /// None, which means the system-assigned identity.
     case system
     case clientID(String)
     case objectID(String)

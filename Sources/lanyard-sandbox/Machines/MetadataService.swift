@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// The Instance Metadata Service (IMDS) of Azure's virtual machines, as far as tokens go, with its words for what is wrong.
+/// The token endpoint of the Instance Metadata Service (IMDS) of Azure's virtual machines, with its error messages.
 struct MetadataService: Sendable {
     static let path = "/metadata/identity/oauth2/token"
-    /// The versions of its interface that have tokens, newest first.
+    /// The interface versions with tokens, newest first.
     private static let versions = [
         "2021-12-13", "2021-02-01", "2020-09-01", "2020-06-01", "2019-11-01", "2019-08-01", "2018-10-01", "2018-02-01",
     ]
@@ -14,7 +14,8 @@ struct MetadataService: Sendable {
 
     func answer(_ visit: Visit) async throws -> Response {
         guard visit.segments.first == "metadata" else { return .text("Not Found", status: .notFound) }
-        // It can't be made to answer for somebody else: no browser sends the first, and every proxy the second.
+        // These checks prevent requests on someone else's behalf: no browser sends the first header, and every proxy
+        // sends the second.
         guard visit.header("Metadata")?.lowercased() == "true" else {
             return Self.refusal("bad_request_102", "Required metadata header not specified")
         }
@@ -76,7 +77,7 @@ struct MetadataService: Sendable {
         return only
     }
 
-    /// What the agent of Azure Arc answers with, too: every number is a text.
+    /// Returns the members of a token response, which the agent of Azure Arc uses, too; every number is a string.
     static func members(of token: MachineToken, for resource: String) -> [String: JSONValue] {
         [
             "access_token": .string(token.text), "expires_in": .string(String(token.lifetime)),
@@ -85,7 +86,7 @@ struct MetadataService: Sendable {
         ]
     }
 
-    /// Entra's own words, which the service hands on.
+    /// Returns Entra's own message, which the service passes on.
     static func unknown(_ resource: String, in identity: ManagedIdentity) -> String {
         "AADSTS500011: The resource principal named \(resource) was not found in the tenant named \(identity.tenant). "
             + "This can happen if the application has not been installed by the administrator of the tenant or consented "

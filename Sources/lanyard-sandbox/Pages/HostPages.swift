@@ -1,4 +1,4 @@
-/// The pages that only the hosts beside the Entra have.
+/// The pages of the code hosts.
 extension Pages {
     static func signIn(at site: HostSite, form: InteractionForm, hint: String?, message: String?) -> HTML {
         let people = site.world.directory.users
@@ -38,7 +38,7 @@ extension Pages {
 }
 
 extension HostSite {
-    /// What this host's pages call it.
+    /// The host's name on its pages.
     fileprivate var name: String {
         switch style {
         case .issuer: "an OpenID Connect issuer"

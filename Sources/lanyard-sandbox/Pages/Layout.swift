@@ -1,4 +1,4 @@
-/// The hidden part of each form: where it goes and which interaction it belongs to.
+/// The hidden part of each form: its action and its interaction.
 struct InteractionForm: Sendable {
     let action: String
     let id: String
@@ -13,9 +13,9 @@ struct InteractionForm: Sendable {
     }
 }
 
-/// The pages a person sees.
+/// The pages for the user.
 ///
-/// They work without scripts and read well without styles.
+/// They work without scripts and are readable without styles.
 enum Pages {
     static func layout(_ title: String, _ content: HTML, script: HTML? = nil) -> HTML {
         """

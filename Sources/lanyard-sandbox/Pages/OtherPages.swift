@@ -1,7 +1,7 @@
 import Hummingbird
 
 extension Pages {
-    /// Sends an answer to the client as a form (OAuth 2.0 Form Post Response Mode).
+    /// Returns a page that posts a response to the client (OAuth 2.0 Form Post Response Mode).
     static func formPost(_ fields: Form, to uri: String, scriptNonce: String) -> HTML {
         let inputs = fields.fields.map { field -> HTML in
             "<input type=\"hidden\" name=\"\(field.name)\" value=\"\(field.value)\">"
@@ -21,7 +21,7 @@ extension Pages {
             script: "<script nonce=\"\(scriptNonce)\">document.getElementById('answer').submit()</script>")
     }
 
-    /// A refusal that only the person gets to see.
+    /// Returns the page for a refusal that only the user sees.
     static func refusal(_ failure: OAuthFailure, _ visit: Visit) -> HTML {
         layout(
             "Sign-in failed",

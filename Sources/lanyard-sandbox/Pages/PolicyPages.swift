@@ -1,4 +1,4 @@
-/// The pages of B2C policies that do something other than signing in.
+/// The pages of B2C policies other than the sign-in.
 extension Pages {
     static func reset(form: InteractionForm, _ realm: Realm, hint: String?, message: String? = nil) -> HTML {
         layout(

@@ -1,4 +1,4 @@
-/// What the sign-in page shows.
+/// The contents of the sign-in page.
 struct SignInPage {
     let form: InteractionForm
     let hint: String?
@@ -22,7 +22,7 @@ extension Pages {
             """)
     }
 
-    /// B2C's other ways out of its page.
+    /// Returns the additional buttons of B2C's page.
     private static func b2cWays(_ form: InteractionForm) -> HTML {
         form.form(
             """
@@ -34,7 +34,7 @@ extension Pages {
             """)
     }
 
-    /// It is a sandbox: the page says who may sign in and with what.
+    /// Returns the list of users and passwords, because this is a sandbox.
     private static func whoIsThere(_ page: SignInPage) -> HTML? {
         let directory = page.world.directory
         let people = directory.users.filter { page.authority.realm.admits($0, in: directory) }.prefix(8)

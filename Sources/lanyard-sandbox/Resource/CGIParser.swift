@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 
-/// The head of a CGI answer (RFC 3875, 6.3).
+/// The head of a CGI response (RFC 3875, 6.3).
 struct CGIHead: Sendable {
     var status = HTTPResponse.Status.ok
     var headers: HTTPFields = [:]
@@ -20,14 +20,14 @@ struct CGIHead: Sendable {
     }
 }
 
-/// Cuts the head off what a CGI program writes.
+/// Separates the head from a CGI program's output.
 struct CGIParser {
     private static let longestHead = 64 * 1024
 
     private var pending = ByteBuffer()
     private var isPastHead = false
 
-    /// Takes a chunk and gives back what of it is body; nil until the head is complete.
+    /// Takes a chunk and returns the part that belongs to the body; nil until the head is complete.
     mutating func take(_ chunk: ByteBuffer, head: AsyncStream<CGIHead>.Continuation) -> ByteBuffer? {
         if isPastHead { return chunk }
         pending.writeImmutableBuffer(chunk)

@@ -14,12 +14,12 @@ final class GitBackend: Sendable {
         self.home = home
     }
 
-    /// Ends every git that still runs.
+    /// Stops every running git.
     func stop() {
         running.withLock { $0.values.forEach { $0.cancel() } }
     }
 
-    /// What git processes get to see of the environment: nothing of the user's configuration.
+    /// Returns the environment of git processes, without the user's configuration.
     static func environment(home: Home) -> [Subprocess.Environment.Key: String] {
         [
             "PATH": ProcessPath.current, "HOME": home.path, "LANG": "C.UTF-8", "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -27,7 +27,7 @@ final class GitBackend: Sendable {
         ]
     }
 
-    /// Runs git for one request to a repository below `root`; its answer goes out as it comes.
+    /// Runs git for one request to a repository below `root`, and streams its answer.
     func respond(to visit: Visit, as username: String, root: String) async -> Response {
         let (output, source) = RequestBody.makeStream()
         let (heads, head) = AsyncStream.makeStream(of: CGIHead.self)
@@ -76,17 +76,17 @@ final class GitBackend: Sendable {
         }
     }
 
-    /// Passes a request's body on; git sees its end even if the client goes away.
+    /// Passes on a request's body; git sees its end even if the client disconnects.
     private static func feed(_ body: RequestBody, to writer: StandardInputWriter) async {
         do {
             for try await chunk in body { _ = try await writer.write(Array(chunk.readableBytesView)) }
         } catch {
-            // git has gone, or the client has: either way git is to see the end of its input.
+            // Either git or the client is gone; in both cases, end git's input.
         }
         try? await writer.finish()
     }
 
-    /// The CGI variables (RFC 3875) of a request.
+    /// Returns the CGI variables (RFC 3875) of a request.
     private func environment(
         of visit: Visit, as username: String, root: String
     ) -> [Subprocess.Environment.Key: String] {
@@ -110,7 +110,7 @@ final class GitBackend: Sendable {
     }
 }
 
-/// Where this process finds programs.
+/// The search path of this process.
 enum ProcessPath {
     static let current = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
 }

@@ -2,9 +2,9 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// The one resource of Graph that this sandbox has.
+/// The only resource of Graph in this sandbox.
 extension World {
-    /// `GET /v1.0/me`.
+    /// Answers `GET /v1.0/me`.
     func me(_ visit: Visit) async -> Response {
         guard let graph = directory.resource(ResourceApp.graphID) else { return Response(status: .notFound) }
         do throws(TokenFault) {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Subprocess
 
-/// The repositories of a sandbox, each made when it is first asked for.
+/// The repositories of a sandbox, created on first use.
 actor Repositories {
     private let home: Home
     private var made: [String: Task<Void, any Error>] = [:]
@@ -10,7 +10,8 @@ actor Repositories {
         self.home = home
     }
 
-    /// Makes `/AREA/hello.git` or the repository of a guarded path, unless it is there; any other path is left alone.
+    /// Creates `/AREA/hello.git` or the repository of a guarded path, unless it exists; does nothing for any other
+    /// path.
     func prepare(_ path: String, in world: World) async throws {
         let isKnown =
             world.directory.requirements.contains { $0.path == path }
@@ -19,9 +20,9 @@ actor Repositories {
         try await make(path, below: home.repositories)
     }
 
-    /// Makes the repository of a path below a folder, unless it is there.
+    /// Creates the repository of a path below a folder, unless it exists.
     func make(_ path: String, below root: String) async throws {
-        // Requests that come at once wait for the same.
+        // Concurrent requests wait for the same task.
         let task = made[root + path] ?? Task { try await create(path, in: root + path) }
         made[root + path] = task
         try await task.value
@@ -54,7 +55,7 @@ actor Repositories {
         }
     }
 
-    /// Three commits for `git fast-import`.
+    /// Returns three commits for `git fast-import`.
     private static func history(of path: String) -> String {
         let commits = [
             ("Say hello", "README.md", "# hello\n\nA repository of the lanyard sandbox at `\(path)`.\n"),

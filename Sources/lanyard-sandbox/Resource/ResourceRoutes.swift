@@ -24,12 +24,12 @@ struct ResourceRoutes {
     }
 }
 
-/// A folder of repositories and whose tokens open it.
+/// A folder of repositories, and the tokens that it accepts.
 struct GitArea: Sendable {
     let name: String
-    /// The authority's path to send those to who have no token.
+    /// The authority's path for callers without a token.
     let authority: String
-    /// The tenant that must have issued the token; nil for any but B2C ones.
+    /// The tenant that must have issued the token; nil for any but B2C tenants.
     let tenant: Tenant?
     let audience: ResourceApp
 
@@ -45,7 +45,7 @@ struct GitArea: Sendable {
         self.audience = audience
     }
 
-    /// `common`, `b2c`, and one per organization, called by the first part of its domain.
+    /// Returns `common`, `b2c`, and one area per organization, named after the first part of its domain.
     static func all(in world: World) -> [GitArea] {
         var areas: [GitArea] = []
         for tenant in world.directory.tenants {

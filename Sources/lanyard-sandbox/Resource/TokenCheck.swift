@@ -3,20 +3,21 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// What a resource makes of a request's token.
+/// A resource's decision about a request's token.
 enum Admission {
     case accepted(username: String)
     case refused(Response)
 }
 
-/// Why a token doesn't open a resource.
+/// Why a token isn't accepted.
 enum TokenFault: Error {
     case absent
     case invalid(String)
 }
 
 extension World {
-    /// The claims of a request's token if it is one of ours, alive and for this resource.
+    /// Returns the claims of a request's token if the sandbox issued it, it hasn't expired, and it is for this
+    /// resource.
     func claims(of visit: Visit, for audience: ResourceApp) async throws(TokenFault) -> Claims {
         guard let token = visit.presentedToken else { throw .absent }
         guard let claims = await key.verify(token) else { throw .invalid("The signature is invalid") }
@@ -64,7 +65,7 @@ extension World {
         }
     }
 
-    /// The claims challenge of a path that wants an authentication context the token doesn't carry.
+    /// Returns the claims challenge of a path that requires an authentication context that the token lacks.
     private func unmetRequirement(_ visit: Visit, _ claims: Claims, _ challenge: String) -> Response? {
         let proved = claims["acrs"]?.elements.compactMap(\.string) ?? []
         guard let requirement = directory.requirements.first(where: { visit.plainPath.hasPrefix($0.path) }),
@@ -95,20 +96,20 @@ extension World {
 }
 
 extension Visit {
-    /// How the request proves who sends it, such as `Bearer`; nil if it doesn't.
+    /// The authentication scheme of the request, such as `Bearer`; nil if there is none.
     var authorizationScheme: String? {
         request.headers[.authorization]?.split(separator: " ", maxSplits: 1).first.map(String.init)
     }
 
-    /// What the request proves itself by.
+    /// The credentials of a request.
     enum Authorization: Sendable {
         case bearer(String)
         case basic(name: String, password: String)
-        /// `token TOKEN`, as older clients of GitHub write it.
+        /// `token TOKEN`, which older GitHub clients send.
         case token(String)
     }
 
-    /// The content of the `Authorization` header; nil if there is none that can be read.
+    /// The contents of the `Authorization` header; nil if it is missing or can't be parsed.
     var authorization: Authorization? {
         guard let header = request.headers[.authorization] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
@@ -125,7 +126,7 @@ extension Visit {
         }
     }
 
-    /// The token of `Authorization: Bearer TOKEN`, or of `Basic` with any username and the token as password.
+    /// The token of `Authorization: Bearer TOKEN`, or of `Basic` with any username and the token as the password.
     fileprivate var presentedToken: String? {
         switch authorization {
         case .bearer(let token), .basic(_, let token): token

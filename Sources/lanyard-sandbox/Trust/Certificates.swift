@@ -4,9 +4,9 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// A certificate authority that lives as long as the sandbox, and the one certificate it issued.
+/// A certificate authority for the lifetime of the sandbox, and its only certificate.
 struct Certificates: Sendable {
-    /// The authority's certificate, for those who are to trust it.
+    /// The authority's certificate, for clients that must trust it.
     let authorityPEM: String
     let server: TLSConfiguration
 
@@ -14,7 +14,7 @@ struct Certificates: Sendable {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("lanyard sandbox CA (not for real use)") }
         let authority = try Self.authority(name, key: Certificate.PrivateKey(key))
-        // A last line has an end, for those who add certificates of their own.
+        // End with a line feed, so that other certificates can be appended.
         authorityPEM = try authority.serializeAsPEM().pemString + "\n"
 
         let leafKey = P256.Signing.PrivateKey()

@@ -4,7 +4,7 @@ import FoundationEssentials
 import JSON
 import JWTKit
 
-/// The key that signs this sandbox's tokens, and the check that a token was signed by it.
+/// The key that signs and verifies this sandbox's tokens.
 struct SigningKey: Sendable {
     private let keys: JWTKeyCollection
     private let identifier: String
@@ -33,9 +33,9 @@ struct SigningKey: Sendable {
         try await keys.sign(claims, kid: JWKIdentifier(string: identifier), header: ["typ": "JWT", "alg": "RS256"])
     }
 
-    /// The claims of a token that this key signed; nil for anything else, `alg: none` included.
+    /// Returns the claims of a token signed with this key; nil for anything else, including `alg: none`.
     ///
-    /// Whether the token has expired or is for someone else is the caller's to see.
+    /// The caller must check the expiry and audience.
     func verify(_ token: String) async -> Claims? {
         guard let header = Claims(part: token.prefix { $0 != "." }),
             header["alg"]?.string == "RS256", header["kid"]?.string == identifier
@@ -61,7 +61,7 @@ struct Claims: JWTPayload {
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
-    /// Nothing: each resource checks what it must know about a token itself.
+    /// Does nothing: each resource checks the claims itself.
     func verify(using algorithm: some JWTAlgorithm) {}
 
     subscript(name: String) -> JSONValue? {

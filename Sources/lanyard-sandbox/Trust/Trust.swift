@@ -1,4 +1,4 @@
-/// What a sandbox is known by; making it takes longer than anything else it does before it serves.
+/// The keys and certificates of a sandbox; creating them takes most of its start-up time.
 struct Trust: Sendable {
     let key: SigningKey
     let certificates: Certificates

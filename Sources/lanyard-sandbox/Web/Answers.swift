@@ -4,7 +4,7 @@ import JSON
 import NIOCore
 
 extension Response {
-    /// A page; never cached, never framed, and with no script but the one that carries `scriptNonce`.
+    /// Returns a page that is never cached or framed, and runs no script but the one with `scriptNonce`.
     static func page(_ page: HTML, status: HTTPResponse.Status = .ok, scriptNonce: String? = nil) -> Response {
         let script = scriptNonce.map { "; script-src 'nonce-\($0)'" } ?? ""
         return Response(

@@ -1,6 +1,6 @@
 import Addresses
 
-/// The fields of a query or of a form body, in the order they came.
+/// The fields of a query or form body, in order.
 struct Form: Sendable {
     var fields: [(name: String, value: String)]
 
@@ -16,7 +16,7 @@ struct Form: Sendable {
         }
     }
 
-    /// The first value that goes by this name; an empty one counts as absent, as Entra treats it.
+    /// Returns the first value with this name; an empty one counts as absent, as in Entra.
     subscript(name: String) -> String? {
         fields.first { $0.name == name && !$0.value.isEmpty }?.value
     }

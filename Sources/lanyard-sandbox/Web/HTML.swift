@@ -1,6 +1,6 @@
 import Addresses
 
-/// Markup; text put in by interpolation is escaped, other markup isn't.
+/// HTML markup; interpolated text is escaped, interpolated markup isn't.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     var markup: String
 

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// One request as the handlers see it: decoded once, with room to note who it was for.
+/// A request as the handlers see it: parsed once, with room to record its user.
 final class Visit: Sendable {
     let request: Request
     /// The path's segments, percent-decoded; empty ones are dropped.
@@ -12,7 +12,7 @@ final class Visit: Sendable {
     let query: Form
     let form: Form
     let body: String
-    /// What an error of this request is traced by: the client's own id if it sent one that is a GUID.
+    /// The ID for tracing errors: the client's own if it sent a GUID.
     let correlationID: String
     let arrived = Date.now
     private let noted = Mutex<String?>(nil)
@@ -29,13 +29,13 @@ final class Visit: Sendable {
     }
 
     var path: String { request.uri.path }
-    /// The path as the segments tell it: decoded, without doubled slashes.
+    /// The path made of the segments: decoded, without doubled slashes.
     var plainPath: String { "/" + segments.joined(separator: "/") }
-    /// Whether a segment means another folder than it says, written plainly or encoded.
+    /// Whether a segment refers to another folder, plainly or encoded.
     var climbs: Bool { segments.contains { $0 == "." || $0 == ".." || $0.contains("/") || $0.contains("\0") } }
     var method: HTTPRequest.Method { request.method }
 
-    /// Who this request turned out to be for; goes into the log.
+    /// The user that the request turned out to be from, for the log.
     var user: String? {
         get { noted.withLock { $0 } }
         set { noted.withLock { $0 = newValue } }
@@ -57,12 +57,12 @@ final class Visit: Sendable {
     }
 }
 
-/// A fresh GUID in the lower-case form that Entra writes.
+/// Returns a new GUID in lower case, as in Entra.
 func newIdentifier() -> String {
     UUID().uuidString.lowercased()
 }
 
-/// An unguessable text fit for a URL that stands for so many random bytes.
+/// Returns an unguessable, URL-safe text that encodes this many random bytes.
 func newSecret(bytes: Int = 32) -> String {
     var generator = SystemRandomNumberGenerator()
     return Base64URL.encode((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
