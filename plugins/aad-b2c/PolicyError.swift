@@ -2,17 +2,18 @@ import MicrosoftIdentity
 import OAuth
 import PluginWire
 
-/// What B2C's policies refuse with: an `AADB2C…` number in the description (learn.microsoft.com/azure/active-directory-b2c/error-codes).
+/// The errors of B2C's policies: an `AADB2C…` number in the description
+/// (learn.microsoft.com/azure/active-directory-b2c/error-codes).
 enum PolicyError {
     private static let forgottenPassword = 90118
     private static let cancelled = 90091
 
-    /// Whether the person pressed "forgot your password".
+    /// Whether the user pressed "forgot your password".
     static func isForgottenPassword(_ error: PluginError) -> Bool {
         error.errorCodes.contains(name(of: forgottenPassword))
     }
 
-    /// An error for a refusal that only B2C knows, or nil.
+    /// Returns an error for refusals that are specific to B2C, or nil.
     static func explain(_ failure: EntraRefusal, at authority: Authority) -> PluginError? {
         guard let number = number(in: failure.description) else { return nil }
         switch number {

@@ -4,13 +4,13 @@ import PluginWire
 
 /// Microsoft Entra ID for accounts of any tenant: `https://{host}/common`, `/organizations` and `/consumers`.
 ///
-/// Tokens are kept for the account's home tenant, and renewed there.
+/// Tokens are stored for the account's home tenant, and renewed there.
 package struct AADCommonPlugin: MicrosoftPlugin {
     /// The client with the profile of authorities for more than one tenant.
     package let client = IdentityClient(
         AuthorityProfile(name: "aad-common", kind: .aad, refuses: Self.objection, exchanges: true))
 
-    /// Makes the plugin; proxies and certificates are looked for in the process's environment.
+    /// Creates the plugin, with the proxy and certificate variables of the process's environment.
     package init() {}
 
     private static func objection(to authority: Authority) -> PluginError? {

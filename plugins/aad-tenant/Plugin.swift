@@ -2,15 +2,15 @@ package import MicrosoftIdentity
 import PluginKit
 import PluginWire
 
-/// Microsoft Entra ID for the accounts of one tenant, guests included: `https://{host}/{id or domain}`.
+/// Microsoft Entra ID for the accounts of one tenant, including guests: `https://{host}/{id or domain}`.
 ///
-/// Tokens are kept for that tenant, by its id whatever the authority's URL calls it.
+/// Tokens are stored for that tenant under its ID, however the authority's URL names it.
 package struct AADTenantPlugin: MicrosoftPlugin {
     /// The client with the profile of one tenant's authority.
     package let client = IdentityClient(
         AuthorityProfile(name: "aad-tenant", kind: .aad, refuses: Self.objection, exchanges: true, identities: true))
 
-    /// Makes the plugin; proxies and certificates are looked for in the process's environment.
+    /// Creates the plugin, with the proxy and certificate variables of the process's environment.
     package init() {}
 
     private static func objection(to authority: Authority) -> PluginError? {

@@ -5,34 +5,34 @@ import PluginWire
 import Secrets
 import SessionBus
 
-/// Why the broker gave no token, and what that means for whoever asked.
+/// The reason why the broker returned no token, and what the host should do about it.
 struct BrokerFailure: Error, Equatable, Sendable {
-    /// What there is to do.
+    /// The consequence of the failure.
     enum Outcome: String, Sendable {
         /// There is no broker.
         case absent
-        /// It is just starting.
+        /// The broker is just starting.
         case retrySoon = "retry-soon"
-        /// It hangs, died or answers nonsense.
+        /// The broker hangs, crashed or sent an invalid answer.
         case failed
-        /// What it answered must not be used.
+        /// The broker's answer must not be used.
         case refused
-        /// It can't help.
+        /// The broker can't help.
         case nextWay = "next-way"
-        /// It can help if the person does.
+        /// The broker needs the user.
         case interaction
-        /// It can't help now.
+        /// The broker can't help now.
         case retryLater = "retry-later"
-        /// It won't help before something is set up in another way.
+        /// The broker can't help until something is configured differently.
         case never
-        /// Somebody has ended it.
+        /// The sign-in was cancelled.
         case cancelled
     }
 
     let outcome: Outcome
-    /// For people.
+    /// The message for the user.
     let message: String
-    /// What the broker said of it.
+    /// The broker's own error; nil if it sent none.
     var error: BrokerError?
 
     init(_ outcome: Outcome, _ message: String) {
@@ -45,13 +45,13 @@ struct BrokerFailure: Error, Equatable, Sendable {
     /// What isn't there.
     static let absent = BrokerFailure(.absent, "there is no broker on the session bus")
 
-    /// What the broker's own error means.
+    /// Creates the failure for a broker's error.
     init(_ error: BrokerError) {
         self.init(error.outcome, error.message)
         self.error = error
     }
 
-    /// What the bus's error means.
+    /// Creates the failure for a bus error.
     init(_ failure: BusFailure) {
         switch failure.reason {
         case .noLibrary: self.init(.absent, "the session bus can't be used: GIO is not installed")
@@ -77,17 +77,17 @@ struct BrokerFailure: Error, Equatable, Sendable {
     }
 }
 
-/// What the broker says of a request that it can't do.
+/// A broker's error.
 struct BrokerError: Equatable, Sendable {
     /// The broker's number for the kind of error.
     let status: Int
     let subStatus: Int
-    /// The authority's words, or the broker's.
+    /// The authority's message, or the broker's.
     let context: String
 
-    /// The kinds of error, by number: what Microsoft calls them, and what there is to do.
+    /// The kinds of error by number: Microsoft's name, and the consequence.
     private static let kinds: [Int: (name: String, outcome: BrokerFailure.Outcome)] = [
-        // himmelblau always says 0.
+        // himmelblau always sends 0.
         0: ("Unexpected", .nextWay), 1: ("Reserved", .nextWay), 2: ("InteractionRequired", .interaction),
         3: ("NoNetwork", .retryLater), 4: ("NetworkTemporarilyUnavailable", .retryLater),
         5: ("ServerTemporarilyUnavailable", .retryLater), 6: ("ApiContractViolation", .never),
@@ -99,7 +99,7 @@ struct BrokerError: Equatable, Sendable {
     ]
     private static let declinedScopes = 6401
 
-    /// Reads the error of a reply, which counts before a token beside it; nil if it has none.
+    /// Parses the error in a reply, which takes precedence over a token in it; nil if there is none.
     init?(_ reply: JSONValue) {
         guard let error = reply["brokerTokenResponse"]?["error"] ?? reply["error"], error.members != nil else {
             return nil
@@ -109,25 +109,25 @@ struct BrokerError: Equatable, Sendable {
         context = error["context"]?.string ?? ""
     }
 
-    /// What Microsoft calls the kind; nil if nobody knows.
+    /// Microsoft's name for the kind; nil if it is unknown.
     var name: String? { Self.kinds[status]?.name }
 
-    /// What there is to do.
+    /// The consequence of the error.
     var outcome: BrokerFailure.Outcome { Self.kinds[status]?.outcome ?? .nextWay }
 
     /// Whether some of the scopes were declined.
     var isAboutScopes: Bool { status == 6 && subStatus == Self.declinedScopes }
 
-    /// The authority's refusal in it, if there is one.
+    /// The authority's refusal in the message; nil if there is none.
     var refusal: EntraRefusal? {
         let refusal = EntraRefusal(ErrorResponse(error: "interaction_required", description: context))
         return refusal.codes.isEmpty ? nil : refusal
     }
 
-    /// The numbers for an application that lacks the broker's redirect URI.
+    /// The AADSTS numbers for an application that lacks the broker's redirect URI.
     private static let unregistered: Set<Int> = [50011, 7_000_218, 500_113]
 
-    /// What somebody can do about it.
+    /// The hint for the user.
     var advice: String? {
         guard let refusal else { return nil }
         guard Self.unregistered.isDisjoint(with: refusal.codes) else {
@@ -147,10 +147,10 @@ struct BrokerError: Equatable, Sendable {
 }
 
 extension BrokerFailure {
-    /// Seconds for which a broker that hangs is left alone.
+    /// Seconds before a broker that hangs is asked again.
     private static let rest = 60
 
-    /// The same in the plugin protocol's terms.
+    /// The failure as an error of the plugin protocol.
     var pluginError: PluginError {
         var result = PluginError(code, message, hint: error?.advice)
         if outcome == .failed { result.retryAfter = Self.rest }

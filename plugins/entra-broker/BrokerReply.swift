@@ -3,23 +3,23 @@ import JSON
 import MicrosoftIdentity
 import Secrets
 
-/// An account that the broker knows.
+/// An account of the broker.
 struct BrokerAccount: Equatable, Sendable {
-    /// All that the broker said of it, which goes back to it as it is.
+    /// The account's JSON, which is sent back to the broker unchanged.
     let whole: JSONValue
     let username: String
     let name: String?
-    /// `uid.utid`; empty if the broker doesn't say.
+    /// `uid.utid`; empty if the broker doesn't send it.
     let homeAccountID: String
     let localAccountID: String?
-    /// The tenant where the account is used.
+    /// The tenant in which the account is used.
     let realm: String?
-    /// Entra's `client_info`; nil until the client has got a token.
+    /// Entra's `client_info`; nil until the client has received a token.
     let clientInfo: String?
     /// The authority's host, which may be an alias.
     let environment: String?
 
-    /// Reads an account; nil if nothing says whose it is.
+    /// Parses an account; nil if nothing identifies it.
     init?(_ json: JSONValue) {
         guard json.members != nil else { return nil }
         whole = json
@@ -33,7 +33,7 @@ struct BrokerAccount: Equatable, Sendable {
         environment = json["environment"]?.filled
     }
 
-    /// Whether a person's word for an account means this one: its user name or an identifier.
+    /// Whether a name from the user means this account: its user name or an identifier.
     func isNamed(_ name: String) -> Bool {
         let wanted = name.lowercased()
         let names = [username, homeAccountID, localAccountID].compactMap(\.self)
@@ -41,29 +41,30 @@ struct BrokerAccount: Equatable, Sendable {
     }
 }
 
-/// What the broker answered to a request for a token.
+/// The broker's answer to a request for a token.
 struct BrokerToken: Equatable, Sendable {
-    /// The longest that a token is kept, in seconds; brokers have sent ends far beyond.
+    /// The longest accepted lifetime, in seconds; brokers have sent expiry times far beyond it.
     static let longestLife = 86_400
-    /// Ends below this are seconds since 1970, others milliseconds.
+    /// Smaller expiry times are in seconds since 1970, others in milliseconds.
     private static let leastMilliseconds = 100_000_000_000
-    /// What takes Entra's tokens longer to pass than anybody's clock is off; ends that are nearer are checked by the token itself.
+    /// Longer than clocks differ, but shorter than Entra's tokens live; an expiry time within this limit is checked
+    /// against the token itself.
     private static let shortLife = 120
 
     let accessToken: Secret
-    /// When it ends, in seconds since 1970.
+    /// When the token expires, in seconds since 1970.
     let expiresOn: Int
     let scopes: [String]
     let identity: BrokerIdentity
 
-    /// Reads an answer that has no error.
+    /// Parses an answer without an error.
     ///
     /// - Parameters:
-    ///   - json: the reply.
-    ///   - asked: the account that was asked for; nil if it was anybody's.
-    ///   - known: the accounts that the broker has, which tell what the answer doesn't say of its own.
-    ///   - now: seconds since 1970.
-    /// - Throws: `failed` if there is no usable token, `refused` if it isn't told whose it is, or if it is another account's.
+    ///   - json: The reply.
+    ///   - asked: The requested account; nil for any.
+    ///   - known: The broker's accounts, which supply details that the answer lacks.
+    ///   - now: The current time in seconds since 1970.
+    /// - Throws: `failed` if there is no usable token, `refused` if its account is unknown or isn't the requested one.
     init(
         _ json: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount] = [], now: Int
     ) throws(BrokerFailure) {
@@ -87,30 +88,30 @@ struct BrokerToken: Equatable, Sendable {
         return texts.flatMap { $0.pieces(between: " ").map(String.init) }
     }
 
-    /// The end that was told, unless that is nonsense: then the one that the token has in itself.
+    /// Returns the reported expiry time if it is plausible, else the one in the token itself.
     private static func end(_ told: Int?, of token: String, now: Int) -> Int? {
         let told = told.map { $0 < leastMilliseconds ? $0 : $0 / 1000 }
         let isLikely = told.map { $0 <= now || (now + shortLife...now + longestLife).contains($0) } ?? false
         guard !isLikely else { return told }
-        // himmelblau added seconds to milliseconds before 2026-05.
+        // himmelblau before 2026-05 added seconds to milliseconds.
         let own = WebToken.claims(token)?["exp"]?.wholeNumber
         return own ?? told
     }
 }
 
-/// Who a token is for, as the broker's answer tells.
+/// The account of a token, according to the broker's answer.
 struct BrokerIdentity: Equatable, Sendable {
-    /// `uid.utid`, lower case.
+    /// `uid.utid` in lower case.
     let homeAccountID: String
-    /// The account's object id where the token is for.
+    /// The account's object ID in the token's tenant.
     let localAccountID: String?
-    /// The tenant that the token is for; nil if the answer doesn't say.
+    /// The token's tenant; nil if the answer doesn't say.
     let realm: String?
     let username: String?
     let name: String?
     let clientInfo: String?
 
-    /// Reads whose token it is, and refuses another account's: Microsoft's runtime lets that pass.
+    /// Parses the token's account, and rejects another account's, which Microsoft's runtime accepts.
     init(_ response: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount]) throws(BrokerFailure) {
         let info = response["clientInfo"]?.filled
         let claims = response["idToken"]?.string.flatMap(WebToken.claims)
@@ -119,7 +120,7 @@ struct BrokerIdentity: Equatable, Sendable {
         let tenant = claims?["tid"]?.filled?.lowercased()
         let wanted = asked.flatMap { $0.homeAccountID.isEmpty ? nil : $0.homeAccountID.lowercased() }
         if let home = told?.homeAccountID {
-            // At home the object is the account itself.
+            // In the home tenant, the object ID is the account's `uid`.
             if let object, let tenant, tenant == told?.utid?.lowercased(), object != told?.uid?.lowercased() {
                 throw BrokerFailure(.refused, "the broker's answer names two accounts")
             }
@@ -143,7 +144,7 @@ struct BrokerIdentity: Equatable, Sendable {
     }
 }
 
-/// What a JSON web token says; nobody checks its signature, since it came from the broker itself.
+/// The claims of a JSON web token; the signature isn't verified because the token comes from the broker itself.
 private enum WebToken {
     static func claims(_ text: String) -> JSONValue? {
         let parts = text.pieces(between: ".", omittingEmpty: false)
@@ -153,11 +154,11 @@ private enum WebToken {
 }
 
 extension JSONValue {
-    /// The text of a string that isn't empty.
+    /// The string, unless it is empty.
     var filled: String? { string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 extension String {
-    /// Whether it has only what tokens have: visible ASCII.
+    /// Whether it contains only characters that are valid in tokens: visible ASCII.
     fileprivate var isPlainToken: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

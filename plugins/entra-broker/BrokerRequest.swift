@@ -1,45 +1,45 @@
 import JSON
 import MicrosoftIdentity
 
-/// What the broker's methods are asked, as Microsoft's own runtime writes it.
+/// Requests to the broker's methods, in the format of Microsoft's own runtime.
 enum BrokerRequest {
-    /// The only redirect URI that brokers on Linux take: applications that people run have it registered for them.
+    /// The only redirect URI that brokers on Linux accept; it must be registered for applications that users run.
     static let redirectURI = "https://login.microsoftonline.com/common/oauth2/nativeclient"
 
-    /// How a token is got, by the broker's number.
+    /// The broker's number for how to get a token.
     enum AuthorizationType: Int64 {
-        /// By what the broker holds.
+        /// From the broker's stored tokens.
         case silent = 1
-        /// By asking the person.
+        /// By asking the user.
         case interactive = 6
     }
 
-    /// What a token is to be like.
+    /// The parameters of a token request.
     struct Wish {
         /// The authority's URL.
         var authority: String
         var clientID: String
         var scopes: [String]
-        /// A claims request, JSON.
+        /// A claims request, as JSON.
         var claims: String?
-        /// The account, as the broker gave it; nil if the person is to say whose it is.
+        /// The account as the broker returned it; nil if the user chooses.
         var account: BrokerAccount?
-        /// Who is likely to sign in if there is no account.
+        /// The login hint if there is no account.
         var username = ""
-        /// Further parameters of the sign-in page.
+        /// Additional parameters of the sign-in page.
         var query: [String: String] = [:]
         var prompt: String?
     }
 
-    /// `getAccounts`.
+    /// Returns a request for `getAccounts`.
     static func accounts(clientID: String) -> JSONValue {
         ["clientId": .string(clientID), "redirectUri": .string(redirectURI)]
     }
 
-    /// `acquireTokenSilently` or `acquireTokenInteractively`.
+    /// Returns a request for `acquireTokenSilently` or `acquireTokenInteractively`.
     static func token(_ type: AuthorizationType, _ wish: Wish) -> JSONValue {
         var parameters: [String: JSONValue] = [
-            // Inside and as it came since 2.0.2, members nobody here knows included.
+            // Since 2.0.2, the account is in here, unchanged, including unknown members.
             "account": wish.account?.whole ?? .null,
             "authority": .string(authority(wish.authority, realm: wish.account?.realm)),
             "authorizationType": .integer(type.rawValue), "clientId": .string(wish.clientID),
@@ -48,16 +48,16 @@ enum BrokerRequest {
             "additionalQueryParametersForAuthorization": .object(wish.query.mapValues(JSONValue.string)),
             "uxContextHandle": -1,
         ]
-        // JSON in a text, not base64 of it.
+        // The JSON as a string, without base64.
         parameters["decodedClaims"] = wish.claims.map(JSONValue.string)
         parameters["prompt"] = wish.prompt.map(JSONValue.string)
         return ["authParameters": .object(parameters)]
     }
 
-    /// `getLinuxBrokerVersion`.
+    /// Returns a request for `getLinuxBrokerVersion`.
     static func version(of program: String) -> JSONValue { ["msalCppVersion": .string(program)] }
 
-    /// `cancelInteractiveFlow`: the person wants no more.
+    /// Returns a request for `cancelInteractiveFlow`, for a sign-in that the user cancelled.
     static func cancellation(context: String) -> JSONValue {
         [
             "error": [
@@ -67,7 +67,7 @@ enum BrokerRequest {
         ]
     }
 
-    /// The authority that is asked for an account: for one that is anybody's, the tenant where the account is.
+    /// Returns the authority for an account: if the URL names an audience, the account's tenant.
     static func authority(_ url: String, realm: String?) -> String {
         guard let realm, let authority = try? Authority(url, as: .aad), authority.audience != .identifier,
             realm.utf8.allSatisfy({ $0.isRealmByte }), !realm.isEmpty
@@ -77,7 +77,7 @@ enum BrokerRequest {
 }
 
 extension UInt8 {
-    /// Whether a realm's id or domain may have it.
+    /// Whether a tenant's ID or domain may contain this byte.
     fileprivate var isRealmByte: Bool {
         switch self {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

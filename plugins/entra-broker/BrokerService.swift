@@ -2,12 +2,12 @@ import JSON
 import PluginOAuth
 import SessionBus
 
-/// `com.microsoft.identity.broker1`, which Microsoft's broker and himmelblau's serve on the session bus.
+/// `com.microsoft.identity.broker1`, which Microsoft's broker and himmelblau provide on the session bus.
 ///
-/// It is called without a look whether it runs: the bus starts it. Nothing is asked of it but its methods, for newer ones
-/// describe themselves no more.
+/// It is called without checking whether it runs, because the bus starts it. Only its methods are used: newer brokers
+/// no longer support introspection.
 struct BrokerService: Sendable {
-    /// A method of the broker's; each takes a version, a correlation id and JSON, and gives JSON.
+    /// A method of the broker; each takes a version, a correlation ID and JSON, and returns JSON.
     enum Method: String, Sendable {
         case accounts = "getAccounts"
         case silently = "acquireTokenSilently"
@@ -22,14 +22,14 @@ struct BrokerService: Sendable {
         }
     }
 
-    /// The version of the calls' form.
+    /// The protocol version of the calls.
     private static let version = "0.0"
-    /// How often a broker that is just starting is asked again, and for how long.
+    /// The interval and time limit for calls to a broker that is just starting.
     private static let pause = Duration.milliseconds(100)
     private static let longestStart = Duration.seconds(10)
 
     let bus: SessionBus
-    /// When nobody waits any more; nil for as long as the person takes.
+    /// When the host stops waiting; nil if it waits for the user.
     let deadline: ContinuousClock.Instant?
 
     /// Connects to the bus at an address.
@@ -48,10 +48,10 @@ struct BrokerService: Sendable {
         deadline = nil
     }
 
-    /// The same, waiting for the person.
+    /// The service without a deadline, for requests that involve the user.
     var patient: BrokerService { BrokerService(bus) }
 
-    /// Calls a method and reads its reply, which is an object.
+    /// Calls a method and parses its reply, which must be an object.
     func call(
         _ method: Method, _ request: JSONValue, correlationID: String
     ) async throws(BrokerFailure) -> JSONValue {
@@ -79,9 +79,9 @@ struct BrokerService: Sendable {
         }
     }
 
-    /// Reads a reply's text.
+    /// Parses a reply's text.
     ///
-    /// - Throws: `failed` if it is no object; the error that is in it.
+    /// - Throws: `failed` if it isn't an object, or the error in the reply.
     static func read(_ reply: String) throws(BrokerFailure) -> JSONValue {
         guard let json = JSONValue(bytes: reply.utf8, atMost: SessionBus.longestReply), json.members != nil else {
             throw BrokerFailure(.failed, "the broker returned no usable answer")
@@ -92,18 +92,18 @@ struct BrokerService: Sendable {
 }
 
 extension BrokerService {
-    /// The accounts that the broker knows.
+    /// Returns the broker's accounts.
     func accounts(clientID: String, correlationID: String) async throws(BrokerFailure) -> [BrokerAccount] {
         let request = BrokerRequest.accounts(clientID: clientID)
         return Self.accounts(try await call(.accounts, request, correlationID: correlationID))
     }
 
-    /// The accounts of a reply.
+    /// Returns the accounts in a reply.
     static func accounts(_ reply: JSONValue) -> [BrokerAccount] {
         (reply["accounts"]?.elements ?? []).compactMap(BrokerAccount.init)
     }
 
-    /// The broker's version; nil if it doesn't say.
+    /// Returns the broker's version; nil if it sends none.
     func version(correlationID: String) async throws(BrokerFailure) -> String? {
         let reply = try await call(
             .version, BrokerRequest.version(of: FirstParty.version), correlationID: correlationID)

@@ -10,27 +10,27 @@ package import PluginWire
 import Secrets
 import SessionBus
 
-/// Tokens of the sign-ins that the machine's identity broker holds for Microsoft Entra ID.
+/// The plugin for tokens of the accounts that are signed in to the machine's broker for Microsoft Entra ID.
 ///
-/// No refresh token leaves the broker: a token is renewed by asking again.
+/// Refresh tokens never leave the broker: a token is renewed by asking the broker again.
 package struct EntraBrokerPlugin: AuthorityPlugin {
-    /// How long the broker has to answer if the host doesn't say.
+    /// The time limit for the broker if the host sets none.
     private static let usualPatience = Duration.seconds(10)
-    /// What the answer takes from the broker to the host.
+    /// The time reserved for passing the answer on to the host.
     private static let margin = Duration.milliseconds(250)
-    /// How long a broker may take to be told that the person wants no more.
+    /// The time limit for telling the broker that the user cancelled.
     private static let farewell = Duration.seconds(1)
 
     private let bus: String?
     private let now: @Sendable () -> Int
 
-    /// Name, version, protocol versions and flows.
+    /// The name, version, protocol versions and flows.
     package var description: PluginDescription {
         PluginDescription(
             name: "entra-broker", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [.broker])
     }
 
-    /// Makes the plugin; `bus` is the session bus's address, `now` gives seconds since 1970.
+    /// Creates the plugin; `bus` is the session bus's address, `now` returns seconds since 1970.
     package init(
         bus: String? = ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"],
         now: @escaping @Sendable () -> Int = { time(nil) }
@@ -39,7 +39,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         self.now = now
     }
 
-    /// Gets a token without the person: of the account that is asked for, or of the broker's only one.
+    /// Gets a token without the user, for the requested account or the broker's only one.
     package func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let limit = request.timeLimit.map { max(.zero, .milliseconds($0) - Self.margin) } ?? Self.usualPatience
         return try await plainly { () async throws(BrokerFailure) in
@@ -56,7 +56,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Has the broker ask the person, in a window of its own.
+    /// Makes the broker ask the user, in its own window.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
@@ -67,7 +67,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             try check(request)
             let course = Course(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
-            // With a prompt for it, the person chooses; and who isn't known yet signs in there.
+            // With a prompt for it, the user chooses an account; a user who isn't known yet signs in there.
             let known = request.signIn.prompt == "select_account" ? [] : try await course.accounts(service)
             let account = known.isEmpty ? nil : try? course.account(among: known)
             switch await person.ask(.openWindow(program: "the machine's identity broker")) {
@@ -76,7 +76,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             default: throw BrokerFailure(.nextWay, "nobody would see the broker's window")
             }
             let reply = try await ask(course, service, account)
-            // If nobody is named, whoever the person chooses there is right.
+            // If the request names no account, any that the user chooses is right.
             let asked = course.name == nil ? nil : account
             let token = try BrokerToken(reply, asked: asked, among: known, now: now())
             guard request.account.map({ $0.lowercased() == token.identity.homeAccountID }) ?? true else {
@@ -86,11 +86,12 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Waits for the person; if the host goes away, the broker's window has to go, too.
+    /// Waits for the user; if the host disconnects, the broker's window is closed, too.
     private func ask(
         _ course: Course, _ service: BrokerService, _ account: BrokerAccount?
     ) async throws(BrokerFailure) -> JSONValue {
-        // The host ends a plugin that it needs no more by a signal, and by closing its input, which leaves time for that.
+        // The host ends a plugin with a signal and by closing its input; ignoring the signal leaves time to close the
+        // window.
         let before = signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, before) }
         do throws(BrokerFailure) {
@@ -103,7 +104,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Tells the broker that nobody waits any more, under a correlation id of its own; what it says to that doesn't matter.
+    /// Tells the broker that nobody is waiting any longer, with a separate correlation ID; its answer is ignored.
     private static func cancel(_ service: BrokerService) async {
         await Task.detached {
             _ = try? await service.bus.call(
@@ -113,22 +114,22 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         }.value
     }
 
-    /// Nothing here is renewed by a refresh token.
+    /// Always fails: lanyard has no refresh token to redeem.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "the broker keeps its refresh tokens to itself")
     }
 
-    /// Signs nobody out: the account is the machine's.
+    /// Does nothing: the account belongs to the machine.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
 
-    /// Finds out whether there is a broker, which one, and how many accounts it has.
+    /// Checks whether there is a broker, and reports its version and number of accounts.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await plainly { () async throws(BrokerFailure) in
             try check(request)
             let course = Course(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
             let accounts = try await course.accounts(service).count
-            // Not every broker knows its version.
+            // Not every broker supports the version request.
             let version = try? await service.version(correlationID: course.correlationID)
             var probe = PluginProbe([.authority])
             let held = accounts == 1 ? "1 account" : "\(accounts) accounts"
@@ -138,7 +139,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         }
     }
 
-    /// Refuses authorities that brokers know nothing of.
+    /// Rejects authorities that brokers don't support.
     private func check(_ request: PluginRequest) throws(BrokerFailure) {
         guard let authority = try? Authority(request.authority), authority.kind == .aad,
             authority.audience != .consumers
@@ -157,7 +158,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     }
 }
 
-/// One request, as the broker is asked it.
+/// One request to the broker.
 private struct Course: Sendable {
     let request: PluginRequest
     let correlationID: String
@@ -167,16 +168,16 @@ private struct Course: Sendable {
         correlationID = request.correlationID ?? UUID().uuidString.lowercased()
     }
 
-    /// Who is asked for; nil for whoever the broker has.
+    /// The requested account; nil for any that the broker has.
     var name: String? { request.account ?? request.signIn.loginHint }
 
     func accounts(_ service: BrokerService) async throws(BrokerFailure) -> [BrokerAccount] {
         try await service.accounts(clientID: request.clientID, correlationID: correlationID)
     }
 
-    /// The account that is meant: the one that is named, or the only one; nil if several could be.
+    /// Returns the requested account, or the only one; nil if there are several candidates.
     ///
-    /// - Throws: `nextWay` if the broker doesn't have it, or has none.
+    /// - Throws: `nextWay` if the broker doesn't have the account, or has none.
     func account(among known: [BrokerAccount]) throws(BrokerFailure) -> BrokerAccount? {
         guard let name else {
             guard !known.isEmpty else { throw BrokerFailure(.nextWay, "the broker has no account") }
@@ -199,7 +200,7 @@ private struct Course: Sendable {
         return wish
     }
 
-    /// The broker's token in the plugin protocol's terms.
+    /// Converts the broker's token to a result of the plugin protocol.
     func result(_ token: BrokerToken, now: Int) throws(BrokerFailure) -> PluginResult {
         guard let authority = try? Authority(request.authority, as: .aad) else { throw BrokerFailure.absent }
         let identity = token.identity
@@ -223,7 +224,7 @@ private struct Course: Sendable {
             environment: authority.environment, realm: realm.lowercased(), account: account)
     }
 
-    /// The account's home tenant: by its id and, if these tokens are for it, by its domain.
+    /// Returns the account's home tenant: its ID and, if the tokens are for that tenant, its domain.
     private func homeRealms(_ home: String?, _ realm: String, _ username: String) -> [String] {
         guard let home, home.isUUID else { return [] }
         guard home == realm.lowercased(), home != ClientInfo.personalTenant,
