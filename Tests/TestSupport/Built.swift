@@ -1,8 +1,8 @@
 import Foundation
 
-/// The executables built beside the tests.
+/// The executables that are built along with the tests.
 package enum Built {
-    /// The folder they are in.
+    /// The folder of the executables.
     package static let folder: String = {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         var folder = tests.deletingLastPathComponent()
@@ -12,7 +12,7 @@ package enum Built {
         return folder.path
     }()
 
-    /// The checkout.
+    /// The folder of the checkout.
     package static let checkout: String = {
         var folder = URL(fileURLWithPath: #filePath)
         while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path + "/Package.swift") {
@@ -21,9 +21,9 @@ package enum Built {
         return folder.path
     }()
 
-    /// The host: the one beside the tests, unless script/test names another.
+    /// The path of lanyard: the one built along with the tests, unless script/test names another.
     package static let lanyard = ProcessInfo.processInfo.environment["LANYARD_TESTED"] ?? folder + "/lanyard"
-    /// The local authority.
+    /// The path of the local authority.
     package static let sandbox = folder + "/lanyard-sandbox"
     /// A `$BROWSER` that signs in with headless Chromium.
     package static let chromium = checkout + "/Tests/TestSupport/Scripts/chromium-sign-in"

@@ -1,26 +1,26 @@
 import Foundation
 
-/// A home with a keyring, accounts, rules and the shells' completions, each where its shell looks for it.
+/// A home with a keyring, accounts, rules, and the shells' completions at the paths where the shells look for them.
 package struct CompletionWorld: Sendable {
-    /// What a shell made of keys that were typed.
+    /// The result of typing keys at a shell.
     package struct Typed: Decodable, Sendable {
-        /// The line after the last key.
+        /// The command line after the last key.
         package let line: String
-        /// The words that the shell takes the line for; nil if it is not whole.
+        /// The words of the line as the shell parses it; nil if the line is incomplete.
         package let words: [String]?
-        /// What was shown meanwhile.
+        /// The output while typing.
         package let screen: String
     }
 
-    /// User names that a shell can't take as they are; no two begin alike.
+    /// User names that a shell must quote; no two start with the same text.
     package static let names = [
         "ali ce@contoso.example", "mail:bob@contoso.example", "o'brien \"ob\"@fabrikam.example",
         "zoë müller@contoso.example", #"CONTOSO\dave$HOME!1`x`"#, "日本語@contoso.example",
         "x#1 & co;(y)*?{a,b}=~@contoso",
-        // What comes after these is part of a character with them.
+        // The next character combines with the last one of these.
         "q\u{0D4E};echo>pwned@contoso", "r'\u{0301};echo>pwned;'\u{0301}@contoso",
     ]
-    /// The application of the only rule.
+    /// The client ID of the only rule.
     package static let clientID = "11111111-2222-3333-4444-555555555555"
     /// The URL of the only rule.
     package static let url = "https://git.contoso.example:8443/team"
@@ -28,7 +28,7 @@ package struct CompletionWorld: Sendable {
     /// The keyring with the accounts.
     package let keyring: KeyringFixture
 
-    /// Runs the body in a new home; the accounts are there if the keyring is unlocked.
+    /// Runs the body in a new home; the accounts exist if the keyring is unlocked.
     package static func with(
         _ state: KeyringFixture.State, _ body: @Sendable (CompletionWorld) async throws -> Void
     ) async throws {
@@ -40,10 +40,10 @@ package struct CompletionWorld: Sendable {
         }
     }
 
-    /// Asks as bash's script does until the answer is as it should be.
+    /// Requests completions as bash's script does, until the answer is right.
     ///
-    /// A completion gives up after 0.8 seconds, which a busy machine may take for anything. What is never as it should be, or
-    /// never in time, is so on an idle machine too.
+    /// A completion gives up after 0.8 seconds, and a busy machine can exceed that at any point. An answer that is
+    /// never right, or never in time, is so on an idle machine, too.
     package func complete(
         _ line: String, _ environment: [String: String] = [:],
         patience: Int = 20, until isRight: @Sendable (Ended) -> Bool
@@ -58,7 +58,7 @@ package struct CompletionWorld: Sendable {
         throw CompletionWorldError(description: "\(line): \(String(describing: last))")
     }
 
-    /// Types keys at a shell, each on a line of its own.
+    /// Types keys at a shell, one set per line.
     package func type(_ keys: [String], at shell: String) async throws -> [Typed] {
         let request = try JSONSerialization.data(withJSONObject: ["setup": setup(shell), "cases": keys])
         let ended = try await run(
@@ -143,7 +143,7 @@ package struct CompletionWorld: Sendable {
     }
 }
 
-/// Something around the completions went wrong.
+/// An error in the set-up of the completions.
 package struct CompletionWorldError: Error, CustomStringConvertible {
     package let description: String
 }

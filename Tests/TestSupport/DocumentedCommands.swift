@@ -1,17 +1,17 @@
 import Foundation
 
-/// Commands that a document shows together, for a reader to copy.
+/// A group of commands that a document shows for copying.
 package struct DocumentedCommands: Sendable, CustomStringConvertible {
     /// The document.
     package let source: String
-    /// The commands as a shell takes them.
+    /// The commands as a shell script.
     package let script: String
-    /// What the document says they print; empty if it doesn't say.
+    /// The documented output; empty if there is none.
     package let output: [String]
 
     package var description: String { "\(source): \(script)" }
 
-    /// A block of lines: commands, or commands behind `$ ` and what they print.
+    /// Parses a block of lines: commands, or commands after `$ ` followed by their output.
     package init(_ lines: [String], in source: String) {
         self.source = source
         let isSession = lines.contains { $0.hasPrefix("$ ") }
@@ -20,7 +20,7 @@ package struct DocumentedCommands: Sendable, CustomStringConvertible {
         output = isSession ? lines.filter { !$0.isEmpty && !$0.hasPrefix("$ ") } : []
     }
 
-    /// The examples of a manual page in mdoc(7).
+    /// Returns the examples of a manual page in mdoc(7).
     package static func all(inManualPage text: String, named source: String) -> [DocumentedCommands] {
         var found: [DocumentedCommands] = []
         var block: [String]?
@@ -40,7 +40,7 @@ package struct DocumentedCommands: Sendable, CustomStringConvertible {
         return found
     }
 
-    /// The examples at the end of a command's help.
+    /// Returns the examples at the end of a command's help.
     package static func all(inHelp text: String, named source: String) -> [DocumentedCommands] {
         let indent = "    "
         var blocks: [[String]] = []
@@ -56,7 +56,7 @@ package struct DocumentedCommands: Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// The lines between one and the next that begins so.
+    /// Returns the lines between one heading and the next line with this prefix.
     fileprivate func section(from head: String, to end: String) -> [String] {
         let lines = split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         return Array(lines.drop { $0 != head }.dropFirst().prefix { !$0.hasPrefix(end) })

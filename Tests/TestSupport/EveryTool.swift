@@ -1,49 +1,49 @@
 import Foundation
 
-/// A tool that lanyard serves, as it runs lanyard and as it reads the answer.
+/// A tool that lanyard serves: how it runs lanyard, and how it reads the answer.
 package struct EveryTool: Sendable, CustomStringConvertible {
-    /// What a tool passes.
+    /// The tool's input.
     package struct Call: Sendable {
         /// The arguments.
         package var arguments: [String] = []
         /// All of stdin.
         package var input = ""
-        /// Variables of the environment.
+        /// Environment variables.
         package var variables: [String: String] = [:]
     }
 
-    /// Where a tool finds the secret in the answer.
+    /// Where the tool finds the secret in the answer.
     package enum Place: Sendable {
-        /// Behind this, in the last line that begins with it.
+        /// After this prefix, in the last line that has it.
         case line(String)
-        /// In the last line, or all of the output, if that is JSON.
+        /// At this path of the JSON in the last line, or in the whole output.
         case json([String])
     }
 
-    /// What it is called here.
+    /// The tool's name in the tests.
     package let description: String
-    /// The link that it runs; `lanyard` for a command of lanyard's.
+    /// The name of the link that it runs; `lanyard` for one of lanyard's commands.
     package var program = "lanyard"
     package let place: Place
-    /// Whether somebody may be asked for it, at a terminal.
+    /// Whether the tool lets lanyard ask the user, at a terminal.
     package var isAttended = false
-    /// Whether it sends no path.
+    /// Whether it sends only the host, without a path.
     package var sendsHost = false
-    /// Whether it takes passwords that git stored.
+    /// Whether it accepts passwords that git stored.
     package var takesPasswords = true
-    /// What it passes for a URL.
+    /// Returns the tool's input for a URL.
     package let call: @Sendable (_ url: String) -> Call
-    /// Whether it is told that there is nothing, in its protocol's words.
+    /// Whether the answer says, in the tool's protocol, that there is no credential.
     package let isNothing: @Sendable (Ended) -> Bool
-    /// Whether it is told of a failure, in its protocol's words.
+    /// Whether the answer reports a failure in the tool's protocol.
     package let isFailure: @Sendable (Ended) -> Bool
 
-    /// The URL of what it asks for, on a host of a world's rules.
+    /// Returns the URL that the tool asks for, on a host of the world's rules.
     package func url(_ path: String, at host: String = "https://tools.example") -> String {
         sendsHost ? host : "\(host)/\(path)"
     }
 
-    /// The secret in an answer, if that is all that it has: one document, or lines that the tool knows.
+    /// Returns the secret in an answer that contains nothing unexpected: one document, or lines that the tool knows.
     package func secret(in ended: Ended) -> String? {
         guard ended.status == 0, ended.errors.isEmpty, let last = ended.lines.last else { return nil }
         let found: String?
@@ -65,7 +65,7 @@ package struct EveryTool: Sendable, CustomStringConvertible {
 
     private static func json(_ text: String) -> Any? { try? JSONSerialization.jsonObject(with: Data(text.utf8)) }
 
-    /// A member of the last line's object.
+    /// Returns a member of the JSON object in the last line.
     private static func member(_ path: String..., of ended: Ended) -> String? {
         path.reduce(json(ended.lines.last ?? "")) { ($0 as? [String: Any])?[$1] } as? String
     }
@@ -74,14 +74,14 @@ package struct EveryTool: Sendable, CustomStringConvertible {
         ended.status == status && ended.output.isEmpty && ended.errors.isEmpty
     }
 
-    /// An error on stderr, and nothing on stdout.
+    /// Whether the answer is an error on stderr without output on stdout.
     private static func isComplaint(_ ended: Ended) -> Bool {
         ended.status != 0 && ended.output.isEmpty && ended.errors.hasPrefix("lanyard: error: ")
     }
 }
 
 extension EveryTool {
-    /// All of them.
+    /// All tools.
     package static let all = [
         git, docker, cargo, go, bazel, keyring, kubectl, terraform, pnpm, aws, gcloud, nuget, azureCLI,
     ]
@@ -89,7 +89,7 @@ extension EveryTool {
     private static let git = EveryTool(
         description: "git", program: "git-credential-lanyard", place: .line("password="), isAttended: true,
         call: { Call(arguments: ["get"], input: "url=\($0)\n") }, isNothing: { isSilent($0, 0) },
-        // It abstains if the keyring can't be used, so that git asks its other helpers.
+        // git's helper exits normally if the keyring can't be used, so that git asks its other helpers.
         isFailure: { $0.output.isEmpty && $0.errors.hasPrefix("lanyard: error: ") })
 
     private static let docker = EveryTool(
@@ -135,7 +135,7 @@ extension EveryTool {
         call: { Call(arguments: ["kubectl"], variables: ["KUBERNETES_EXEC_INFO": kubernetes(cluster: $0)]) },
         isNothing: { isComplaint($0) && $0.errors.contains("no rule maps") }, isFailure: isComplaint)
 
-    /// What client-go asks.
+    /// Returns client-go's request.
     package static func kubernetes(cluster: String, isInteractive: Bool = false) -> String {
         #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","#
             + #""spec":{"interactive":\#(isInteractive),"cluster":{"server":"\#(cluster)"}}}"#
@@ -178,7 +178,7 @@ extension EveryTool {
         },
         isFailure: { $0.status == 0 && member("Payload", "ResponseCode", of: $0) == "Error" && $0.errors.isEmpty })
 
-    /// It asks for no place, and so for the configured authority.
+    /// It names no place, and so asks for the configured authority.
     private static let azureCLI = EveryTool(
         description: "az", place: .json(["accessToken"]), takesPasswords: false,
         call: { _ in
@@ -188,9 +188,9 @@ extension EveryTool {
 }
 
 extension World {
-    /// Runs the body in a world where a rule maps the place that each tool asks for.
+    /// Runs the body in a world with rules for the place that each tool asks for.
     ///
-    /// Two rules map `tools.example` and what is below its `team`, to tokens for two resources.
+    /// Two rules map `tools.example` and the paths below its `team` to tokens for two resources.
     package static func withEveryTool(
         signedIn: Bool = true, _ body: @Sendable (World) async throws -> Void
     ) async throws {
@@ -218,13 +218,13 @@ extension World {
         }
     }
 
-    /// What a tool asks for first, and is to get.
+    /// Returns the place that a tool asks for first, which must succeed.
     package func place(of tool: EveryTool) -> String {
         tool.description == "aws"
             ? "\(sandbox.exchanges)/arn:aws:iam::123456789012:role/developer" : tool.url("app")
     }
 
-    /// Asks lanyard as a tool does.
+    /// Runs lanyard as a tool does.
     package func ask(_ tool: EveryTool, _ url: String? = nil, _ extra: [String: String] = [:]) async throws -> Ended {
         let call = tool.call(url ?? place(of: tool))
         return try await runInside(

@@ -1,10 +1,10 @@
 import Foundation
 
-/// git's own helper for the Secret Service, built from the source that Debian's package of git carries.
+/// git's own helper for the Secret Service, built from the source in Debian's git package.
 package enum GitLibsecretHelper: String, Sendable, CaseIterable {
-    /// As Debian 12 has it: items are of GNOME's network schema, and found by that name.
+    /// The version in Debian 12: its items have GNOME's network schema, and are looked up by that name.
     case networkSchema
-    /// The same source with the schema that newer releases of git define: `org.git.Password`, not matched by name.
+    /// The same source with the schema of newer git releases: `org.git.Password`, not matched by name.
     case gitSchema
 
     private static let source = "/usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret.c"
@@ -19,7 +19,7 @@ package enum GitLibsecretHelper: String, Sendable, CaseIterable {
         };
         """
 
-    /// Puts the helper into a scratch directory and gives its path.
+    /// Builds the helper in a scratch directory and returns its path.
     package func build(in scratch: ScratchDirectory) async throws -> String {
         let helper = scratch.path + "/git-credential-\(rawValue)"
         try await GitLibsecretHelpers.shared.program(self).write(to: URL(filePath: helper))
@@ -27,7 +27,7 @@ package enum GitLibsecretHelper: String, Sendable, CaseIterable {
         return helper
     }
 
-    /// Compiles the helper, and gives the program.
+    /// Compiles the helper and returns the program.
     fileprivate func compile() async throws -> Data {
         try await ScratchDirectory.with { scratch in
             let header = try scratch.write(self == .gitSchema ? Self.schema : "", to: rawValue + ".h")

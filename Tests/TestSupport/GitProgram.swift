@@ -1,20 +1,20 @@
 import Foundation
 
-/// A git to test with.
+/// A version of git to test with.
 package struct GitProgram: CustomStringConvertible, Sendable {
-    /// What tests call it.
+    /// The name in the tests.
     package let name: String
-    /// Where it is.
+    /// The path of the program.
     package let path: String
     package var description: String { name }
 
-    /// The machine's own.
+    /// The machine's own git.
     package static let system = GitProgram(name: "the system's git", path: "/usr/bin/git")
-    /// One that takes tokens as such (2.46), which script/newer-git makes; nil if script/test couldn't get it.
+    /// A git that accepts bearer tokens (2.46), built by script/newer-git; nil if script/test couldn't get it.
     package static let newer = ProcessInfo.processInfo.environment["LANYARD_NEWER_GIT"].map {
         GitProgram(name: "a newer git", path: $0)
     }
 
-    /// All that there are.
+    /// All available versions.
     package static let all = [system] + [newer].compactMap(\.self)
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Files over HTTPS or calls of gRPC on a loopback port, for whoever knows the header.
+/// A server for files over HTTPS or gRPC calls on a loopback port, which requires an `Authorization` header.
 package struct GuardedServer: Sendable {
-    /// What it serves.
+    /// The kind of server.
     package enum Kind: String, Sendable {
-        /// Those that are put there.
+        /// Serves the files added with `put`.
         case files
-        /// All are answered alike; it runs by what script/clients gets.
+        /// Gives every call the same answer; it needs the programs from script/clients.
         case calls
     }
 
@@ -16,7 +16,7 @@ package struct GuardedServer: Sendable {
     package var caFile: String { folder + "/ca.pem" }
     private let folder: String
 
-    /// Serves in a folder while the body runs.
+    /// Runs the server in a folder while the body runs.
     package static func serve(
         _ kind: Kind, in folder: String, _ body: @Sendable (GuardedServer) async throws -> Void
     ) async throws {
@@ -32,10 +32,10 @@ package struct GuardedServer: Sendable {
         }
     }
 
-    /// Puts a file there.
+    /// Adds a file.
     package func put(_ text: String, at path: String) throws { try put(Array(text.utf8), at: path) }
 
-    /// Puts a file there.
+    /// Adds a file.
     package func put(_ bytes: [UInt8], at path: String) throws {
         let file = URL(filePath: "\(folder)/files/\(path)")
         try FileManager.default.createDirectory(
@@ -43,12 +43,12 @@ package struct GuardedServer: Sendable {
         try Data(bytes).write(to: file)
     }
 
-    /// Says which `Authorization` opens the files from now on; if it is empty, none is needed.
+    /// Sets the required `Authorization` header; if it is empty, none is required.
     package func guarded(by authorization: String) throws {
         try authorization.write(toFile: folder + "/authorization", atomically: true, encoding: .utf8)
     }
 
-    /// The status and path of each request so far, and no more of them later.
+    /// Returns the status and path of each request so far, and clears the log.
     package func takeLog() throws -> [String] {
         let log = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
         try? FileManager.default.removeItem(atPath: folder + "/log")

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A clean home directory with lanyard on `PATH`, for what needs no sandbox.
+/// A clean home directory with lanyard on `PATH`, for tests without a sandbox.
 package struct Home: Sendable {
-    /// The folder that everything is in.
+    /// The folder that contains everything.
     package let folder: String
-    /// What programs run in; nobody is there to be asked.
+    /// The environment for programs, in which no user can be asked.
     package let environment: [String: String]
 
-    /// Runs the body in a home without a keyring, or with one in some state.
+    /// Runs the body in a home without a keyring, or with one in a given state.
     package static func with(
         _ state: KeyringFixture.State = .noBus, _ body: @Sendable (Home) async throws -> Void
     ) async throws {
@@ -30,7 +30,7 @@ package struct Home: Sendable {
         }
     }
 
-    /// The same home with some variables changed.
+    /// Returns the same home with changed variables.
     package func with(_ variables: [String: String]) -> Home {
         Home(folder: folder, environment: environment.merging(variables) { $1 })
     }
@@ -40,15 +40,15 @@ package struct Home: Sendable {
         self.environment = environment
     }
 
-    /// git's settings of the user.
+    /// The path of the user's git configuration.
     package var gitFile: String { folder + "/home/.gitconfig" }
-    /// The user's configuration file.
+    /// The path of the user's configuration file.
     package var configFile: String { folder + "/config/lanyard/config.toml" }
 
-    /// A file's text.
+    /// Returns a file's text.
     package func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    /// Writes a file, and makes its folder.
+    /// Writes a file and creates its folder.
     package func write(_ text: String, to path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         try FileManager.default.createDirectory(
@@ -56,7 +56,7 @@ package struct Home: Sendable {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    /// Writes a program that a shell runs.
+    /// Writes a shell script as a program.
     package func program(_ name: String, _ script: String) throws {
         try write("#!/bin/sh\n\(script)\n", to: "\(folder)/bin/\(name)")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/bin/\(name)")
@@ -70,12 +70,13 @@ package struct Home: Sendable {
         )
     }
 
-    /// Has git say that it is another release than it is.
+    /// Installs a git that claims to be another release.
     package func pretendGit(_ version: String) throws {
         try program("git", "[ \"$1\" = --version ] && exec echo 'git version \(version)'\nexec /usr/bin/git \"$@\"")
     }
 
-    /// Runs lanyard at a terminal at which each answer is typed once its question shows; `output` is all that showed.
+    /// Runs lanyard at a terminal and types each answer when its question appears; `output` is everything on the
+    /// screen.
     package func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws
         -> Ended
     {

@@ -1,37 +1,37 @@
 import Foundation
 
-/// A service on a test's bus that acts as the brokers for Microsoft Entra ID do, and is strict about what it is asked.
+/// A service on a test's bus that behaves like the brokers for Microsoft Entra ID and validates its requests strictly.
 ///
-/// The bus starts it when it is first called.
+/// The bus starts it on the first call.
 package struct IdentityBroker: Sendable {
-    /// Whose broker it acts as.
+    /// The broker to imitate.
     package enum Mode: String, Sendable, CaseIterable {
-        /// Microsoft's of 2.x, since 2.0.2.
+        /// Microsoft's 2.x, since 2.0.2.
         case intune2
-        /// Microsoft's of 3.x.
+        /// Microsoft's 3.x.
         case intune3
-        /// himmelblau's.
+        /// himmelblau.
         case himmelblau
     }
 
-    /// One call that it got.
+    /// A received call.
     package struct Call: Sendable {
         /// The method.
         package let method: String
-        /// What was asked, JSON.
+        /// The request's JSON.
         package let request: [String: any Sendable]
-        /// What names the call.
+        /// The correlation ID.
         package let correlation: String
-        /// What is wrong with it; nil if nothing is.
+        /// What is wrong with the call; nil if it is valid.
         package let wrong: String?
 
-        /// What a request for a token asks for.
+        /// The parameters of a request for a token.
         package var wish: [String: any Sendable] { request["authParameters"] as? [String: any Sendable] ?? [:] }
     }
 
-    /// The name that it owns.
+    /// The name on the bus.
     package static let name = "com.microsoft.identity.broker1"
-    /// An account as brokers have them.
+    /// Returns an account in the brokers' format.
     package static func account(
         _ username: String, id: String, tenant: String, info: String? = nil
     ) -> [String: any Sendable] {
@@ -46,7 +46,7 @@ package struct IdentityBroker: Sendable {
 
     private let folder: String
 
-    /// Makes it known to a keyring's bus; nothing is started yet.
+    /// Registers the service with a keyring's bus, without starting it.
     package init(on keyring: KeyringFixture, as mode: Mode, _ state: [String: any Sendable]) async throws {
         folder = keyring.scratch.path + "/broker"
         let services = keyring.scratch.path + "/data/dbus-1/services"
@@ -68,7 +68,7 @@ package struct IdentityBroker: Sendable {
             ])
     }
 
-    /// Has the bus start it, so that it answers fast.
+    /// Starts the service, so that it answers quickly.
     package func wake(on keyring: KeyringFixture) async throws {
         _ = try await keyring.run(
             "dbus-send",
@@ -78,12 +78,12 @@ package struct IdentityBroker: Sendable {
             ])
     }
 
-    /// Changes what it is like from the next call on.
+    /// Changes the service's state for all later calls.
     package func set(_ changes: [String: any Sendable]) throws {
         try change { $0.merge(changes) { $1 } }
     }
 
-    /// The same, given what it is like now.
+    /// Changes the service's state for all later calls, based on the current one.
     package func change(_ body: (inout [String: any Sendable]) -> Void) throws {
         let path = folder + "/state.json"
         var state = (try? Self.object(Data(contentsOf: URL(filePath: path)))) ?? [:]
@@ -91,7 +91,7 @@ package struct IdentityBroker: Sendable {
         try JSONSerialization.data(withJSONObject: state).write(to: URL(filePath: path), options: .atomic)
     }
 
-    /// What it was called so far.
+    /// The calls so far.
     package var calls: [Call] {
         let text = (try? String(contentsOfFile: folder + "/calls.jsonl", encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { line in
@@ -102,16 +102,16 @@ package struct IdentityBroker: Sendable {
         }
     }
 
-    /// The methods that it was called by so far.
+    /// The methods called so far.
     package var methods: [String] { calls.map(\.method) }
 
-    /// Forgets its calls.
+    /// Clears the list of calls.
     package func clearCalls() { try? FileManager.default.removeItem(atPath: folder + "/calls.jsonl") }
 
-    /// Has it end as soon as it is started.
+    /// Makes the service exit as soon as it is started.
     package func spoil() throws { try "".write(toFile: folder + "/state.json", atomically: true, encoding: .utf8) }
 
-    /// How often it was started.
+    /// How often the service was started.
     package var starts: Int {
         ((try? String(contentsOfFile: folder + "/started", encoding: .utf8)) ?? "").split(separator: "\n").count
     }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A real registry of images, which belongs to a world and knows alice by a password: Debian's docker-registry on a loopback port.
+/// A real container registry in a world, which knows alice by a password: Debian's docker-registry on a loopback port.
 package struct ImageRegistry: Sendable {
-    /// How it knows her.
+    /// The registry's authentication method.
     package enum Authentication: Sendable {
-        /// The password comes with each request.
+        /// The password is sent with each request.
         case password
-        /// A service beside it gives tokens for the password.
+        /// A separate service issues tokens for the password.
         case tokens
     }
 
     package static let password = "correct-horse"
     package let world: World
-    /// Where it is, as docker writes it.
+    /// The registry's name, as docker writes it.
     package let name: String
 
     /// Runs the body in a world with a registry.
@@ -25,7 +25,7 @@ package struct ImageRegistry: Sendable {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             switch authentication {
             case .password:
-                // bcrypt's hash of the password.
+                // The bcrypt hash of the password.
                 try "alice:$2b$04$abcdefghijklmnopqrstuuPoaPXzWjiVz4HaNq2LJXksWbO79E.S6\n".write(
                     toFile: folder + "/users", atomically: true, encoding: .utf8)
                 try await serve(in: folder, of: world, "htpasswd: {realm: test, path: \(folder)/users}", body)
@@ -40,7 +40,7 @@ package struct ImageRegistry: Sendable {
         }
     }
 
-    /// Runs the body while tokens are given at a URL.
+    /// Runs the body while a service issues tokens at a URL.
     private static func withTokens(in folder: String, _ body: (String) async throws -> Void) async throws {
         try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
         let script = Built.checkout + "/Tests/TestSupport/Scripts/registry-tokens"
@@ -71,12 +71,12 @@ package struct ImageRegistry: Sendable {
         }
     }
 
-    /// Calls the helper as docker does.
+    /// Runs the helper as docker does.
     package func helper(_ verb: String, _ input: String) async throws -> Ended {
         try await world.runInside("\(world.folder)/bin/docker-credential-lanyard", [verb], input: input)
     }
 
-    /// The status and scopes of each token that was asked for.
+    /// Returns the status and scopes of each token request.
     package func tokenLog() throws -> [String] {
         try String(contentsOfFile: world.folder + "/registry/token-log", encoding: .utf8)
             .split(separator: "\n").map(String.init)

@@ -1,23 +1,23 @@
 import Foundation
 
-/// A real KeePassXC that provides the Secret Service on a world's bus, with a database of its own; it draws on no display.
+/// A real KeePassXC with its own database, which provides the Secret Service on a world's bus; it needs no display.
 package struct KeePassXC {
     private let world: World
     private static let password = "staple"
     private static let collection = "/org/freedesktop/secrets/collection/secrets"
 
-    /// Runs the body while KeePassXC serves an open database in a world that has no other provider.
+    /// Runs the body while KeePassXC serves an open database in a world without another provider.
     package static func with(_ body: @Sendable (World, KeePassXC) async throws -> Void) async throws {
         try await World.with(.noProvider) { world in
             let provider = KeePassXC(world: world)
             let database = try await provider.makeDatabase()
-            // If another instance of the same user shows in its temporary directory, it does not start.
+            // It doesn't start if its temporary directory shows another instance of the same user.
             let further = ["QT_QPA_PLATFORM": "offscreen", "TMPDIR": world.folder + "/keepassxc"]
             _ = try await TestSupport.with(
                 "/usr/bin/keepassxc", ["--pw-stdin", database], input: "\(Self.password)\n",
                 environment: world.environment.merging(further) { $1 }
             ) {
-                // It shows the database first and opens it afterwards.
+                // It first shows the database and then opens it.
                 try await provider.eventually("KeePassXC serves its open database") {
                     try await provider.property("Locked", of: Self.collection).contains("boolean false")
                 }
@@ -39,7 +39,7 @@ package struct KeePassXC {
         }
     }
 
-    /// Makes the database and what KeePassXC needs to serve it; gives its path.
+    /// Creates the database and KeePassXC's configuration; returns the database's path.
     private func makeDatabase() async throws -> String {
         let folder = world.folder + "/keepassxc"
         let settings = world.folder + "/config/keepassxc"
@@ -83,7 +83,7 @@ package struct KeePassXC {
         throw KeePassXCError("waited in vain: \(what)")
     }
 
-    /// The Secret Service on, and no window in the way of it.
+    /// The settings that turn on the Secret Service and suppress dialogs.
     private static let settings = """
         [General]
         ConfigVersion=2
@@ -97,7 +97,7 @@ package struct KeePassXC {
         CheckForUpdates=false
         """
 
-    /// An empty database whose only group is exposed to the Secret Service.
+    /// An empty database, whose only group is exposed to the Secret Service.
     private static let database = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
         <KeePassFile>
@@ -116,7 +116,7 @@ package struct KeePassXC {
         """
 }
 
-/// KeePassXC did not do what a test needs.
+/// KeePassXC didn't do what a test requires.
 package struct KeePassXCError: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A user namespace, whose users have kernel keyrings of their own; Seclusion makes it and goes into it.
+/// A user namespace, whose users have kernel keyrings of their own; Seclusion creates and enters it.
 final class KernelKeys: Sendable {
     private let holder: Process
     private let input: Pipe
@@ -18,14 +18,14 @@ final class KernelKeys: Sendable {
         guard try output.fileHandleForReading.read(upToCount: 1) != nil else { throw NoNamespace() }
     }
 
-    /// What a program is run by that is to have these keys.
+    /// The command prefix that gives a program these keys.
     var command: [String] { [Built.folder + "/Seclusion", "enter=\(holder.processIdentifier)"] }
 
     func release() {
-        // Not SIGTERM, which the threads of Swift's tasks, and so their children, have blocked.
+        // Not SIGTERM: the threads of Swift's tasks block it, and so do their children.
         kill(holder.processIdentifier, SIGKILL)
     }
 }
 
-/// The kernel makes no user namespace for us.
+/// The kernel permits no user namespace.
 struct NoNamespace: Error {}

@@ -5,31 +5,31 @@ internal import SystemPackage
 /// A real gnome-keyring-daemon on a private bus, in a throwaway home.
 ///
 /// ## States
-/// Each of the states a person's keyring can be in is made for real: a locked one is locked through the Secret Service,
-/// one that hangs is a stopped daemon that still owns its name.
+/// Every state is real: a locked keyring has been locked through the Secret Service, and one that hangs is a stopped
+/// daemon that still owns its name.
 ///
 /// ## Lifetime
-/// Everything that is started ends with the body, whether it returns or throws. Nothing is shared between two fixtures,
-/// so that tests can run side by side. libsecret holds one connection for each process: operations on a fixture's
-/// keyring run in child processes, with ``environment``.
+/// All started processes end with the body, whether it returns or throws. Fixtures share nothing, so tests can run
+/// concurrently. libsecret keeps one connection per process, so operations on a fixture's keyring run in child
+/// processes, with ``environment``.
 package struct KeyringFixture: Sendable {
-    /// What a keyring can be like.
+    /// The state of a keyring.
     package enum State: String, Sendable, CaseIterable {
-        /// The login keyring is there and unlocked.
+        /// The login keyring exists and is unlocked.
         case unlocked
-        /// It was unlocked and is locked again.
+        /// It was unlocked and has been locked again.
         case locked
-        /// It is on disk, and nobody unlocked it since the daemon started.
+        /// It is on disk, but hasn't been unlocked since the daemon started.
         case neverUnlocked
-        /// The daemon runs; the user never had a keyring.
+        /// The daemon runs, but the user has never had a keyring.
         case noKeyring
-        /// No bus is announced.
+        /// No bus address is set.
         case noBus
-        /// The announced address leads nowhere.
+        /// There is no bus at the address.
         case staleBus
-        /// There is a bus, and nothing on it provides the Secret Service.
+        /// There is a bus, but no provider of the Secret Service on it.
         case noProvider
-        /// The daemon owns its name and does not answer.
+        /// The daemon owns its name, but doesn't answer.
         case hung
     }
 
@@ -38,7 +38,7 @@ package struct KeyringFixture: Sendable {
 
     /// The fixture's directory.
     package let scratch: ScratchDirectory
-    /// The environment that processes need to see this keyring and nothing else.
+    /// The environment in which processes see only this keyring.
     package let environment: [String: String]
 
     /// Runs the body with a keyring in the given state.
@@ -62,7 +62,7 @@ package struct KeyringFixture: Sendable {
         }
     }
 
-    /// Runs a process that sees this keyring; see ``TestSupport/run(_:_:input:environment:folder:timeout:)``.
+    /// Runs a process with this keyring; see ``TestSupport/run(_:_:input:environment:folder:timeout:)``.
     package func run(
         _ executable: String, _ arguments: [String] = [], environment extra: [String: String] = [:], input: String = ""
     ) async throws -> Ended {
@@ -72,7 +72,7 @@ package struct KeyringFixture: Sendable {
 }
 
 extension KeyringFixture {
-    /// Locks the login keyring, as a person or a screen saver does.
+    /// Locks the login keyring, as a user or a screen saver does.
     package func lock() async throws {
         let result = try await send(
             to: "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock",
@@ -80,34 +80,34 @@ extension KeyringFixture {
         guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
     }
 
-    /// Ends the daemon; the bus starts another for the next call, which has never been unlocked.
+    /// Kills the daemon; on the next call, the bus starts another one, which has never been unlocked.
     package func endProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
         kill(provider, SIGKILL)
         while try await self.provider() == provider { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    /// Waits for a process that provides the Secret Service.
+    /// Waits for a provider of the Secret Service.
     package func awaitProvider() async throws {
         try await eventually("a provider") { try await provider() != nil }
     }
 
-    /// Stops the daemon in the middle of whatever it does; it keeps its name.
+    /// Suspends the daemon wherever it is; it keeps its name.
     package func suspendProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
         kill(provider, SIGSTOP)
     }
 
-    /// Lets a provider that was suspended go on.
+    /// Resumes a suspended provider.
     package func resumeProvider() async throws {
         if let provider = try await provider() { kill(provider, SIGCONT) }
     }
 
-    /// Starts a daemon and lets it make or unlock the login keyring.
+    /// Starts a daemon that creates or unlocks the login keyring.
     package func unlock() async throws {
-        // Once in a great while a daemon comes up without having unlocked anything.
+        // Very rarely, a daemon starts without unlocking anything.
         for replacing in [[], ["--replace"]] {
-            // The password must not end in a line feed, which would count.
+            // The password must not end with a line feed, which would be part of it.
             _ = try await Subprocess.run(
                 .path("/usr/bin/gnome-keyring-daemon"),
                 arguments: Arguments(replacing + ["--unlock", "--components=secrets"]),
@@ -142,7 +142,7 @@ extension KeyringFixture {
         }
     }
 
-    /// The process that provides the Secret Service; nil if none does.
+    /// Returns the process that provides the Secret Service; nil if none does.
     private func provider() async throws -> pid_t? {
         let result = try await send(
             to: "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID",
@@ -150,7 +150,7 @@ extension KeyringFixture {
         return result.output.split(separator: " ").last.flatMap { pid_t($0.filter(\.isNumber)) }
     }
 
-    /// The gnome-keyring-daemon that has this home's control socket, found without a process; nil if there is none.
+    /// Returns the gnome-keyring-daemon at this home's control socket, without running a program; nil if there is none.
     private func daemon() -> pid_t? {
         let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard connection >= 0 else { return nil }
@@ -177,12 +177,12 @@ extension KeyringFixture {
 }
 
 extension KeyringFixture {
-    /// Runs the body with a bus; ends the bus and the provider it started.
+    /// Runs the body with a bus; then ends the bus and the provider that it started.
     private func withBus<Result: Sendable>(
         providers: Bool, at address: String, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        // A service that the bus starts has the bus's environment.
+        // Services started by the bus inherit the bus's environment.
         let configuration = providers ? "--session" : "--config-file=" + (try emptyConfiguration())
         return try await TestSupport.with(
             "/usr/bin/dbus-daemon", [configuration, "--nofork", "--nopidfile", "--address=" + address],
@@ -204,7 +204,7 @@ extension KeyringFixture {
         }.result
     }
 
-    /// A bus that knows of no services.
+    /// Creates the configuration of a bus without services.
     private func emptyConfiguration() throws -> String {
         try scratch.write(
             """
@@ -232,9 +232,9 @@ extension KeyringFixture {
     }
 }
 
-/// Why a fixture could not be set up.
+/// The reason why a fixture couldn't be set up.
 package struct KeyringFixtureError: Error, CustomStringConvertible {
-    /// What went wrong.
+    /// The reason.
     package let description: String
 
     init(_ description: String) {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A real pypiserver on a loopback port, with one package, that wants a password.
+/// A real pypiserver on a loopback port, with one package and a password.
 package struct PackageIndex: Sendable {
-    /// The folder with its files.
+    /// The folder of its files.
     package let folder: String
     /// The server's URL.
     package let root: String
     /// The URL of the index for pip.
     package var url: String { root + "simple/" }
 
-    /// Runs the body while an index serves that takes this password from any user.
+    /// Runs the body while an index accepts this password from any user.
     package static func with(
         password: String, in world: World, _ body: @Sendable (PackageIndex) async throws -> Void
     ) async throws {
@@ -25,7 +25,7 @@ package struct PackageIndex: Sendable {
         }
     }
 
-    /// Takes another password from now on.
+    /// Changes the accepted password.
     package func take(_ password: String) throws {
         try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
     }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Waits for a server that writes its port to a file: the number that stands there, or behind some text.
+/// Waits for a server that writes its port to a file, and returns the port: the whole contents, or the part after a
+/// prefix.
 ///
-/// - Throws: ``WorldError`` with what is in the file, if no port is.
+/// - Throws: ``WorldError`` with the file's contents if they aren't a port.
 package func port(in file: String, after text: String = "") async throws -> String {
     for _ in 0..<1200 {
         let written = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""

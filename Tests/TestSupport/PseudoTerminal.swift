@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A terminal with a person in front of it, for one program after the other.
+/// A terminal with a simulated user, for one program after another.
 package final class PseudoTerminal: Sendable {
-    /// What its user sees and types on.
+    /// The user's end.
     private let person: FileDescriptor
-    /// What programs have; held open here, so that it stays when they end.
+    /// The programs' end; it is kept open so that the terminal outlives each program.
     private let program: FileDescriptor
     private let path: String
     private let screen = Mutex("")
@@ -14,7 +14,7 @@ package final class PseudoTerminal: Sendable {
     /// TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
     private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
-    /// A terminal of a size.
+    /// Creates a terminal of this size.
     package init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
         person = try FileDescriptor.open("/dev/ptmx", .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
         var (number, isLocked): (CInt, CInt) = (0, 0)
@@ -32,9 +32,9 @@ package final class PseudoTerminal: Sendable {
         try? program.close()
     }
 
-    /// Runs a program whose stderr and controlling terminal this is, while the person does their part.
+    /// Runs a program with this terminal as its stderr and controlling terminal, while the body acts as the user.
     ///
-    /// stdin is the input if there is one, as when git asks; stdout is collected as it is for any other program.
+    /// stdin is `input` if given, as when git runs a helper. stdout is captured as for any other program.
     @discardableResult
     package func run(
         _ command: String, _ arguments: [String], input: String? = nil, environment: [String: String],
@@ -61,7 +61,7 @@ package final class PseudoTerminal: Sendable {
             var ended: Ended?
             for try await result in group { ended = result ?? ended }
             guard let ended else { throw Errno.noChildProcess }
-            // What was still on its way to the screen comes before this, which no program writes.
+            // Wait for pending output by writing a byte that no program writes.
             try program.writeAll([0])
             try await ends("\0")
             reader.cancel()
@@ -71,21 +71,21 @@ package final class PseudoTerminal: Sendable {
         }
     }
 
-    /// All that was written to the screen so far, escape codes and all.
+    /// Everything written to the screen so far, including escape codes.
     package var written: String { screen.withLock { $0 } }
 
-    /// All that was written, without escape codes and with plain line ends.
+    /// Everything written to the screen, without escape codes and with plain line endings.
     package var text: String { Self.text(written) }
 
-    /// The lines that are on the screen: what a status line was erased with is gone from them.
+    /// The visible lines on the screen; erased status lines are removed.
     package var lines: [String] {
-        // By scalars: a carriage return and a line feed are one character.
+        // Match by scalars, because a carriage return and a line feed form one character.
         let whole = written.replacing(#/[^\n]*\r\u{1B}\[K/#.matchingSemantics(.unicodeScalar), with: "")
         return Self.text(whole).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     private static func text(_ written: String) -> String {
-        // A link's codes end with those of its end (OSC 8), others with a letter.
+        // A link's codes end with the terminator of OSC 8, others with a letter.
         var text = ""
         var isEscape = false
         for scalar in written.replacing(#/\u{1B}\]8;;[^\u{1B}]*\u{1B}\\/#, with: "").unicodeScalars where scalar != "\r"
@@ -97,7 +97,7 @@ package final class PseudoTerminal: Sendable {
         return text
     }
 
-    /// Waits until the screen says something.
+    /// Waits until the screen contains a text.
     package func sees(_ words: String, within patience: Duration = .seconds(60)) async throws {
         let end = ContinuousClock.now + patience
         while !text.contains(words) {
@@ -106,7 +106,7 @@ package final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Waits until the last that is on the screen is this.
+    /// Waits until the screen ends with a text.
     package func ends(_ words: String, within patience: Duration = .seconds(60)) async throws {
         let end = ContinuousClock.now + patience
         while !written.hasSuffix(words) {
@@ -115,15 +115,15 @@ package final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Types, or pastes; `\u{3}` is Ctrl-C.
+    /// Types or pastes keys; `\u{3}` is Ctrl-C.
     package func type(_ keys: String) throws {
         try person.writeAll(Array(keys.utf8))
     }
 
-    /// The program in the foreground.
+    /// The process group in the foreground.
     package var foreground: Int32 { tcgetpgrp(person.rawValue) }
 
-    /// Whether the terminal edits and echoes lines by itself, as it did before any program.
+    /// Whether the terminal edits and echoes lines itself, as it did before any program ran.
     package var isAsItWas: Bool {
         var settings = termios()
         guard tcgetattr(program.rawValue, &settings) == 0 else { return false }
@@ -145,14 +145,14 @@ package final class PseudoTerminal: Sendable {
                 return
             }
             pending += chunk[..<count]
-            // A character may come in two parts.
+            // A character may arrive in two parts.
             guard let whole = String(validating: pending, as: UTF8.self) else { continue }
             pending = []
             screen.withLock { $0 += whole }
         }
     }
 
-    /// The screen never said what was waited for.
+    /// The expected text never appeared on the screen.
     package struct Unseen: Error {
         let words: String
         let screen: String

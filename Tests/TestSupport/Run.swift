@@ -2,9 +2,9 @@ import Glibc
 import Subprocess
 import SystemPackage
 
-/// How a program ended and what it printed.
+/// A program's exit status and output.
 package struct Ended: Sendable, CustomStringConvertible {
-    /// The exit status; if a signal ended it, the signal's number, negative.
+    /// The exit status, or the negative number of the signal that ended it.
     package let status: Int32
     /// Its standard output.
     package let output: String
@@ -15,18 +15,18 @@ package struct Ended: Sendable, CustomStringConvertible {
 
     package var description: String { "status \(status)\nstdout: \(output)\nstderr: \(errors)" }
 
-    /// stdout's lines.
+    /// The lines of stdout.
     package var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// The value of a `key=value` line of stdout.
+    /// Returns the value of a `key=value` line of stdout.
     package func value(_ key: String) -> String? {
         lines.first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.utf8.count + 1)) }
     }
 }
 
-/// Runs a program in exactly this environment and waits for it.
+/// Runs a program in exactly this environment and waits for it to exit.
 ///
-/// A program that takes longer than `timeout` is killed with its children, and the status is -9.
+/// A program that exceeds `timeout` is killed with its children; its status is -9.
 package func run(
     _ program: String, _ arguments: [String], input: String = "", environment: [String: String], folder: String? = nil,
     timeout: Duration = .seconds(90)
@@ -35,7 +35,7 @@ package func run(
         program, arguments, bytes: Array(input.utf8), environment: environment, folder: folder, timeout: timeout)
 }
 
-/// Runs a program on input that need not be text.
+/// Runs a program with binary input.
 package func run(
     _ program: String, _ arguments: [String], bytes: [UInt8], environment: [String: String], folder: String? = nil,
     timeout: Duration = .seconds(90)
@@ -66,11 +66,11 @@ package func run(
     }
 }
 
-/// Runs a program in exactly this environment while the body does, and ends it then; gives the body's result and the program's
-/// status, as ``Ended`` has it.
+/// Runs a program in exactly this environment while the body runs, and then ends it; returns the body's result and the
+/// program's status, as in ``Ended``.
 ///
-/// What it prints goes to a file, or nowhere. Foundation's `Process` may wait for ever for a program that ended, if many tests run at
-/// once.
+/// Its output goes to a file, or nowhere. This doesn't use Foundation's `Process`, which may wait forever for a program
+/// that has already exited if many tests run concurrently.
 package func with<Result: Sendable>(
     _ program: String, _ arguments: [String] = [], input: String = "", output: String = "/dev/null",
     environment: [String: String], endedBy signal: CInt = SIGKILL, isolation: isolated (any Actor)? = #isolation,
@@ -108,7 +108,7 @@ extension TerminationStatus {
     }
 }
 
-/// A file to read input from: unlike a pipe, a program may end without reading all of it.
+/// Returns a file with the input: unlike with a pipe, a program may exit without reading all of it.
 private func stdin(holding bytes: [UInt8]) throws -> FileDescriptor {
     var template = Array("\(ScratchDirectory.place)/lanyard-input-XXXXXX".utf8CString)
     let number = mkstemp(&template)
@@ -121,7 +121,7 @@ private func stdin(holding bytes: [UInt8]) throws -> FileDescriptor {
 }
 
 extension Environment {
-    /// These variables and no others.
+    /// Returns an environment with only these variables.
     static func exactly(_ variables: [String: String]) -> Environment {
         .custom(Dictionary(uniqueKeysWithValues: variables.map { (Key(stringLiteral: $0.key), $0.value) }))
     }

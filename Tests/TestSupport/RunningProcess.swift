@@ -1,13 +1,13 @@
 import Foundation
 
-/// A process of this machine, as the kernel tells of it.
+/// A process of this machine, as reported by the kernel.
 package struct RunningProcess {
-    /// Its number.
+    /// The process ID.
     package let number: Int32
-    /// Its environment and its command line, as far as they can be read, with spaces between variables and words.
+    /// The environment and command line, as far as they are readable, with spaces between variables and words.
     package let text: String
 
-    /// All that run now.
+    /// All running processes.
     package static var all: [RunningProcess] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.map { number in

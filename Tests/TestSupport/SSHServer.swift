@@ -1,14 +1,14 @@
 import Foundation
 
-/// A real sshd on a port of the loopback, with keys and settings of its own, which lets this user in.
+/// A real sshd on a loopback port with its own keys and settings, which accepts this user.
 package struct SSHServer: Sendable {
-    /// The folder with its files.
+    /// The folder of its files.
     package let folder: String
     private let port: Int
-    /// Where sshd is; it has to be run by its whole path.
+    /// The path of sshd, which must be run by its absolute path.
     package static let program = "/usr/sbin/sshd"
 
-    /// Whether sshd and ssh are there, and sshd can run.
+    /// Whether sshd and ssh are installed, and sshd can run.
     package static let isInstalled: Bool = {
         let files = FileManager.default
         if geteuid() == 0 { try? files.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true) }
@@ -16,7 +16,7 @@ package struct SSHServer: Sendable {
             && (geteuid() != 0 || files.fileExists(atPath: "/run/sshd"))
     }()
 
-    /// Runs the body while a server serves; `further` are lines of its settings.
+    /// Runs the body while a server runs; `further` are additional lines of its settings.
     package static func with(
         _ further: String = "", in parent: String, _ body: @Sendable (SSHServer) async throws -> Void
     ) async throws {
@@ -30,7 +30,7 @@ package struct SSHServer: Sendable {
             guard made.status == 0 else { throw SSHFailure(text: made.description) }
         }
         try FileManager.default.copyItem(atPath: "\(folder)/user.pub", toPath: "\(folder)/authorized_keys")
-        // Another may take the port before sshd does: then another is tried.
+        // If another program takes the port first, try another one.
         for _ in 0..<20 {
             let port = Int.random(in: 20_000..<60_000)
             try """
@@ -65,7 +65,7 @@ package struct SSHServer: Sendable {
                 let server = SSHServer(folder: folder, port: port)
                 for _ in 0..<200 {
                     if try TCPPort.isOpen(port) {
-                        // It is ours, and lets us in.
+                        // The server is ours, and accepts this user.
                         guard try await server.run("true").status == 0 else { return false }
                         try await body(server)
                         return true
@@ -79,17 +79,17 @@ package struct SSHServer: Sendable {
         throw SSHFailure(text: "sshd does not serve")
     }
 
-    /// The arguments of ssh for the host `devbox`, before the command.
+    /// Returns the arguments of ssh for the host `devbox`, before the command.
     package func arguments(_ options: [String]) -> [String] { ["-F", "\(folder)/ssh_config"] + options + ["devbox"] }
 
-    /// Runs a shell's command there.
+    /// Runs a shell command on the server.
     package func run(_ command: String, _ options: [String] = []) async throws -> Ended {
         try await TestSupport.run(
             "/usr/bin/ssh", arguments(options) + [command], environment: ["PATH": "/usr/bin:/bin", "HOME": folder])
     }
 }
 
-/// Why there is no sshd.
+/// The reason why sshd didn't start.
 struct SSHFailure: Error {
     let text: String
 }

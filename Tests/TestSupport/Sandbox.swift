@@ -1,8 +1,8 @@
 import Foundation
 
-/// A running sandbox and its control interface.
+/// A running sandbox and its control API.
 package final class Sandbox: Sendable {
-    /// One request that it served.
+    /// A logged request.
     package struct Request: Decodable, Sendable, CustomStringConvertible {
         /// `GET` or `POST`.
         package let method: String
@@ -12,17 +12,17 @@ package final class Sandbox: Sendable {
         package let path: String
         /// The answer's status.
         package let status: Int
-        /// What the form asks for a token by, if it does.
+        /// The form's grant type; nil if there is none.
         package let grantType: String?
-        /// How the request proved who sent it, such as `Bearer`.
+        /// The authentication scheme of the request, such as `Bearer`; nil if there was none.
         package let authorization: String?
-        /// Who asked, as far as the request proved that.
+        /// The user of the request, if it was authenticated.
         package let user: String?
         /// The URL's query.
         package let query: [String: String]?
         /// The form, without its secrets.
         package let form: [String: String]?
-        /// The headers that a machine's platform looks at, without secrets.
+        /// The headers that a machine's platform checks, without secrets.
         package let headers: [String: String]?
 
         package var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
@@ -33,17 +33,17 @@ package final class Sandbox: Sendable {
         }
     }
 
-    /// The folder with all that the sandbox makes.
+    /// The sandbox's folder.
     package let folder: String
     private let description: SandboxDescription
 
     /// The password of every user.
     package static let password = "lanyard"
 
-    /// Starts a sandbox in a folder and waits until it serves; `people` changes the users file that it begins with.
+    /// Starts a sandbox in a folder and waits until it is ready; `people` changes its initial users file.
     package init(folder: String, people: ((String) -> String)? = nil) async throws {
         if let people {
-            // The first one writes the file, the second reads what has become of it.
+            // The first sandbox writes the file, and the second reads the changed one.
             _ = try await SandboxPool.start(in: folder)
             try await SandboxPool.stop(in: folder)
             let file = folder + "/users.toml"
@@ -54,7 +54,7 @@ package final class Sandbox: Sendable {
         self.folder = folder
     }
 
-    /// Closes its ports.
+    /// Stops the sandbox, which closes its ports.
     package func stop() async {
         try? await SandboxPool.stop(in: folder)
     }
@@ -67,47 +67,47 @@ package final class Sandbox: Sendable {
     package var exchanges: String { description.exchanges }
     /// The certificate to trust.
     package var caFile: String { description.caFile }
-    /// The application of workforce tenants.
+    /// The client ID for workforce tenants.
     package var clientID: String { description.clientID }
-    /// The application of the B2C tenant.
+    /// The client ID for the B2C tenant.
     package var b2cClientID: String { description.b2cClientID }
 
-    /// The application that signs in without a person.
+    /// The application that signs in without a user.
     package var application: SandboxDescription.Application { description.application }
 
-    /// What gives machines in Azure their tokens.
+    /// The platforms with managed identities.
     package var machine: SandboxDescription.Machine { description.machine }
 
-    /// The plain OpenID Connect issuer.
+    /// The standard OpenID Connect issuer.
     package var issuer: SandboxDescription.Host { description.issuer }
-    /// The host that works as GitHub does.
+    /// The host that behaves like GitHub.
     package var forge: SandboxDescription.Host { description.forge }
-    /// The host that works as Gitea does.
+    /// The host that behaves like Gitea.
     package var gitea: SandboxDescription.Host { description.gitea }
 
     /// `host:port` of the resources.
     package var resourceHost: String { String(resource.dropFirst("https://".count)) }
 
-    /// What was asked of the authority since the log was last cleared, less the control interface's own requests.
+    /// Returns the requests to the authority since the log was last cleared, except for those of the control API.
     package func authorityRequests() async throws -> [Request] {
         try await requests().filter { $0.host == "authority" && !$0.path.hasPrefix("/_sandbox") }
     }
 
-    /// What was asked of the machine's platform since the log was last cleared.
+    /// Returns the requests to the machine's platform since the log was last cleared.
     package func machineRequests() async throws -> [Request] { try await requests().filter { $0.host == "machine" } }
 
-    /// Everything that was asked since the log was last cleared.
+    /// Returns all requests since the log was last cleared.
     package func requests() async throws -> [Request] {
         try JSONDecoder().decode([Request].self, from: Data(try await control("GET", "log").utf8))
     }
 
-    /// Forgets the requests so far.
+    /// Clears the log.
     package func clearLog() async throws { _ = try await control("DELETE", "log") }
-    /// Changes settings, a JSON object.
+    /// Changes settings, given as a JSON object.
     package func set(_ settings: String) async throws { _ = try await control("POST", "settings", settings) }
-    /// Plans something that goes wrong.
+    /// Injects a fault, given as a JSON object.
     package func fault(_ fault: String) async throws { _ = try await control("POST", "faults", fault) }
-    /// Waits until a request is kept waiting by a fault with `hold`; it goes on when the faults are cleared.
+    /// Waits until a fault with `hold` holds a request; the request continues when the faults are cleared.
     ///
     /// - Throws: `SandboxError.nothingHeld` after two minutes.
     package func untilHeld() async throws {
@@ -117,12 +117,12 @@ package final class Sandbox: Sendable {
             try await Task.sleep(for: .milliseconds(50))
         }
     }
-    /// Lets everything go right again.
+    /// Clears all faults.
     package func clearFaults() async throws { _ = try await control("DELETE", "faults") }
-    /// Makes refresh tokens and sessions invalid: all, or those of a user.
+    /// Revokes refresh tokens and sessions: all, or those of a user.
     package func revoke(_ what: String = "{}") async throws { _ = try await control("POST", "revoke", what) }
 
-    /// An assertion as a job of the sandbox's issuer has it.
+    /// Returns an assertion for a job of the sandbox's issuer.
     package func assertion() async throws -> String {
         let answer = try await control("POST", "assertion")
         return answer.split(separator: "\"").map(String.init).first { $0.hasPrefix("ey") } ?? ""
@@ -140,23 +140,23 @@ package final class Sandbox: Sendable {
     }
 }
 
-/// What a sandbox didn't do.
+/// A failure of the sandbox.
 package enum SandboxError: Error {
-    /// The control interface refused something.
+    /// The control API refused a request.
     case control(String)
-    /// No request came that a fault was to keep waiting.
+    /// No request arrived for a fault with `hold`.
     case nothingHeld
 }
 
 extension [Sandbox.Request] {
-    /// What the sign-in pages were asked for, one by one.
+    /// The parameters of each request for a sign-in page.
     package var signIns: [[String: String]] {
         filter { $0.method == "GET" && $0.path.hasSuffix("/authorize") }.map { $0.query ?? [:] }
     }
 
-    /// The paths that refresh tokens were redeemed at.
+    /// The paths of all requests that redeemed a refresh token.
     package var renewals: [String] { filter { $0.grantType == "refresh_token" }.map(\.path) }
 
-    /// How often a grant was asked for.
+    /// Returns how often a grant was requested.
     package func count(grant: String) -> Int { count { $0.grantType == grant } }
 }

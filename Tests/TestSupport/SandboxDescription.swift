@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Where a sandbox serves and whom it knows, as it says itself once it serves.
+/// A sandbox's addresses and identities, which it writes to a file once it is ready.
 package struct SandboxDescription: Decodable, Sendable {
     /// The authority's URL.
     package let authority: String
@@ -10,36 +10,36 @@ package struct SandboxDescription: Decodable, Sendable {
     package let exchanges: String
     /// The file with the certificate to trust.
     package let caFile: String
-    /// What opens the control interface.
+    /// The token for the control API.
     package let controlToken: String
-    /// The application of workforce tenants.
+    /// The client ID for workforce tenants.
     package let clientID: String
-    /// The application of the B2C tenant.
+    /// The client ID for the B2C tenant.
     package let b2cClientID: String
-    /// The plain OpenID Connect issuer.
+    /// The standard OpenID Connect issuer.
     package let issuer: Host
-    /// The host that works as GitHub does.
+    /// The host that behaves like GitHub.
     package let forge: Host
-    /// The host that works as Gitea does.
+    /// The host that behaves like Gitea.
     package let gitea: Host
 
-    /// The application that signs in without a person.
+    /// The application that signs in without a user.
     package let application: Application
 
-    /// What gives machines in Azure their tokens.
+    /// The platforms with managed identities.
     package let machine: Machine
 
-    /// A machine in Azure that this computer can be, on each platform that the sandbox knows.
+    /// A simulated machine in Azure, on each platform that the sandbox supports.
     package struct Machine: Decodable, Sendable {
-        /// The variables that a platform gives its machines, by the platform's name.
+        /// The variables of each platform, by the platform's name.
         package let platforms: [String: [String: String]]
-        /// The client ID of the identity that was assigned to it.
+        /// The client ID of the user-assigned identity.
         package let clientID: String
         /// The object ID of that identity.
         package let objectID: String
         /// The resource ID of that identity.
         package let resourceID: String
-        /// The folder that such a machine has at `/var/opt/azcmagent/tokens`.
+        /// The folder that stands for `/var/opt/azcmagent/tokens`.
         package let arcKeys: String
 
         private enum CodingKeys: String, CodingKey {
@@ -51,7 +51,7 @@ package struct SandboxDescription: Decodable, Sendable {
         }
     }
 
-    /// An application, and what proves it.
+    /// An application and its credentials.
     package struct Application: Decodable, Sendable {
         /// Its client ID.
         package let clientID: String
@@ -59,9 +59,9 @@ package struct SandboxDescription: Decodable, Sendable {
         package let secret: String
         /// The file with its certificate and key.
         package let certificate: String
-        /// Where assertions about it are asked for, as in GitHub Actions.
+        /// The URL for requesting assertions about it, as in GitHub Actions.
         package let requestURL: String
-        /// What is shown there.
+        /// The token for those requests.
         package let requestToken: String
 
         private enum CodingKeys: String, CodingKey {
@@ -72,17 +72,17 @@ package struct SandboxDescription: Decodable, Sendable {
         }
     }
 
-    /// A host that signs people in by itself.
+    /// A host with its own sign-in.
     package struct Host: Decodable, Sendable {
-        /// Its URL, which is the issuer's identifier too.
+        /// Its URL, which is also the issuer's identifier.
         package let url: String
-        /// The client without a secret; the forge's OAuth app, which needs one unless it signs in by a device code.
+        /// The public client; for the forge, its OAuth app, which needs a secret except for device codes.
         package let clientID: String
-        /// The issuer's or Gitea's client that has a secret.
+        /// The issuer's or Gitea's client with a secret.
         package let confidentialClientID: String?
         /// The forge's GitHub App.
         package let appClientID: String?
-        /// The secret of those clients that have one.
+        /// The client secret of the clients that have one.
         package let clientSecret: String
 
         private enum CodingKeys: String, CodingKey {
@@ -102,7 +102,7 @@ package struct SandboxDescription: Decodable, Sendable {
         case b2cClientID = "b2c_client_id"
     }
 
-    /// Waits until the sandbox that was started in a folder serves.
+    /// Waits until the sandbox in a folder is ready.
     ///
     /// - Throws: `SandboxDidNotStart` after a minute.
     package init(at folder: String) async throws {
@@ -119,5 +119,5 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 }
 
-/// A sandbox that does not come up.
+/// The sandbox didn't start in time.
 package struct SandboxDidNotStart: Error {}

@@ -1,14 +1,14 @@
 import Foundation
 import SystemPackage
 
-/// One process that serves every sandbox of a run: each has a folder, ports, people, faults and a log of its own.
+/// One process that runs all sandboxes of a test run; each has its own folder, ports, users, faults and log.
 ///
-/// What they share is what takes long to make: the process, the keys and the certificates.
+/// They share what takes long to create: the process, the keys and the certificates.
 package actor SandboxPool {
     private static let shared = SandboxPool()
     private var commands: FileDescriptor?
 
-    /// Runs the body with a sandbox in a folder; users of its own are those that the folder's users.toml names.
+    /// Runs the body with a sandbox in a folder; if the folder has a users.toml, it defines the users.
     package static func with<Result: Sendable>(
         folder: String, _ body: @Sendable (SandboxDescription) async throws -> Result
     ) async throws -> Result {
@@ -23,13 +23,13 @@ package actor SandboxPool {
         }
     }
 
-    /// Starts a sandbox in a folder and waits until it serves.
+    /// Starts a sandbox in a folder and waits until it is ready.
     package static func start(in folder: String) async throws -> SandboxDescription {
         try await shared.tell("start \(folder)")
         return try await SandboxDescription(at: folder)
     }
 
-    /// Ends the sandbox in a folder, and waits until its ports are closed; nothing if it has ended already.
+    /// Stops the sandbox in a folder and waits until its ports are closed; does nothing if it has already stopped.
     package static func stop(in folder: String) async throws {
         try await shared.tell("stop \(folder)")
         for _ in 0..<1000 where FileManager.default.fileExists(atPath: folder + "/sandbox.json") {
@@ -43,9 +43,9 @@ package actor SandboxPool {
         try commands.writeAll("\(command)\n".utf8)
     }
 
-    /// Starts the process, which ends when this one does: that closes its input.
+    /// Starts the process, which exits with this one because its input is closed then.
     private func launch() throws -> FileDescriptor {
-        // A child of another test's must not keep it open.
+        // The child of another test must not keep the pipe open.
         let pipe = try FileDescriptor.pipe(options: .closeOnExec)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Built.sandbox)

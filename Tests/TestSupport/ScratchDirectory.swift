@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SystemPackage
 
-/// A directory of its own for one test, with a home and the XDG directories in it; removed when the test ends.
+/// A directory for one test, with a home and the XDG directories in it; removed when the test ends.
 package struct ScratchDirectory: Sendable {
-    /// Where the directories are made: in memory, if there is room and programs may run there, since disks take their time.
+    /// The parent of the directories: in memory if there is room and programs may run there, because disks are slow.
     package static let place: String = {
         let memory = "/dev/shm"
-        // ST_NOEXEC, as statvfs(3) has it.
+        // ST_NOEXEC, as defined in statvfs(3).
         let noExec: UInt = 8
         var status = statvfs()
         let isUsable =
@@ -35,7 +35,7 @@ package struct ScratchDirectory: Sendable {
         for name in ["home", "data", "run", "cache", "config"] { mkdir(path + "/" + name, 0o700) }
     }
 
-    /// The environment of a process that must see nothing of the person's own.
+    /// An environment without anything of the user's own.
     package var environment: [String: String] {
         [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": path + "/home", "LANG": "C.UTF-8",
@@ -44,7 +44,7 @@ package struct ScratchDirectory: Sendable {
         ]
     }
 
-    /// Writes a file into the directory and gives its path.
+    /// Writes a file to the directory and returns its path.
     package func write(_ text: String, to name: String) throws -> String {
         let file = try FileDescriptor.open(
             FilePath(path + "/" + name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)

@@ -1,29 +1,29 @@
 import Foundation
 import SystemPackage
 
-/// A real OpenID Connect issuer of somebody else's, on a loopback port, over HTTPS.
+/// A real third-party OpenID Connect issuer on a loopback port, over HTTPS.
 ///
-/// script/issuers gets the programs; script/test says in `LANYARD_ISSUERS` where they are.
+/// script/issuers gets the programs; script/test passes their folder in `LANYARD_ISSUERS`.
 package struct ThirdPartyIssuer: Decodable, Sendable {
-    /// Which program it is.
+    /// The issuer's program.
     package enum Kind: String, CaseIterable, Decodable, Sendable { case canaille, glewlwyd, nanoidp }
 
     /// The folder with the programs; nil if script/test couldn't get them.
     package static let programs = ProcessInfo.processInfo.environment["LANYARD_ISSUERS"]
 
-    /// Which program it is.
+    /// The issuer's program.
     package let kind: Kind
-    /// Its identifier, which discovery starts from; glewlwyd's has a path.
+    /// Its identifier, used for discovery; glewlwyd's has a path.
     package let issuer: String
     /// The certificate to trust.
     package let caFile: String
-    /// A public client for authorization codes and refresh tokens and, if the issuer has them, device codes.
+    /// A public client for authorization codes, refresh tokens and, if the issuer supports them, device codes.
     package let clientID: String
-    /// Who signs in, besides `bob`.
+    /// The user who signs in; `bob` is another.
     package let username: String
-    /// The password of everybody.
+    /// The password of all users.
     package let password: String
-    /// The port that the redirect URI is registered with; nil if any will do.
+    /// The port of the registered redirect URI; nil if any port is accepted.
     package let redirectPort: Int?
 
     private enum CodingKeys: String, CodingKey {
@@ -36,13 +36,13 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
     /// A `$BROWSER` that signs in.
     package var browser: String { "\(Self.scripts)/third-party-sign-in \(folder)" }
 
-    /// What lanyard calls who signs in: only one of them tells a client user names.
+    /// lanyard's name for the account; only one of the issuers tells clients the user name.
     package var shownName: String { kind == .nanoidp ? username : "\(username)@example.org" }
 
-    /// Whether it takes tokens back from a client without a secret.
+    /// Whether a public client can revoke tokens.
     package var takesTokensBack: Bool { kind == .nanoidp }
 
-    /// Signs in at the page that has a device's code in its address, and says yes.
+    /// Opens the page with a device's code in its URL, signs in, and approves the device.
     package func approve(at page: String) async throws -> Ended {
         try await run(
             "\(Self.scripts)/third-party-sign-in", [folder, "--device", page], environment: ["PATH": "/usr/bin:/bin"])
@@ -51,17 +51,17 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
     fileprivate static let scripts = Built.checkout + "/Tests/TestSupport/Scripts"
     private var folder: String { URL(fileURLWithPath: caFile).deletingLastPathComponent().path }
 
-    /// An issuer of a kind that serves until the tests end; whoever asks first starts it.
+    /// Returns an issuer of a kind that runs until the tests end; the first caller starts it.
     package static func shared(_ kind: Kind) async throws -> ThirdPartyIssuer {
         try await ThirdPartyIssuers.shared.issuer(kind)
     }
 }
 
-/// The issuers that were started.
+/// The running issuers.
 private actor ThirdPartyIssuers {
     static let shared = ThirdPartyIssuers()
     private var issuers: [ThirdPartyIssuer.Kind: Task<ThirdPartyIssuer, any Error>] = [:]
-    /// What they read from: each ends when that is closed, which the end of this process does.
+    /// The issuers' inputs: each issuer exits when its input is closed, which happens when this process exits.
     private var inputs: [FileDescriptor] = []
 
     func issuer(_ kind: ThirdPartyIssuer.Kind) async throws -> ThirdPartyIssuer {
@@ -78,7 +78,7 @@ private actor ThirdPartyIssuers {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let log = try FileDescriptor.open(
             FilePath(folder + "/log"), .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
-        // A child of another test's must not keep it open.
+        // The child of another test must not keep the pipe open.
         let pipe = try FileDescriptor.pipe(options: .closeOnExec)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: programs + "/python/bin/python3")
@@ -92,7 +92,7 @@ private actor ThirdPartyIssuers {
         return try await started(in: folder)
     }
 
-    /// Waits until the issuer that was started in a folder serves.
+    /// Waits until the issuer in a folder is ready.
     private func started(in folder: String) async throws -> ThirdPartyIssuer {
         for _ in 0..<12000 {
             if let file = FileManager.default.contents(atPath: folder + "/issuer.json") {
@@ -106,7 +106,7 @@ private actor ThirdPartyIssuers {
     }
 }
 
-/// An issuer that doesn't come up.
+/// The issuer didn't start.
 package struct ThirdPartyIssuerError: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The claims of a JSON Web Token, unverified; nil if it is none.
+/// Returns the unverified claims of a JSON Web Token; nil if it isn't one.
 package func claims(of token: String?) -> [String: Any]? {
     guard let parts = token?.split(separator: "."), parts.count == 3 else { return nil }
     var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
@@ -9,6 +9,6 @@ package func claims(of token: String?) -> [String: Any]? {
 }
 
 extension Ended {
-    /// The tenant that issued the token of an answer.
+    /// The tenant that issued the token in the output.
     package var tenant: String? { claims(of: value("password"))?["tid"] as? String }
 }

@@ -8,20 +8,20 @@ extension World {
         try configure(after: "[[forward]]\nname = \"\(name)\"\nurls = [\(list)]\n\(further)\n")
     }
 
-    /// Where a forward's socket is.
+    /// Returns the path of a forward's socket.
     package func agentSocket(_ name: String = "devbox") -> String {
         "\(environment["XDG_RUNTIME_DIR"] ?? folder)/lanyard/agents/\(name)"
     }
 
-    /// Runs the agent while the body does.
+    /// Runs the agent while the body runs.
     ///
-    /// `extra` are its variables, such as a browser; `terminal` is a command that gives it a terminal.
+    /// `extra` are additional variables, such as a browser; `terminal` is a command that gives it a terminal.
     package func withAgent(
         _ extra: [String: String] = [:], at terminal: [String] = [], endedBy signal: CInt = SIGTERM,
         waitingFor name: String = "devbox",
         _ body: @Sendable (FarSide) async throws -> Void
     ) async throws {
-        // Without a terminal, whoever runs the tests.
+        // Without a terminal, detach it from the one that runs the tests.
         let words =
             ["/usr/bin/setsid"] + (kernelKeysCommand ?? []) + terminal + ["\(folder)/bin/lanyard", "agent"]
         _ = try await TestSupport.with(
@@ -32,7 +32,7 @@ extension World {
         }
     }
 
-    /// Waits until something listens at a socket.
+    /// Waits until a process listens on a socket.
     package static func wait(for socket: String) async throws {
         for _ in 0..<1200 {
             if isServed(socket) { return }
@@ -41,7 +41,7 @@ extension World {
         throw NotServed(socket: socket)
     }
 
-    /// Whether something listens at a socket.
+    /// Whether a process listens on a socket.
     package static func isServed(_ socket: String) -> Bool {
         guard let connection = try? LocalConnection(to: socket) else { return false }
         connection.close()
@@ -49,17 +49,17 @@ extension World {
     }
 }
 
-/// Nothing listens there.
+/// No process listens on the socket.
 struct NotServed: Error {
     let socket: String
 }
 
-/// A remote host or a container, as far as programs see one: a home and variables of its own, no keyring and no bus, and nothing of the
-/// near side's but a socket.
+/// A simulated remote host or container: it has its own home and variables, no keyring and no bus, and shares nothing
+/// with the near side but a socket.
 package struct FarSide: Sendable {
-    /// The folder that everything is in.
+    /// The folder that contains everything.
     package let folder: String
-    /// What programs run in.
+    /// The environment for programs.
     package let environment: [String: String]
 
     init(_ world: World, socket: String) throws {
@@ -87,7 +87,7 @@ package struct FarSide: Sendable {
         ]
     }
 
-    /// Runs a program there.
+    /// Runs a program on the far side.
     @discardableResult
     package func run(
         _ program: String, _ arguments: [String], _ extra: [String: String] = [:], input: String = "",
@@ -98,18 +98,18 @@ package struct FarSide: Sendable {
             timeout: timeout)
     }
 
-    /// Runs lanyard there.
+    /// Runs lanyard on the far side.
     @discardableResult
     package func lanyard(
         _ arguments: [String], _ extra: [String: String] = [:], input: String = ""
     ) async throws -> Ended { try await run("\(folder)/bin/lanyard", arguments, extra, input: input) }
 
-    /// `lanyard get` for a URL.
+    /// Runs `lanyard get` for a URL.
     package func get(_ url: String, _ extra: [String: String] = [:], lines: String = "") async throws -> Ended {
         try await lanyard(["get"], extra, input: "url=\(url)\n\(lines)")
     }
 
-    /// The files there that hold a text.
+    /// Returns the files on the far side that contain a text.
     package func files(holding text: String) -> [String] {
         let all = FileManager.default.enumerator(atPath: folder)?.allObjects.compactMap { $0 as? String } ?? []
         return all.filter { path in
@@ -119,11 +119,11 @@ package struct FarSide: Sendable {
     }
 }
 
-/// A connection to a socket in the file system, for what lanyard itself would never send.
+/// A connection to a socket in the file system, for sending what lanyard itself never sends.
 package final class LocalConnection: Sendable {
     private let descriptor: CInt
 
-    /// Connects.
+    /// Connects to the socket.
     package init(to path: String) throws {
         descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -141,14 +141,14 @@ package final class LocalConnection: Sendable {
         }
     }
 
-    /// Sends bytes; false if the other end has closed.
+    /// Sends bytes; returns false if the other end has closed the connection.
     @discardableResult
     package func send(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// What comes until the other end closes; nil if it doesn't within some seconds.
+    /// Returns everything received until the other end closes; nil if it doesn't within the time limit.
     package func rest(within seconds: Int) -> String? {
         var text: [UInt8] = []
         var time = timeval(tv_sec: seconds, tv_usec: 0)
@@ -162,17 +162,17 @@ package final class LocalConnection: Sendable {
         }
     }
 
-    /// Closes it.
+    /// Closes the connection.
     package func close() { Glibc.close(descriptor) }
 }
 
 extension World {
-    /// A far side of an agent, which may not be running.
+    /// Returns the far side of an agent, which need not be running.
     package func farSide(_ forward: String = "devbox") async throws -> FarSide {
         try FarSide(self, socket: agentSocket(forward))
     }
 
-    /// The agent's process, which holds the lock of its folder.
+    /// Returns the agent's process, which holds the lock of its folder.
     package func agentProcess() async throws -> Int32? {
         let folder = "\(environment["XDG_RUNTIME_DIR"] ?? folder)/lanyard/agents"
         for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
@@ -190,13 +190,13 @@ extension World {
         return nil
     }
 
-    /// The user's configuration.
+    /// Returns the user's configuration.
     package func configText() throws -> String { try String(contentsOfFile: configFile, encoding: .utf8) }
 }
 
 /// Ports of the loopback.
 package enum TCPPort {
-    /// Whether something listens there.
+    /// Whether a process listens on a port.
     package static func isOpen(_ port: Int) throws -> Bool {
         let made = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(made) }

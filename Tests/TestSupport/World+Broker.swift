@@ -1,11 +1,11 @@
 import Foundation
 
 extension World {
-    /// Who the broker of ``withBroker(_:_:)`` has signed in.
+    /// The user who is signed in to the broker of ``withBroker(_:_:)``.
     package static let alice = "alice@contoso.example"
 
-    /// Runs the body in a world whose machine has a broker for the sandbox's authority, to which Alice has signed in; lanyard
-    /// knows nothing of her.
+    /// Runs the body in a world with a broker for the sandbox's authority, to which Alice is signed in; lanyard has no
+    /// account of hers.
     ///
     /// The body also gets the environment in which lanyard finds the broker's plugin.
     package static func withBroker(
@@ -40,9 +40,9 @@ extension World {
         return records?.values.first?.compactMapValues { $0 as? String }
     }
 
-    /// Has the plugin that comes with lanyard serve the sandbox's authority.
+    /// Makes the first-party broker plugin serve the sandbox's authority.
     ///
-    /// Gives the variables for that. Without a broker on the bus there is none to ask.
+    /// Returns the variables for that. It doesn't start a broker on the bus.
     package func withBrokersPlugin() throws -> [String: String] {
         let manifest = try String(contentsOfFile: Built.checkout + "/plugins/entra-broker/plugin.toml", encoding: .utf8)
         let host = String(sandbox.authority.dropFirst("https://".count))
@@ -57,7 +57,7 @@ extension World {
 }
 
 extension IdentityBroker {
-    /// Gives tokens that live so long from now on.
+    /// Makes the broker return tokens with this lifetime from now on.
     package func redeeming(lifetime: Int) throws {
         try change { state in
             var redeem = state["redeem"] as? [String: any Sendable] ?? [:]
@@ -66,7 +66,7 @@ extension IdentityBroker {
         }
     }
 
-    /// The reply that the broker refuses with.
+    /// Returns an error reply of the broker.
     package static func error(_ status: Int, _ context: String) -> [String: any Sendable] {
         let error: [String: any Sendable] = [
             "context": context, "errorCode": 0, "status": status, "subStatus": 0, "tag": 1,
@@ -75,7 +75,7 @@ extension IdentityBroker {
     }
 }
 
-/// A world that didn't come to have a broker.
+/// The world couldn't be given a broker.
 private struct BrokerWorldError: Error, CustomStringConvertible {
     let description: String
 }

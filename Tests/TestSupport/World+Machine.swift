@@ -1,12 +1,12 @@
 import Foundation
 
 extension World {
-    /// Where no bus answers, so that there is no keyring, as in a pipeline.
+    /// The variables for a missing bus, and therefore no keyring, as in a pipeline.
     package static let noKeyring = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
 
-    /// Runs the body while this computer has an identity, as App Service gives it one.
+    /// Runs the body while this computer has a managed identity, provided as in App Service.
     ///
-    /// It is the sandbox's application. The body gets the variables that programs find it by.
+    /// The identity is the sandbox's application. The body gets the variables that programs need to find it.
     package func withMachineIdentity(_ body: ([String: String]) async throws -> Void) async throws {
         let header = "the-identity-header"
         let script = Built.checkout + "/Tests/TestSupport/Scripts/machine-identity"

@@ -1,9 +1,9 @@
 import Foundation
 
 extension World {
-    /// Runs the body in a world with a rule for the sandbox's registry, where somebody has signed in.
+    /// Runs the body in a world with a rule for the sandbox's registry, with a user signed in.
     ///
-    /// The registry belongs to contoso.example; as a guest there they are known to it.
+    /// The registry belongs to contoso.example; it accepts guests of that tenant.
     package static func withRegistry(
         as user: String, guest: Bool = false, authority: String = "contoso.example", ownKernelKeys: Bool = false,
         _ body: @Sendable (World) async throws -> Void
@@ -36,13 +36,13 @@ extension World {
     /// `host:port` of the registry.
     package var registry: String { String(sandbox.exchanges.dropFirst("https://".count)) }
 
-    /// docker's helper, asked about the registry.
+    /// Runs docker's helper for the registry.
     package func docker(_ verb: String, _ environment: [String: String]? = nil) async throws -> Ended {
         try await runInside(
             "\(folder)/bin/docker-credential-lanyard", [verb], input: registry, environment: environment)
     }
 
-    /// How often a token was brought to the registry since the log was last cleared.
+    /// Returns how often a token was exchanged at the registry since the log was last cleared.
     package func exchanges() async throws -> Int {
         try await sandbox.requests().count { $0.path == "/oauth2/exchange" }
     }

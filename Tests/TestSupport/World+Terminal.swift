@@ -1,9 +1,10 @@
 import Foundation
 
 extension World {
-    /// Runs a program at a terminal of 80 columns, and answers the questions that it asks there one after the other.
+    /// Runs a program at a terminal of 80 columns, and answers its questions one after another.
     ///
-    /// The terminal is all that the program has: what it shows is the result's output. `^C` and `^D` are keys.
+    /// The terminal is the program's only input and output; the result's output is what it showed. `^C` and `^D` are
+    /// keys.
     package func atTerminal(
         _ program: [String], answering dialogue: [(question: String, answer: String)],
         _ extra: [String: String] = [:]
@@ -14,7 +15,7 @@ extension World {
             environment: environment.merging(extra) { $1 }, folder: folder + "/work")
     }
 
-    /// Runs lanyard where this text is the system's configuration file.
+    /// Runs lanyard with this text as the system's configuration file.
     package func lanyard(
         _ arguments: [String], system file: String, _ extra: [String: String] = [:], input: String = ""
     ) async throws -> Ended {
@@ -26,7 +27,7 @@ extension World {
             environment: environment.merging(extra) { $1 }, folder: folder + "/work")
     }
 
-    /// Signs accounts in at the rule of a path, one after the other.
+    /// Signs in accounts for the rule of a path, one after another.
     package func signIn(_ users: String..., path: String = "common/hello.git") async throws {
         for user in users {
             let login = try await lanyard(
@@ -35,11 +36,11 @@ extension World {
         }
     }
 
-    /// The file of the accounts that were chosen.
+    /// The path of the file with the selected accounts.
     package var selectionFile: String { folder + "/home/.local/state/lanyard/selection" }
 }
 
-/// A world is not as a test needs it.
+/// The world isn't in the state that a test requires.
 package enum WorldError: Error {
     case signIn(String)
     case rules(String)

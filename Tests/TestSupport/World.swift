@@ -1,24 +1,24 @@
 import Foundation
 
-/// A home of its own for one test: a keyring on a private D-Bus, a sandbox, and git configured for lanyard.
+/// The environment of one test: a home with a keyring on a private D-Bus, a sandbox, and git configured for lanyard.
 package final class World: Sendable {
-    /// The folder that everything is in.
+    /// The folder that contains everything.
     package let folder: String
     /// The keyring.
     package let keyring: KeyringFixture
-    /// The authority, and what its tokens open.
+    /// The sandbox, with the authority and the resources.
     package let sandbox: Sandbox
-    /// What programs run in; nobody is there to be asked.
+    /// The environment for programs, in which no user can be asked.
     package let environment: [String: String]
     private let kernelKeys: KernelKeys?
-    /// What a program is run by that is to have this world's kernel keys; nil if all do.
+    /// The command prefix that gives a program this world's kernel keys; nil if all programs have them.
     package var kernelKeysCommand: [String]? { kernelKeys?.command }
 
-    /// Runs the body in a new world, and takes the world down whatever happens.
+    /// Runs the body in a new world, and removes the world in any case.
     ///
-    /// All lanyards of a user share the kernel's key of remembered answers, so what one test changes takes away what another's
-    /// lanyard was told. With keys of its own, a world's lanyards meet only each other; that takes root.
-    /// `people` changes the sandbox's users file.
+    /// All lanyard processes of a user share the kernel key for cached answers, so one test can invalidate the cached
+    /// answers of another. With `ownKernelKeys`, a world's processes share keys only with each other; that requires
+    /// root. `people` changes the sandbox's users file.
     package static func with(
         _ state: KeyringFixture.State = .unlocked, ownKernelKeys: Bool = false,
         people: (@Sendable (String) -> String)? = nil, _ body: @Sendable (World) async throws -> Void
@@ -60,7 +60,7 @@ package final class World: Sendable {
         try rules(of: [sandbox.resource]).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
-    /// The configuration that the sandbox made, of its rules those for some of its hosts.
+    /// Returns the sandbox's configuration, with the rules for these hosts only.
     private func rules(of hosts: [String]) throws -> String {
         let parts = try String(contentsOfFile: sandbox.folder + "/config.toml", encoding: .utf8)
             .components(separatedBy: "[[rule]]\n")
@@ -80,31 +80,31 @@ package final class World: Sendable {
         }
     }
 
-    /// Where `configure git` keeps its record, in the home.
+    /// The path of `configure git`'s record, relative to the home.
     package static let gitRecordPath = ".local/state/lanyard/git-changes.json"
 
-    /// The user's configuration file.
+    /// The path of the user's configuration file.
     package var configFile: String { folder + "/config/lanyard/config.toml" }
 
-    /// Adds to the user's configuration; top-level keys must come first.
+    /// Adds text to the start of the user's configuration, where top-level keys must be.
     package func configure(before text: String) throws {
         let old = try String(contentsOfFile: configFile, encoding: .utf8)
         try (text + "\n" + old).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
-    /// Adds to the end of the user's configuration.
+    /// Adds text to the end of the user's configuration.
     package func configure(after text: String) throws {
         let old = try String(contentsOfFile: configFile, encoding: .utf8)
         try (old + "\n" + text).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
-    /// Adds the sandbox's own rules for hosts beside its resources.
+    /// Adds the sandbox's own rules for these code hosts.
     package func configure(hosts: [SandboxDescription.Host]) throws {
         let rules = try rules(of: hosts.map(\.url)).split(separator: "[[rule]]\n").dropFirst()
         try configure(after: rules.map { "[[rule]]\n\($0)" }.joined(separator: "\n"))
     }
 
-    /// Adds a rule to the user's configuration, for an authority at a path of the sandbox's.
+    /// Adds a rule for an authority at a path of the sandbox to the user's configuration.
     package func configure(
         rule url: String, at path: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
         _ further: String = ""
@@ -121,7 +121,7 @@ package final class World: Sendable {
                 """)
     }
 
-    /// Takes the rules out of the user's configuration that are not for a path of the sandbox's.
+    /// Removes all rules from the user's configuration, except for a path of the sandbox.
     package func configure(onlyRuleFor path: String) throws {
         let parts = try String(contentsOfFile: configFile, encoding: .utf8).components(separatedBy: "[[rule]]\n")
         let kept = parts.dropFirst().filter { $0.contains("url = \"\(sandbox.resource)/\(path)\"\n") }
@@ -130,7 +130,7 @@ package final class World: Sendable {
             .write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
-    /// Installs a plugin that is a shell's script, and gives the environment in which it is found.
+    /// Installs a shell script as a plugin, and returns the environment in which lanyard finds it.
     package func install(plugin name: String, script: String, manifest further: String) throws -> [String: String] {
         let files = FileManager.default
         let place = "\(folder)/plugins/\(name)"
@@ -150,7 +150,7 @@ package final class World: Sendable {
         return ["LANYARD_PLUGIN_PATH": folder + "/plugins"]
     }
 
-    /// `lanyard get` for a token by name, at a path of the sandbox's authority.
+    /// Runs `lanyard get` for a token at a path of the sandbox's authority.
     package func get(
         at path: String, scopes: [String] = ["api://sandbox-git/.default"], client: String? = nil,
         _ extra: [String: String] = [:], lines: String = ""
@@ -161,12 +161,12 @@ package final class World: Sendable {
             input: "authority=\(sandbox.authority)/\(path)\nclient_id=\(client ?? sandbox.clientID)\n\(wish)\(lines)")
     }
 
-    /// A `$BROWSER` that signs in with the sandbox's scripted browser.
+    /// Returns a `$BROWSER` that signs in with the sandbox's scripted browser.
     package func browser(as user: String, _ options: String = "") -> [String: String] {
         ["BROWSER": "\(Built.sandbox) sign-in --ca \(sandbox.caFile) --as \(user) \(options)"]
     }
 
-    /// A `$BROWSER` that declines, and is counted in `asked`.
+    /// Returns a `$BROWSER` that declines, and records each run in `asked`.
     package func decliningBrowser(as user: String) throws -> [String: String] {
         let browser = "\(folder)/bin/browser"
         try """
@@ -178,7 +178,7 @@ package final class World: Sendable {
         return ["BROWSER": browser]
     }
 
-    /// A line for each time that the declining browser was opened.
+    /// One line for each time that the declining browser was opened.
     package var asked: String { (try? String(contentsOfFile: folder + "/asked", encoding: .utf8)) ?? "" }
 
     /// Runs git in the folder `work`.
@@ -199,7 +199,7 @@ package final class World: Sendable {
             timeout: timeout)
     }
 
-    /// Runs any program in the folder `work`, with the kernel's keys that this world's lanyards have.
+    /// Runs any program in the folder `work`, with this world's kernel keys.
     @discardableResult
     package func runInside(
         _ program: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil,
@@ -211,19 +211,20 @@ package final class World: Sendable {
             folder: folder + "/work", timeout: timeout)
     }
 
-    /// `lanyard get` for a URL of the sandbox's resources.
+    /// Runs `lanyard get` for a URL of the sandbox's resources.
     package func get(_ path: String, _ extra: [String: String] = [:], lines: String = "") async throws -> Ended {
         try await lanyard(["get"], extra, input: "url=\(sandbox.resource)/\(path)\n\(lines)")
     }
 }
 
-/// git's settings in a world and the record of them, which the first one makes as a person does and all others copy.
+/// The git settings of worlds and the record of them: the first world runs the command that creates them, and all
+/// others copy them.
 private actor GitSettings {
     static let shared = GitSettings()
     private static let paths = [".gitconfig", World.gitRecordPath]
     private var made: Task<[String], any Error>?
 
-    /// The files' paths in the home, and what is in them.
+    /// Returns the files' paths in the home, and their contents.
     func files(of world: World) async throws -> [(path: String, text: String)] {
         let task =
             made
@@ -242,7 +243,7 @@ private actor GitSettings {
         return zip(Self.paths, texts).map { ($0, $1) }
     }
 
-    /// What differs from world to world.
+    /// Returns the texts that differ between worlds, with their placeholders.
     private static func parts(of world: World) -> [(value: String, placeholder: String)] {
         [(world.folder, "@FOLDER@"), (world.sandbox.resource, "@RESOURCE@")]
     }
