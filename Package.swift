@@ -10,10 +10,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// What the host's own targets are compiled with.
+/// The compiler settings of the host's own targets.
 ///
-/// They wait for others most of the time, so that small code is worth more than fast
-/// code. Targets of the library PluginKit can't have it: packages that depend on them would be refused.
+/// They wait for other processes most of the time, so small code is worth more than fast code. The targets of the
+/// library PluginKit can't use these settings: SwiftPM would reject packages that depend on them.
 let compact =
     strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
@@ -24,33 +24,36 @@ let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-
 let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
-/// What an executable needs to start fast, stay small and be hard to misuse; script/lint checks that it has come to that.
+/// The linker settings that make an executable start fast, stay small and be hard to misuse; script/lint checks the
+/// result.
 ///
-/// No test target may depend on such an executable, or else the tests are linked so, too: all are built with the tests anyway.
+/// No test target may depend on such an executable, or the tests would be linked like this, too; all executables are
+/// built with the tests anyway.
 let small: [LinkerSetting] = [
-    // No unused section survives the link, and there is nothing to strip later.
+    // Remove unused sections; there is nothing left to strip later.
     .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "-s"], .when(configuration: .release)),
-    // Nothing looks for symbols in an executable, and relative relocations, of which Swift makes many, need a bit each:
-    // GNU ld packs them so, gold, which swiftc uses else, does not.
+    // Nothing looks up symbols in an executable. Relative relocations, of which Swift creates many, take only a bit
+    // each: GNU ld packs them that way; gold, swiftc's default, does not.
     .unsafeFlags(
         ["-use-ld=bfd", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
         .when(configuration: .release)),
-    // Swift's runtime is in C++, and loading the shared library takes longer than what a cached answer does: -lstdc++ finds
-    // script/link/libstdc++.so first, which stands for the archive.
+    // Swift's runtime is in C++, and loading the shared library takes longer than returning a cached answer: -lstdc++
+    // finds script/link/libstdc++.so first, which stands for the archive.
     .unsafeFlags(
         [
             "-L\(Context.packageDirectory)/script/link", "-Xclang-linker", "-static-libgcc",
             "-Xlinker", "--script=\(Context.packageDirectory)/script/link/layout.ld",
         ], .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
-    // The tests start them thousands of times, and loading Swift's shared libraries takes longer than most of what they do there.
-    // In a release they are static anyway (script/build).
+    // The tests start them thousands of times, and loading Swift's shared libraries takes longer than most of what they
+    // do there. In a release, they are linked statically anyway (script/build).
     .unsafeFlags(["-static-stdlib"], .when(configuration: .debug)),
     .linkedLibrary("_FoundationCShims", .when(configuration: .debug)),
     .linkedLibrary("_FoundationCollections", .when(configuration: .debug)),
 ]
 
-/// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
+/// Whether script/fuzz runs the build; if so, Tests/Fuzz is an executable that libFuzzer drives, else it tests the stored
+/// inputs.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
     "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "LanyardCommands", "ManagedIdentity",
@@ -60,7 +63,7 @@ let fuzzed: [Target.Dependency] = [
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
 
-/// What the end-to-end tests run, besides the executables that are linked as `small` says.
+/// The programs that the end-to-end tests run, besides the executables linked with `small`.
 let programs: [Target.Dependency] = ["Seclusion", "StoreProbe", "TestSupport"]
 
 let package = Package(
@@ -89,7 +92,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
-        // The host: what answers git. No HTTP below this line.
+        // The host, which answers git. No HTTP below this line.
         .executableTarget(
             name: "lanyard", dependencies: ["LanyardCommands"], swiftSettings: strict, linkerSettings: small),
         .target(
@@ -170,7 +173,7 @@ let package = Package(
                 "OpenIDConnect", "PluginKit", "PluginWire", system,
             ],
             swiftSettings: strict, linkerSettings: small),
-        // No plugin, but it speaks HTTP too: what asks lanyard for tokens on behalf of programs that ask by HTTP.
+        // Not a plugin, but it links HTTP, too: it gets tokens from lanyard for programs that request them over HTTP.
         .target(
             name: "IdentityEndpoint",
             dependencies: ["Addresses", "CLinux", "JSON", "OAuth", "Secrets", subprocess, system],
@@ -232,7 +235,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // A local Entra to try everything without a tenant; never linked by what users install to sign in.
+        // A local Entra for trying everything without a tenant; it is never linked into what users install to sign in.
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
@@ -253,7 +256,7 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: small),
 
-        // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
+        // Tests. Nothing that can run is mocked: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
             name: "AddressesTests", dependencies: ["Addresses", "TestSupport"], exclude: ["readers.py"],
             swiftSettings: strict),
@@ -367,7 +370,8 @@ let package = Package(
             name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors",
             exclude: ["README.md", "broker.json", "machine.json", "msal.json", "oauth.json"],
             swiftSettings: strict),
-        // What tests run in: keyrings, sandboxes, homes, terminals, gits. It is no test, so that several targets share it.
+        // The environment of the tests: keyrings, sandboxes, homes, terminals, gits. It isn't a test, so several
+        // targets can share it.
         .target(
             name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport",
             exclude: ["Scripts", "clients.txt", "issuers.txt"],
@@ -419,14 +423,14 @@ let package = Package(
             dependencies: programs + ["AuthorityFixture", "CLinux", "JSON", "SeededRandom", "Vectors"],
             exclude: ["Golden"],
             swiftSettings: strict),
-        // Many processes that must keep step, and so are run alone (script/test).
+        // Many processes that must keep step, so these tests run alone (script/test).
         .testTarget(name: "TimingTests", dependencies: programs, swiftSettings: strict),
         isFuzzing
             ? .executableTarget(
                 name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
                 exclude: ["CorpusTests.swift", "Corpus", "fuzz.dict"],
                 swiftSettings: strict,
-                // gold, which swiftc uses else, fails on what the sanitizers add.
+                // gold, swiftc's default, fails on what the sanitizers add.
                 linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
             : .testTarget(
                 name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
