@@ -55,8 +55,8 @@ struct RegistryExchange: Sendable {
     private func refusal(_ answer: HTTPAnswer) -> PluginError {
         switch answer.status {
         case 401, 403:
-            // The cause may be the token or the user's permissions; nothing tells them apart. The host assumes the
-            // token first, and then the permissions.
+            // The cause may be the token or the user's permissions. Nothing tells them apart, so the token is blamed
+            // first, and then the permissions.
             var error = PluginError(
                 .interactionRequired, "\(registry) refuses the token: \(words(answer))",
                 hint:
