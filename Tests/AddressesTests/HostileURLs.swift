@@ -1,8 +1,8 @@
 import Testing
 
-/// URLs that somebody may make to have a credential sent elsewhere, and plain ones beside them.
+/// URLs crafted to have a credential sent to another host, next to harmless ones.
 ///
-/// The host is what `StrictURL` must say, nil if it must refuse the URL.
+/// `host` is the host that `StrictURL` must return; nil if it must reject the URL.
 struct URLCase: Sendable, CustomTestStringConvertible {
     let url: String
     let host: String?
@@ -13,7 +13,7 @@ struct URLCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { url.debugDescription }
 
-    /// Of a grapheme cluster, with a delimiter before or behind.
+    /// Characters that join a neighbouring delimiter into one grapheme cluster.
     private static let marks = [
         "\u{301}", "\u{200D}", "\u{FE0F}", "\u{20E3}", "\u{1AB0}", "\u{3099}", "\u{E0100}", "\u{1F3FD}", "\u{200C}",
     ]

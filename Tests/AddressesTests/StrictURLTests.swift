@@ -9,7 +9,7 @@ import Testing
         #expect(StrictURL(row.url)?.host.text == row.host)
     }
 
-    /// What `readers.py` says of each URL: curl, then Python's two parsers.
+    /// Returns what `readers.py` makes of each URL: curl, then Python's two parsers.
     private func readings(of urls: [String]) async throws -> [[String?]] {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "readers.py").path()
         let input = String(decoding: try JSONEncoder().encode(urls), as: UTF8.self)
@@ -31,7 +31,7 @@ import Testing
             #expect(
                 others.count == 3 && others.allSatisfy { $0 == text }, "\(url.debugDescription): \(text), \(others)")
         }
-        // They do disagree about what is refused; else this proves nothing.
+        // The parsers must disagree about some rejected URLs; otherwise this proves nothing.
         let apart = zip(urls, readings).filter { StrictURL($0) == nil && Set($1).count > 1 }
         #expect(apart.count > 20, "\(apart.count)")
     }

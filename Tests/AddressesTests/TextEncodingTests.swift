@@ -2,7 +2,7 @@ import Testing
 
 @testable import Addresses
 
-/// Bytes written as text: base64url, hexadecimal digits, percent escapes, and UUIDs' form.
+/// Encodings of bytes as text: base64url, hexadecimal digits, percent escapes, and UUIDs.
 @Suite struct TextEncodingTests {
     /// The vectors of RFC 4648, 10, without padding, and the two digits that differ between the alphabets.
     @Test(arguments: [

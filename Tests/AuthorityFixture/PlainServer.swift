@@ -2,16 +2,16 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// An HTTP server on 127.0.0.1, without TLS, whose answers a test chooses.
+/// An HTTP server on 127.0.0.1, without TLS, with the test's answers.
 public final class PlainServer: Sendable {
     private let log: TLSServer.Log
     private let channel: any Channel
 
-    /// Where it listens.
+    /// The port of the server.
     public var port: Int { channel.localAddress?.port ?? 0 }
-    /// Its URL, without a path.
+    /// The URL of the server, without a path.
     public var url: String { "http://127.0.0.1:\(port)" }
-    /// The requests that came through, as text.
+    /// The received requests, as text.
     public var requests: [String] { log.texts.withLock { $0 } }
 
     /// Runs the body with a server.

@@ -7,30 +7,30 @@ import SwiftASN1
 import Synchronization
 public import X509
 
-/// A TLS server on 127.0.0.1 whose certificate and answer a test chooses.
+/// A TLS server on 127.0.0.1 with the test's certificate and answers.
 ///
-/// The certificate is its own issuer, so that who trusts the file trusts exactly this one.
+/// The certificate is self-signed, so a client that trusts the file trusts exactly this certificate.
 public final class TLSServer: Sendable {
-    /// What the certificate says.
+    /// The contents of the certificate.
     public struct Identity: Sendable {
         var names: [GeneralName]
-        /// From when on it is good.
+        /// The start of the certificate's validity.
         public var notValidBefore = Date.now.addingTimeInterval(-3_600)
-        /// Until when it is good.
+        /// The end of the certificate's validity.
         public var notValidAfter = Date.now.addingTimeInterval(3_600)
 
-        /// Names it, good for an hour.
+        /// Creates an identity with these names, valid for an hour.
         public init(_ names: GeneralName...) { self.names = names }
 
-        /// A host's, good for an hour.
+        /// Returns a host's identity, valid for an hour.
         public static func host(_ name: String) -> Identity { Identity(.dnsName(name)) }
     }
 
-    /// What the server does with each request.
+    /// The server's reaction to a request.
     public enum Behaviour: Sendable {
         /// Answers with this text.
         case answer(String)
-        /// Ends the connection, with a reset or without a word.
+        /// Closes the connection, either with a reset or without TLS's closing message.
         case drop(byReset: Bool)
         /// Never answers.
         case silence
@@ -40,11 +40,11 @@ public final class TLSServer: Sendable {
     private let channel: any Channel
     private let directory: URL
 
-    /// The certificate in a file.
+    /// The file with the certificate.
     public var caFile: String { directory.appending(path: "ca.pem").path }
-    /// Where it listens.
+    /// The port of the server.
     public var port: Int { channel.localAddress?.port ?? 0 }
-    /// The requests that came through, as text.
+    /// The received requests, as text.
     public var requests: [String] { log.texts.withLock { $0 } }
 
     /// Runs the body with a server.
@@ -62,7 +62,7 @@ public final class TLSServer: Sendable {
         try await server.stop()
     }
 
-    /// A certificate that signed itself, and its key.
+    /// Creates a self-signed certificate and its key.
     public static func certificate(
         _ identity: Identity, subject: String = "localhost"
     ) throws -> (Certificate, P256.Signing.PrivateKey) {
@@ -105,7 +105,7 @@ public final class TLSServer: Sendable {
             .bind(host: "127.0.0.1", port: 0).get()
     }
 
-    /// An answer that there is nothing.
+    /// An answer with status 404.
     public static let nothingHere = Behaviour.answer("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
 
     private func stop() async throws {
@@ -117,7 +117,7 @@ public final class TLSServer: Sendable {
         let texts = Mutex<[String]>([])
     }
 
-    /// Reads requests whole, and does with each as the test wants.
+    /// Reads whole requests, and reacts to each as the test wants.
     final class Answerer: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -153,7 +153,7 @@ public final class TLSServer: Sendable {
             return text[end.upperBound...].utf8.count >= expected
         }
 
-        /// Below TLS, which would take leave properly.
+        /// Closes the connection below TLS, which would send a closing message.
         private func drop(byReset: Bool, context: ChannelHandlerContext) {
             let option = linger(l_onoff: byReset ? 1 : 0, l_linger: 0)
             _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(option)

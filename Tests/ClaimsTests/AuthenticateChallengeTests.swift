@@ -4,7 +4,7 @@ import Testing
 @testable import Claims
 @testable import Secrets
 
-/// RFC 9110, 11.6.1, and what servers make of it.
+/// RFC 9110, 11.6.1, and what servers actually send.
 @Suite struct AuthenticateChallengeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let header: String

@@ -3,12 +3,12 @@ import JSON
 import Testing
 import Vectors
 
-/// What servers ask for in `WWW-Authenticate` (Tests/Vectors).
+/// Claims challenges of servers in `WWW-Authenticate` (Tests/Vectors).
 @Suite struct ClaimsChallengeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let id: String
         let headers: [String]
-        /// The expected claims as canonical JSON, or the raw text; nil if the server must be taken to ask for none.
+        /// The expected claims as canonical JSON, or the raw text; nil if there must be no challenge.
         let claims: String?
         let authority: String?
         let saysAuthority: Bool
@@ -23,10 +23,10 @@ import Vectors
             authority: vector.expected("authority"), saysAuthority: vector.expect.keys.contains("authority"))
     }
 
-    /// Equal JSON made equal text.
+    /// Returns canonical text: equal JSON has equal text.
     private static func canonical(_ value: JSONValue) -> String { value.encodedText }
 
-    /// The same; what isn't JSON stays as it is.
+    /// Returns canonical text; anything but JSON stays unchanged.
     private func canonical(_ text: String?) -> String? {
         text.map { text in JSONValue(bytes: text.utf8).map(Self.canonical) ?? text }
     }

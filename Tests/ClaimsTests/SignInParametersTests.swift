@@ -3,7 +3,7 @@ import Testing
 
 @testable import Claims
 
-/// What a sign-in is given: each parameter in one table, carried as one value.
+/// The parameters of a sign-in: each is defined in one table and passed on as one value.
 @Suite struct SignInParametersTests {
     private static let full: [SignInParameter: [String]] = [
         .prompt: ["login"], .loginHint: ["alice@contoso.example"], .domainHint: ["contoso.example"],

@@ -5,12 +5,12 @@ import Rules
 import Secrets
 import Testing
 
-/// What the AWS CLI and SDKs run, what the engine has, and what they read.
+/// Requests of the AWS CLI and SDKs, the engine's result, and the answers.
 @Suite struct AWSConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = [role]
-        /// What comes of the question; nil if none is to be asked.
+        /// The engine's result; nil if it must not be asked.
         var event: ConsumerEvent?
         var output = ""
         var complaint: Turn.Complaint?

@@ -5,19 +5,19 @@ import Rules
 import Secrets
 import Testing
 
-/// What SDKs and Terraform run `az` with, what the engine has, and what they are told.
+/// The arguments with which SDKs and Terraform run `az`, the engine's result, and the answers.
 @Suite struct AzureCLIConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
-        /// What stands behind `az`.
+        /// The arguments of `az`.
         let line: String
-        /// The scopes that are asked for; nil if nothing is to be asked.
+        /// The scopes of the question; nil if the engine must not be asked.
         var scopes: [String]?
         var tenant: String?
-        /// Members of the JSON that comes out.
+        /// Members of the JSON output.
         var members: [String: JSONValue] = [:]
-        /// What comes out instead.
+        /// The output if it isn't JSON.
         var text: String?
-        /// Part of what is told on stderr.
+        /// Part of the message on stderr.
         var complaint: String?
         var status: Int32 = 0
         var testDescription: String { String(line.prefix(120)) }

@@ -6,7 +6,7 @@ import Secrets
 import Testing
 import Vectors
 
-/// The cases of `broker.json` of what SDKs run, and of what they take for an answer.
+/// The cases in `broker.json` about what SDKs run, and which answers they accept.
 @Suite struct AzureVectorsTests {
     private static func request(_ consumer: some Consumer) -> CredentialRequest? {
         var consumer = consumer
@@ -55,7 +55,8 @@ import Vectors
         #expect(request.wish.claims == vector.expected("claims"))
     }
 
-    /// What SDKs make of a reply is tried with azure-identity itself in `AzureSDKTests`; this is what no Python can tell.
+    /// `AzureSDKTests` tries the SDKs' reaction to a reply with azure-identity itself; this tests what Python can't
+    /// show.
     @Test(arguments: BrokerVectors.followed("az-reply"))
     func `what SDKs want of a reply`(_ vector: VectorCase) throws {
         var consumer = Self.azure(["account", "get-access-token", "--output", "json", "--resource", "r"])
@@ -63,7 +64,7 @@ import Vectors
         let turn: Turn
         if vector.input["exit"]?.wholeNumber ?? 0 == 0 {
             turn = consumer.take(.credential(Self.credential))
-            // Some read stderr together with the JSON, or look for "az login" there.
+            // Some SDKs read stderr together with the JSON, or look for "az login" there.
             #expect(turn.complaint == nil && turn.note == nil && turn.next == .end(0))
             let reply = try #require(JSONValue(bytes: turn.output))
             #expect(reply["accessToken"] == "T" && reply["tokenType"] == "Bearer" && reply["tenant"] == "t")
@@ -74,7 +75,7 @@ import Vectors
             let message = vector.text("stderr") ?? ""
             turn = consumer.take(.refused(ReportedRefusal(cause: .other, message: message, status: goesOn ? 2 : 1)))
             #expect(turn.next == .end(1) && turn.output.isEmpty)
-            // The refusal is told in its own words, which are not these; an authority's always.
+            // A refusal is reported in its own words, which must not contain these; an authority's is always reported.
             #expect((turn.complaint != .refusal) == goesOn)
         }
     }

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What Bazel writes, what the engine has, and what Bazel is told.
+/// Requests of Bazel, the engine's result, and the answers.
 @Suite struct BazelConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What cargo writes, what the engine has, and what cargo is told.
+/// Requests of cargo, the engine's result, and the answers.
 @Suite struct CargoConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

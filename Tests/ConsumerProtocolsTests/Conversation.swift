@@ -3,7 +3,7 @@ import CredentialEngine
 import Rules
 import Testing
 
-/// What a tool is told, from its first byte to its last, if it writes this and the engine has that.
+/// Everything that a tool receives for its input and the engine's results.
 struct Conversation: Equatable {
     private(set) var output = ""
     private(set) var complaints: [Turn.Complaint] = []
@@ -11,12 +11,12 @@ struct Conversation: Equatable {
     private(set) var questions: [Question] = []
     private(set) var status: Int32?
 
-    /// Plays the tool, a read for each part of the input until it is used up, and the engine, which has one thing for each question.
+    /// Plays the tool, with one read per part of the input, and the engine, with one result per question.
     init(_ consumer: any Consumer, _ input: [String] = [], _ events: [ConsumerEvent?] = []) {
         self.init(consumer, bytes: input.map { Array($0.utf8) }, events)
     }
 
-    /// Plays a tool that doesn't write text.
+    /// Plays a tool with binary input.
     init(_ consumer: any Consumer, bytes input: [[UInt8]], _ events: [ConsumerEvent?] = []) {
         var (consumer, input, events, bytes) = (consumer, input[...], events.compactMap(\.self)[...], [] as [UInt8])
         var turn = consumer.begin()
@@ -42,7 +42,7 @@ struct Conversation: Equatable {
         }
     }
 
-    /// The request of its only question, whatever was asked.
+    /// The request of the only question.
     var request: CredentialRequest? {
         guard questions.count == 1 else { return nil }
         return switch questions[0] {
@@ -51,7 +51,7 @@ struct Conversation: Equatable {
         }
     }
 
-    /// What is told on stderr, if it is of the tool's own.
+    /// The message on stderr, if it is specific to the tool.
     var words: String? {
         guard case .other(let message, let remedy) = complaints.last else { return nil }
         return ([message] + [remedy].compactMap(\.self)).joined(separator: "; ")
@@ -59,10 +59,10 @@ struct Conversation: Equatable {
 }
 
 extension ConsumerEvent {
-    /// A refusal that only the person can end.
+    /// A refusal that requires the user.
     static let signedOut = refused(
         ReportedRefusal(
             cause: .other, message: "you must sign in", remedies: ["sign in: lanyard login URL"], status: 2))
-    /// A refusal that no sign-in ends.
+    /// A refusal that no sign-in can resolve.
     static let locked = refused(ReportedRefusal(cause: .keyring, message: "the keyring is locked", status: 1))
 }

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What docker writes, what the engine has, and what docker is told.
+/// Requests of docker, the engine's result, and the answers.
 @Suite struct DockerConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -5,13 +5,13 @@ import Rules
 import Secrets
 import Testing
 
-/// What git says, what the engine has, and what git is told.
+/// Requests of git, the engine's result, and the answers.
 @Suite struct GitConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let verb: GitConsumer.Verb
-        /// What git writes, a read at a time; then its input ends.
+        /// git's input, one read each, followed by its end.
         var input: [String] = []
-        /// What comes of a question; nil if none is to be asked.
+        /// The engine's result; nil if it must not be asked.
         var event: ConsumerEvent?
         var output = ""
         var complaint: Turn.Complaint?

@@ -235,7 +235,7 @@ private func request(_ text: String) throws -> GitRequest {
 }
 
 @Suite struct DisplayTextTests {
-    // CVE-2024-50349: text from elsewhere must not move the cursor or hide a host.
+    // CVE-2024-50349: untrusted text must not move the cursor or hide a host.
     @Test(arguments: [
         ("plain ü", "plain ü"), ("a\u{1B}[2Jb", "a?[2Jb"), ("a\r\nb", "a??b"), ("a\u{9B}b", "a?b"),
         ("a\u{202E}b", "a?b"),

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What Go runs, what the engine has, and what Go is told.
+/// Requests of Go, the engine's result, and the answers.
 @Suite struct GoConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -5,14 +5,14 @@ import Rules
 import Secrets
 import Testing
 
-/// What gcloud and Google's SDKs run, what the engine has, and what they read.
+/// Requests of gcloud and Google's SDKs, the engine's result, and the answers.
 @Suite struct GoogleConsumerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = [url]
-        /// What the SDK says that the token is.
+        /// The token type that the SDK expects.
         var type: String?
-        /// What comes of the question; nil if none is to be asked.
+        /// The engine's result; nil if it must not be asked.
         var event: ConsumerEvent?
         let output: String
     }

@@ -3,16 +3,16 @@ import CredentialEngine
 import Rules
 import Testing
 
-/// How each tool asks for a URL, which its own consumer reads.
+/// Each tool's inquiry for a URL, which its own consumer must understand.
 @Suite struct InquiryTests {
-    /// A tool, and what it asks for with a URL.
+    /// A tool, and its request for a URL.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let make: @Sendable (Inquiry) -> any Consumer
         let inquiry: @Sendable (String, Bool) -> Inquiry
         var place: String? = Self.url
         var isUnattended = true
-        /// What the tool writes before an index's URL.
+        /// The tool's prefix for the URL of an index.
         var prefix = ""
 
         static let url = "https://host.example:8443/a/feed"

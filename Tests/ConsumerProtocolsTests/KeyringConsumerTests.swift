@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// `keyring` as pip, uv, pdm and people run it, and what they read.
+/// `keyring` as pip, uv, pdm and users run it, and the answers.
 @Suite struct KeyringConsumerTests {
     private static let url = "https://pkgs.example/feed/simple/"
     private static let password = Credential(.password, Secret("pässword"), username: "alice")

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What client-go says, what the engine has, and what client-go reads.
+/// Requests of client-go, the engine's result, and the answers.
 @Suite struct KubernetesConsumerTests {
     private static let v1 = "client.authentication.k8s.io/v1"
     private static let beta = "client.authentication.k8s.io/v1beta1"

@@ -6,7 +6,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What NuGet writes to its plugin, what the engine has, and what NuGet is told.
+/// NuGet's messages to its plugin, the engine's result, and the answers.
 @Suite struct NuGetConsumerTests {
     /// A session with NuGet, one read at a time.
     private struct Session {
@@ -16,7 +16,7 @@ import Testing
 
         init() { turn = consumer.begin() }
 
-        /// Hands NuGet's bytes over, and answers each question with the next event; gives the messages that come back.
+        /// Sends NuGet's bytes, and answers each question with the next event; returns the plugin's messages.
         mutating func send(_ text: String, _ events: ConsumerEvent...) -> [JSONValue] {
             var (output, events) = ([UInt8](), events[...])
             turn = consumer.take(.input(Array(text.utf8)))

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What pnpm's token helper says.
+/// The answers of pnpm's token helper.
 @Suite struct PnpmConsumerTests {
     private static let url = "https://pkgs.example/feed/npm/registry/"
     private static let token = Credential(.accessToken, Secret("t0ken"), username: "alice", expiresOn: 5)

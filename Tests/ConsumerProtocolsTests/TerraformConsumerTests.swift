@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import Testing
 
-/// What terraform says, what the engine has, and what terraform reads.
+/// Requests of terraform, the engine's result, and the answers.
 @Suite struct TerraformConsumerTests {
     private static let token = Credential(.password, Secret("t0ken"), username: "terraform")
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CredentialEngine
 
-/// What decides a remembered answer, and what is remembered.
+/// The key of a cached answer, and its contents.
 @Suite struct CachedCredentialTests {
     @Test(arguments: ["authority", "authorization", "authorization_uri"])
     func `a challenge counts by every parameter that can name the tenant`(_ parameter: String) {

@@ -11,7 +11,7 @@ import Vectors
 @testable import CredentialEngine
 @testable import TokenAcquisition
 
-/// The tokens of hosts that the manifests know, as git gets them.
+/// Tokens for hosts that the manifests know, as git receives them.
 @Suite struct GitAnswerVectorsTests {
     private static let registry = PluginRegistry.discover(environment: [:], executable: Built.lanyard)
 

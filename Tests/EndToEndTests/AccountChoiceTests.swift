@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which account is used, and how a person sees and changes it.
+/// Which account is used, and how the user sees and changes it.
 @Suite struct AccountChoiceTests {
     static let path = "common/hello.git"
     static let alice = "alice@contoso.example"
@@ -30,7 +30,7 @@ import Testing
                 let place = argument == "-" ? everywhere : ""
                 #expect(use.status == 0 && use.errors == "lanyard: using \(user)\(place) from now on\n", "\(use)")
                 #expect(use.output.isEmpty)
-                // Twice, so that an answer given before would show.
+                // Twice, so that a cached answer would show.
                 for _ in 0..<2 { #expect(try await Self.user(world) == user) }
             }
             let current = try await world.lanyard(["use"])
@@ -70,7 +70,7 @@ import Testing
                 Self.path, world.browser(as: Self.bob), lines: "account=\(Self.bob)\n")
             #expect(named.value("username") == Self.bob, "\(named)")
             #expect(try await Self.user(world) == Self.alice)
-            // Signing out leaves the other, which is the only one then.
+            // Signing out leaves the other account, which is then the only one.
             #expect(try await world.lanyard(["logout", Self.alice]).status == 0)
             #expect(try await Self.user(world) == Self.bob)
         }
@@ -177,7 +177,7 @@ import Testing
             #expect(tenants.map { $0["domain"] as? String } == ["contoso.example", "fabrikam.example"])
             #expect(json.map { $0["domain"] as? String } == ["fabrikam.example", "", "contoso.example"])
             #expect(tenants.last?["localAccountId"] as? String == "a11ce000-0000-4000-8000-00000000fab8")
-            // The object id of the guest, as older tools have it, finds the account.
+            // The guest's object ID, which older tools use, finds the account.
             let guest = try await Self.user(world, "account=A11CE000-0000-4000-8000-00000000FAB8\n")
             #expect(guest == Self.alice)
             #expect(try await Self.user(world, "account=  Alice@Contoso.Example \n") == Self.alice)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people type for an account: the beginning of its name will do.
+/// How the user names an account: the start of its name suffices.
 @Suite struct AccountNameTests {
     private static let alice = "alice@contoso.example"
     private static let bob = "bob@contoso.example"
@@ -15,7 +15,7 @@ import Testing
                 let use = try await world.lanyard(["use", name])
                 #expect(use.errors.hasPrefix("lanyard: using \(Self.alice) from now on\n"), "\(use)")
             }
-            // Of an identifier, too.
+            // The start of an identifier suffices, too.
             #expect(try await world.lanyard(["use", "b0b00"]).errors.contains("using \(Self.bob) "))
             let explained = try await world.lanyard(["explain", url, "--account", "al"])
             #expect(explained.output.contains("\(Self.alice) (named by --account)"), "\(explained)")
@@ -88,7 +88,7 @@ import Testing
 }
 
 extension World {
-    /// Stores an account that has no token.
+    /// Stores an account without a token.
     fileprivate func saveAccount(_ id: String, _ username: String) async throws {
         let host = sandbox.authority.dropFirst("https://".count)
         let record = [

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person at a terminal is asked if several accounts could be meant.
+/// The question for a user at a terminal if several accounts are possible.
 @Suite struct AccountPickerTests {
     static let path = AccountChoiceTests.path
     static let alice = AccountChoiceTests.alice
@@ -10,7 +10,7 @@ import Testing
     static let question = "name [1]: "
     static let again = "or Ctrl-C to cancel: "
 
-    /// A world where two have signed in and none was chosen, and a file with a request.
+    /// Runs the body in a world with two accounts signed in and none selected, and a file with a request.
     static func withTwo(_ body: @escaping @Sendable (World) async throws -> Void) async throws {
         try await World.with { world in
             try await world.signIn(alice, carol)

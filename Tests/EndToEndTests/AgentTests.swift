@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `lanyard agent`, and a far side that has nothing but its socket.
+/// `lanyard agent`, and a far side with nothing but its socket.
 @Suite struct AgentTests {
     private static let path = "common/hello.git"
     private static let alice = "alice@contoso.example"
 
-    /// A world with a forward for all of the sandbox's resources, and its agent with a browser in which Alice signs in.
+    /// Runs the body in a world with a forward for all of the sandbox's resources, and its agent with a browser in
+    /// which Alice signs in.
     private static func withAgent(
         _ further: String = "", _ body: @Sendable (World, FarSide) async throws -> Void
     ) async throws {
@@ -24,7 +25,7 @@ import Testing
             #expect(clone.status == 0, "\(clone)")
             #expect(FileManager.default.fileExists(atPath: far.folder + "/work/hello/README.md"))
             #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
-            // Now it needs nobody.
+            // From now on, no user is needed.
             try await world.sandbox.clearLog()
             let fetch = try await far.run("/usr/bin/git", ["-C", "hello", "fetch"])
             #expect(fetch.status == 0 && fetch.errors.isEmpty, "\(fetch)")
@@ -48,7 +49,7 @@ import Testing
             let token = try #require(try await far.get(url).value("password"))
             let secrets = try await Self.refreshTokens(world)
             #expect(!secrets.isEmpty)
-            // A tool's plugin stays there after it has answered.
+            // A tool's plugin keeps running after it has answered.
             let plugin = far.folder + "/bin/nuget-plugin-lanyard"
             try FileManager.default.createSymbolicLink(atPath: plugin, withDestinationPath: Built.lanyard)
             let request =
@@ -57,12 +58,12 @@ import Testing
             let searched = try await far.run(
                 Built.checkout + "/Tests/TestSupport/Scripts/search-memory", [request, plugin, "-Plugin"],
                 input: ([token] + secrets).joined(separator: "\n"))
-            // The token shows that the search finds what is there.
+            // The token shows that the search works.
             #expect(searched.lines == ["true"] + secrets.map { _ in "false" }, "\(searched)")
         }
     }
 
-    /// What the near side stores, and nobody else may have.
+    /// Returns the near side's refresh tokens, which must not leave it.
     static func refreshTokens(_ world: World) async throws -> [String] {
         let exported = try await world.lanyard(["export"])
         let cache = try JSONSerialization.jsonObject(with: Data(exported.output.utf8)) as? [String: Any]
@@ -84,7 +85,7 @@ import Testing
                 #expect(done.status == (verb == "store" ? 1 : 0), "\(verb) \(done)")
                 #expect(done.output.contains("neither stores nor removes") == (verb == "store"), "\(done)")
             }
-            // docker stores what it was given, too.
+            // docker stores the credential that it received, too.
             let same = #"{"ServerURL":"\#(url)","Username":"\#(Self.alice)","Secret":"\#(token)"}"#
             let kept = try await far.run("\(far.folder)/bin/docker-credential-lanyard", ["store"], input: same)
             #expect(kept.status == 0 && kept.output.isEmpty && kept.errors.isEmpty, "\(kept)")
@@ -113,7 +114,7 @@ import Testing
                     ]
                     let login = try await world.lanyard(["login", index.url], world.browser(as: Self.alice))
                     try #require(login.status == 0, "\(login)")
-                    // The index takes no token yet.
+                    // The index doesn't accept a token yet.
                     #expect(try await far.run(Clients.program("pip"), words).status != 0)
                     let token = try #require(try await world.lanyard(["token", index.url]).lines.first)
                     try index.take(token)
@@ -146,7 +147,7 @@ import Testing
                 let docker = try await far.run(
                     "\(far.folder)/bin/docker-credential-lanyard", ["get"], input: "https://elsewhere.example")
                 #expect(docker.output == "credentials not found in native keychain\n", "\(docker)")
-                // The list counts, and nothing that goes with it.
+                // Only the list counts; the other lines of the request don't matter.
                 for line in ["authority=https://login.example", "scope[]=x", "account=bob", "claims={}"] {
                     let got = try await far.get("\(world.sandbox.resource)/\(Self.path)", lines: line + "\n")
                     #expect(got.status == 1 && got.output.isEmpty, "\(line) \(got)")
@@ -177,7 +178,7 @@ import Testing
         try await Self.withAgent { world, far in
             let url = "\(world.sandbox.resource)/\(Self.path)"
             let first = try #require(try await far.get(url).value("password"))
-            // Somebody else's refused password is nothing to the agent.
+            // The agent ignores another user's rejected password.
             let lines = "url=\(url)\nusername=u\npassword="
             #expect(try await far.lanyard(["erase"], input: "\(lines)wrong\n").status == 0)
             #expect(try await far.get(url).value("password") == first)
@@ -185,7 +186,7 @@ import Testing
             #expect(erased.status == 0 && erased.errors.isEmpty, "\(erased)")
             let second = try #require(try await far.get(url).value("password"))
             #expect(second != first)
-            // It was renewed, and nobody was asked.
+            // The token was renewed without asking the user.
             #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
             let third = try await far.get(
                 url, lines: "capability[]=authtype\ncapability[]=state\nstate[]=\(try await state(far, url))\n")
@@ -194,7 +195,7 @@ import Testing
         }
     }
 
-    /// What git sends back after the server refused what it got.
+    /// Returns the state that git sends back after the server rejected the token.
     private func state(_ far: FarSide, _ url: String) async throws -> String {
         let got = try await far.get(url, lines: "capability[]=authtype\ncapability[]=state\n")
         return try #require(got.value("state[]"), "\(got)")
@@ -208,7 +209,7 @@ import Testing
             let got = try await far.get(url)
             #expect(got.status == 1 && got.output.isEmpty, "\(got)")
             #expect(got.errors.contains("cannot be reached") && got.errors.contains("hint: "), "\(got)")
-            // The same by a line of its configuration, whatever rules and keyring this machine has.
+            // The same with a line of its configuration, regardless of this machine's rules and keyring.
             try world.configure(before: "agent = \"\(world.agentSocket())\"")
             let here = try await world.get(Self.path, world.browser(as: Self.alice))
             #expect(here.status == 1 && here.errors.contains("cannot be reached"), "\(here)")
@@ -260,7 +261,7 @@ import Testing
                 let again = try await far.get(url)
                 #expect(again.value("password") != nil, "\(again)")
             }
-            // It has been told to end this time.
+            // This time, the agent was asked to end.
             #expect(!FileManager.default.fileExists(atPath: world.agentSocket()))
         }
     }
@@ -277,7 +278,7 @@ import Testing
                 #expect(got.status != 0 && got.output.isEmpty, "\(got)")
                 let opened = try String(contentsOfFile: started, encoding: .utf8)
                 try await Self.expectClosed(port(in: opened))
-                // The next one opens its page, and has it until the agent dies.
+                // The next request opens its page, and keeps it until the agent dies.
                 async let next = far.get(url)
                 try await Self.until { (try? String(contentsOfFile: started, encoding: .utf8)) != opened }
                 let pages = try String(contentsOfFile: started, encoding: .utf8).split(separator: "\n")
@@ -307,7 +308,7 @@ import Testing
         return try #require(Int(match.1))
     }
 
-    /// Waits until nothing listens at a port of the loopback.
+    /// Waits until nothing listens on a loopback port.
     private static func expectClosed(_ port: Int) async throws {
         try await until { (try? TCPPort.isOpen(port)) == false }
     }
@@ -327,7 +328,7 @@ import Testing
             let url = "\(world.sandbox.resource)/\(Self.path)"
             try await world.withAgent(world.browser(as: Self.alice)) { far in
                 #expect(try await far.get(url).value("password") != nil)
-                // As many as it takes, and more, which say nothing.
+                // More connections than the agent accepts, all of them silent.
                 let silent = (0..<40).compactMap { _ in try? LocalConnection(to: world.agentSocket()) }
                 let other = try await far.get(url, ["LANYARD_AGENT": world.agentSocket("other")])
                 #expect(other.value("password") != nil, "\(other)")
@@ -370,7 +371,7 @@ import Testing
             let variables = ["SOCKET": socket, "HOST": String(world.sandbox.resource.dropFirst("https://".count))]
             let kept = try await far.run("/usr/bin/setpriv", asNobody, variables)
             #expect(kept.output == "PermissionError\n", "\(kept)")
-            // Even if somebody opens all doors, the agent looks who is there.
+            // Even if the permissions of all folders are opened, the agent checks who connects.
             var path = socket
             while path.hasPrefix(world.folder) {
                 let mode = path == socket ? 0o777 : 0o755
@@ -383,7 +384,7 @@ import Testing
         }
     }
 
-    /// Asks an agent for a credential, and prints what it says.
+    /// Asks an agent for a credential, and prints its answer.
     private static let ask = """
         import os, socket
         s = socket.socket(socket.AF_UNIX)
@@ -504,7 +505,7 @@ import Testing
             try world.configure(forward: "devbox", Self.confirmed(besides: "other", world))
             let url = "\(world.sandbox.resource)/\(Self.path)"
             #expect(try await world.get(Self.path, world.browser(as: Self.alice)).value("password") != nil)
-            // Says what the file says, and notes what it was asked.
+            // Answers as the file says, and records the question.
             let notify = "\(world.folder)/bin/notify-send"
             try "#!/bin/sh\necho \"$*\" >>'\(world.folder)/notes'\ncat '\(world.folder)/choice'\n"
                 .write(toFile: notify, atomically: true, encoding: .utf8)
@@ -518,7 +519,7 @@ import Testing
                     let allowed = try await far.get(url)
                     #expect(allowed.value("password") != nil, "\(allowed)")
                 }
-                // The person isn't asked again at once after a no.
+                // After a denial, the user isn't asked again immediately.
                 for (choice, words) in [("deny\n", "was declined"), ("allow\n", "declined a moment ago")] {
                     try choose(choice)
                     let refused = try await far.get(url)
@@ -532,7 +533,7 @@ import Testing
             #expect(notes.count == 4)
             for note in notes { #expect(note.contains(url), "\(note)") }
             #expect(notes.count { $0.contains("devbox") } == 3)
-            // Nobody can be asked: neither a terminal nor a screen.
+            // There is no way to ask the user: neither a terminal nor a screen.
             try await world.withAgent { far in
                 let refused = try await far.get(url)
                 #expect(
@@ -584,7 +585,7 @@ import Testing
         try await World.with { world in
             try world.configure(forward: "devbox")
             let socket = world.agentSocket("devbox")
-            // In the world's folder, where nohup leaves what the agent prints.
+            // In the world's folder, where nohup leaves the agent's output.
             let starter = startedByNohup ? ["/usr/bin/env", "--chdir=\(world.folder)", "nohup"] : []
             let terminal = [Built.checkout + "/Tests/TestSupport/Scripts/at-terminal", "--"] + starter
             try await world.withAgent(at: terminal) { _ in #expect(World.isServed(socket)) }
@@ -600,7 +601,7 @@ import Testing
         }
     }
 
-    /// Ends what still runs of a world's agent.
+    /// Kills what still runs of a world's agent.
     private static func end(_ world: World) {
         for process in RunningProcess.all where process.text.contains("\(world.folder)/bin/lanyard agent") {
             kill(process.number, SIGTERM)
@@ -647,7 +648,7 @@ import Testing
                 let first = try await far.get(url)
                 #expect(first.value("password") == near.value("password"), "\(first)")
                 guard CachedAnswerTests.hasKernelKeyring else { return }
-                // The keyring hangs, and nobody notices.
+                // The keyring hangs, but that doesn't matter.
                 try await world.keyring.suspendProvider()
                 let second = try await far.get(url)
                 #expect(second.output == first.output, "\(second)")

@@ -3,7 +3,7 @@ import SeededRandom
 import TestSupport
 import Testing
 
-/// What many processes at once were told, checked against what they may be told.
+/// The answers to many concurrent processes, checked against a model of the valid answers.
 @Suite struct AnswerModelTests {
     static let users = ["alice@contoso.example", "carol@fabrikam.example"]
     static let path = "common/hello.git"
@@ -13,7 +13,7 @@ import Testing
             let model = AnswerModel()
             for user in Self.users { try await Self.login(user, world) }
             try await Self.edit(user: Self.users[0], world, model)
-            // Until enough has happened to prove something.
+            // Until there is enough evidence.
             let end = ContinuousClock.now + .seconds(300 * Thoroughness.factor)
             let isOver = { @Sendable () async -> Bool in
                 let outcome = await model.outcome
@@ -79,14 +79,14 @@ import Testing
     }
 }
 
-/// What is known of tokens and of the configuration, at which times.
+/// What is known about tokens and the configuration at each time.
 private actor AnswerModel {
     struct Outcome {
         var answers = 0
         var kills = 0
         var violations: [String] = []
 
-        /// A run in which nothing was answered or nothing taken back would prove nothing.
+        /// Whether the run proves anything: it doesn't if nothing was answered or revoked.
         var isTelling: Bool { answers >= 20 && kills >= 3 }
     }
 
@@ -98,7 +98,7 @@ private actor AnswerModel {
     private var edits = 0
     private var isEditing = false
 
-    /// Which edit of the configuration is in force; nil while one is under way.
+    /// The number of the configuration's edit in force; nil during an edit.
     var epoch: Int? { isEditing ? nil : edits }
 
     func answered(_ token: String, user: String, since start: ContinuousClock.Instant, epoch: Int?) {
@@ -115,7 +115,7 @@ private actor AnswerModel {
 
     func erased(_ token: String) { kill(token, "erase") }
 
-    /// What was seen before the sign-out began is gone; what came while it ran may stay.
+    /// Answers seen before the sign-out started are gone; those seen during it may stay.
     func signedOut(_ user: String, since start: ContinuousClock.Instant) {
         for (token, seen) in firstSeen where seen.user == user && seen.time <= start { kill(token, "sign-out") }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Applications that get tokens by themselves, through the real plugin.
 @Suite struct ApplicationIdentityTests {
-    /// Adds an identity to the configuration, of the sandbox's application.
+    /// Adds an identity with the sandbox's application to the configuration.
     private static func add(
         _ name: String, _ proof: String, to world: World, tenant: String = "contoso.example", client: String? = nil
     ) throws {
@@ -25,7 +25,7 @@ import Testing
         try await world.get("contoso", extra, lines: "identity=\(name)\n")
     }
 
-    /// The variables of a job of GitHub Actions.
+    /// Returns the variables of a GitHub Actions job.
     private static func job(_ world: World) -> [String: String] {
         let application = world.sandbox.application
         return [
@@ -34,7 +34,7 @@ import Testing
         ]
     }
 
-    /// An assertion as the sandbox's jobs get it.
+    /// Returns an assertion as the sandbox's jobs receive it.
     private static func assertion(_ world: World) async throws -> String {
         let application = world.sandbox.application
         let asked = try await run(
@@ -94,7 +94,7 @@ import Testing
     @Test func `a refusal says what an administrator can do, soon and without secrets`() async throws {
         try await World.with { world in
             try Self.add("by-secret", #"secret-variable = "PIPELINE_SECRET""#, to: world)
-            // Failures of one application are remembered for a second, so that these are different ones.
+            // A failure of one application is cached for a second, so these are different ones.
             try Self.add(
                 "by-job", #"assertion = "github-actions""#, to: world, client: "a9911ca7-0000-4000-8000-0000000000e6")
             try Self.add("common", #"secret-variable = "PIPELINE_SECRET""#, to: world, tenant: "common")
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// What an application asks Entra, beside what the SDK for Python asks.
+/// An application's requests to Entra, compared with those of the SDK for Python.
 @Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
 struct AzureApplicationTests {
     private static let program = """
@@ -136,7 +136,7 @@ struct AzureApplicationTests {
             print(type(error).__name__, error)
         """
 
-    /// A request for a token, but for what is another each time.
+    /// Returns a token request without the parts that differ every time.
     private static func form(_ world: World, without names: Set<String> = []) async throws -> [String: String] {
         let asked = try await world.sandbox.authorityRequests().filter { $0.grantType == "client_credentials" }
         #expect(asked.count == 1 && asked.first?.path.hasSuffix("/oauth2/v2.0/token") == true, "\(asked)")
@@ -165,9 +165,9 @@ struct AzureApplicationTests {
                     "-c", Self.program, kind, world.sandbox.authority, "contoso.example", application.clientID, proof,
                     world.sandbox.caFile, "api://sandbox-git/.default",
                 ])
-            // MSAL for Python asks for `client_info` though there is no account, and names a certificate by its SHA-1, which the
-            // sandbox doesn't take.
-            // Without MSAL, as for workloads, it writes the tenant into the path as it was given, not as discovery names it.
+            // MSAL for Python requests `client_info` although there is no account, and names a certificate by its
+            // SHA-1, which the sandbox rejects. Without MSAL, as for workloads, it writes the given tenant into the
+            // path instead of the one from discovery.
             let changing: Set = [
                 "client_info", ["certificate": "client_assertion", "workload": "path"][kind] ?? "client_info",
             ]

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The command line, however much happened before main.
+/// The command line, whatever happens before main.
 @Suite struct ArgumentTests {
-    /// What libfaketime and its like do, too.
+    /// libfaketime and similar libraries do this, too.
     private static let library = """
         #include <stdlib.h>
         __attribute__((constructor)) static void grow(void) { setenv("GROWN", "1", 1); }
         """
 
-    /// Compilers may be anywhere, and keep things at home.
+    /// The compiler may be anywhere, and may store files in the home.
     private static func make(_ words: [String], in home: Home) async throws {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let ended = try await run(
@@ -18,7 +18,7 @@ import Testing
         #expect(ended.status == 0, "\(ended)")
     }
 
-    // Only the runtime that is linked statically, as in what people install, loses them.
+    // Only the statically linked runtime, as in installed programs, loses them.
     @Test func `arguments survive a library that adds to the environment`() async throws {
         try await Home.with { home in
             try home.write(Self.library, to: home.folder + "/grow.c")

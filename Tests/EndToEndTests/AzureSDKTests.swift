@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An SDK of Azure that runs az, and finds lanyard.
+/// An Azure SDK that runs az, and finds lanyard.
 @Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
 struct AzureSDKTests {
-    /// Prints what azure-identity has for a scope; a tenant may follow.
+    /// Prints azure-identity's token for a scope and, if given, a tenant.
     private static let program = """
         import sys
         from azure.identity import AzureCliCredential

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Authorities, keyrings and persons that let lanyard down.
+/// Authorities, keyrings and users that fail lanyard.
 @Suite struct BadDayTests {
     struct Fault: CustomTestStringConvertible, Sendable {
         let name: String
@@ -37,7 +37,8 @@ import Testing
             try await sandbox.set(#"{"access_token_lifetime": 200}"#)
             let first = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
             #expect(first.status == 0, "\(first)")
-            // The stored token lives less than five minutes: it is due, but serves while the authority is down.
+            // The stored token has less than five minutes left: it is due for renewal, but is used while the authority
+            // is down.
             try await sandbox.fault(example.fault)
             let down = try await world.get("common/hello.git", lines: "claims={\"access_token\":{\"x\":null}}\n")
             #expect(down.status == 1, "\(down)")
@@ -132,7 +133,7 @@ import Testing
             #expect(store.status == 1, "\(store)")
             #expect(store.errors.hasPrefix("lanyard: error: \(example.error)\n"), "\(store)")
             let token = try await world.lanyard(["token", "\(world.sandbox.resource)/common"])
-            // Nothing is stored if there never was a keyring: that is no failure of it.
+            // Nothing is stored if there has never been a keyring; that isn't a failure of the keyring.
             #expect(token.status == (example.state == .noKeyring ? 2 : 1), "\(token)")
         }
     }

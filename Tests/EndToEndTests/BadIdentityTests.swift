@@ -2,19 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What goes wrong with identities: each fault ends soon, with status 1, a clear error and what to do, and shows no secret.
+/// Faults of identities: each ends soon with status 1, a clear error and a remedy, and reveals no secret.
 @Suite struct BadIdentityTests {
     /// Never shown, whatever goes wrong.
     private static let secret = "a-secret-that-nobody-sees"
 
     struct Fault: CustomTestStringConvertible, Sendable {
         let name: String
-        /// What goes into the identity's table, in which `{}` stands for the folder of files; nil for the identity `environment`.
+        /// The contents of the identity's table, with `{}` for the folder of files; nil for the identity `environment`.
         var proof: String?
         var variables: [String: String] = [:]
         let says: String
         let hint: String
-        /// Whether the application is one that the authority knows; the others differ, as a failure of one is remembered for a moment.
+        /// Whether the authority knows the application; the others differ because a failure of one is cached for a
+        /// moment.
         var isKnown = false
         var testDescription: String { name }
     }
@@ -103,7 +104,7 @@ import Testing
             says: "this machine has no managed identity", hint: "use another identity here"),
     ]
 
-    /// The files that the faults name.
+    /// The files that the faults refer to.
     private static let files = """
         openssl req -x509 -nodes -newkey rsa:2048 -days 2 -subj /CN=a -keyout k.pem -out c.pem
         openssl x509 -in c.pem -signkey k.pem -days -1 -out old.pem
@@ -150,7 +151,7 @@ import Testing
         #expect(ended.errors.contains(says), "\(name) \(ended)")
         #expect(ended.errors.contains("lanyard: hint: ") && ended.errors.contains(hint), "\(name) \(ended)")
         #expect(!ended.errors.contains(secret), "\(name) \(ended)")
-        // Ten seconds, and as many for a machine that has other things to do.
+        // Ten seconds, and ten more for a busy machine.
         #expect(ended.duration < .seconds(20), "\(name) \(ended.duration)")
     }
 

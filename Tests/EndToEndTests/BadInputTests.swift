@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Requests that nobody should send.
+/// Invalid requests.
 @Suite struct BadInputTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let name: String

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Bazel itself, which fetches a file from a server that wants a token.
+/// Bazel itself, fetching a file from a server that requires a token.
 ///
-/// buildbox-casd asks in the same way, which ``BazelTests`` shows wherever PyPI is.
+/// buildbox-casd uses the same protocol, which ``BazelTests`` tests wherever PyPI is available.
 @Suite(.enabled(if: Clients.hasBazel, "script/consumers runs these, if sid has a Bazel"))
 struct BazelFetchTests {
-    /// A workspace of a world's that needs a file of a server's.
+    /// A workspace that needs a file from a server.
     private struct Workspace: Sendable {
         let world: World
         let server: GuardedServer
-        /// The rule's URL, which the file is below of.
+        /// The rule's URL, which the file is below.
         var place: String { server.url + "/files" }
 
         static func with(_ body: @escaping @Sendable (Workspace) async throws -> Void) async throws {
@@ -40,7 +40,7 @@ struct BazelFetchTests {
             """.write(toFile: world.folder + "/work/WORKSPACE", atomically: true, encoding: .utf8)
         }
 
-        /// Has Java trust the server.
+        /// Makes Java trust the server.
         private func trust() async throws {
             let ended = try await world.tool(
                 Clients.newer("keytool"),
@@ -51,9 +51,9 @@ struct BazelFetchTests {
             try #require(ended.status == 0, "\(ended)")
         }
 
-        /// Fetches the file as if Bazel had never run.
+        /// Fetches the file with a fresh Bazel.
         ///
-        /// However slow the machine is, the helper has its time.
+        /// The helper gets enough time, however slow the machine is.
         func fetch(_ extra: [String: String] = [:]) async throws -> Ended {
             let output = "\(world.folder)/bazel-\(UUID().uuidString)"
             return try await world.runInside(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// BuildStream's buildbox-casd, which asks as Bazel does, and the helper by itself.
+/// BuildStream's buildbox-casd, which uses Bazel's protocol, and the helper by itself.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct BazelTests {
     private static let capabilities = "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities"
@@ -12,7 +12,7 @@ struct BazelTests {
             try world.link("bazel-credential-lanyard")
             try await GuardedServer.serve(.calls, in: world.folder + "/cache") { cache in
                 try world.configure(rule: cache.url, at: "contoso.example")
-                // Nobody is signed in yet, and nobody is asked.
+                // No account is signed in, and the user isn't asked.
                 try cache.guarded(by: "Bearer none")
                 let browser = world.browser(as: "alice@contoso.example")
                 let alone = try await Self.startCache(in: world, at: cache, browser)
@@ -41,11 +41,11 @@ struct BazelTests {
         }
     }
 
-    /// Runs buildbox-casd until it has asked the cache, or can't.
+    /// Runs buildbox-casd until it has contacted the cache, or failed.
     private static func startCache(
         in world: World, at cache: GuardedServer, _ extra: [String: String] = [:]
     ) async throws -> Ended {
-        // It ends at a socket that it can't make, after it has asked.
+        // After contacting the cache, it exits because it can't create its socket.
         try await world.tool(
             Clients.program("buildbox-casd"),
             [

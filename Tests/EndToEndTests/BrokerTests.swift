@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Sign-ins that the machine's broker holds: a real service on the session bus redeems its own refresh token at the authority.
+/// Sign-ins held by the machine's broker: a real service on the session bus redeems its own refresh token at the
+/// authority.
 @Suite(.timeLimit(.minutes(5)))
 struct BrokerTests {
     private static let path = "common/hello.git"
-    /// What `explain` and the like have beside the tool that asks.
+    /// The variables that turn off the answer cache.
     private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
 
     @Test(arguments: IdentityBroker.Mode.allCases)
@@ -20,7 +21,7 @@ struct BrokerTests {
             let unsure = try await world.lanyard(["status", url], machine)
             #expect(unsure.status == 2 && unsure.output.contains("if the machine's broker has a sign-in"), "\(unsure)")
 
-            // Less than a token must live on to be handed out: it is due at once.
+            // Shorter than the minimum remaining lifetime, so the token is due for renewal immediately.
             try broker.redeeming(lifetime: 200)
             let clone = try await world.git(["clone", "--quiet", url, "hello"], machine)
             #expect(clone.status == 0, "\(clone)")
@@ -34,7 +35,7 @@ struct BrokerTests {
             #expect(broker.methods.count { $0 == "acquireTokenSilently" } == silent + 1)
             #expect(broker.calls.last?.wish["username"] as? String == World.alice)
 
-            // What is stored serves without the broker, and is marked as its own.
+            // A stored token is used without the broker, and is marked as the broker's.
             broker.clearCalls()
             #expect(try await world.git(["-C", "hello", "fetch"], machine).status == 0)
             #expect(broker.calls.isEmpty)
@@ -74,7 +75,7 @@ struct BrokerTests {
                 [policy, "\(world.folder)/bin/lanyard", "token", "\(world.sandbox.resource)/\(Self.path)"],
                 environment: world.environment.merging(machine) { $1 })
             #expect(forbidden.status == 2, "\(forbidden)")
-            // Nor is it asked with a prompt for the person, or without a bus.
+            // Nor is it asked with a prompt that requires the user, or without a bus.
             #expect(try await world.get(Self.path, machine, lines: "prompt=login\n").status == 2)
             let busless = machine.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"]) { $1 }
             #expect(try await world.get(Self.path, busless).value("password") == nil)
@@ -120,7 +121,7 @@ struct BrokerTests {
 
     @Test func `a token of somebody else is refused`() async throws {
         try await World.withBroker(.intune3) { world, broker, machine in
-            // The broker says that it has Bob, and gives Alice's token.
+            // The broker claims to have Bob's account, but returns Alice's token.
             let bob = IdentityBroker.account(
                 "bob@contoso.example", id: "b0b00000-0000-4000-8000-00000000000b",
                 tenant: "c0c0c0c0-1111-4111-8111-c0c0c0c0c0c0")

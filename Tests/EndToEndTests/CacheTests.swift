@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Seeing, clearing and moving what is stored.
+/// Listing, clearing and moving stored tokens.
 @Suite struct CacheTests {
     @Test func `cache list shows what is stored and no secrets`() async throws {
         try await World.with { world in
@@ -59,7 +59,7 @@ import Testing
             }
             let stranger = try await world.lanyard(["cache", "clear", "--yes", "--account", "zoe"])
             #expect(stranger.status == 1, "\(stranger)")
-            // Remembered as an answer, which must go with what it was made of.
+            // The cached answer must be removed together with its token.
             #expect(try await world.get("common/hello.git").value("password") != nil)
             let cleared = try await world.lanyard(["cache", "clear", "--yes", "--account", "Alice@contoso.example"])
             #expect(cleared.status == 0 && cleared.errors == "lanyard: removed 4 records\n", "\(cleared)")
@@ -91,7 +91,7 @@ import Testing
                 alone.lines.count == 1 && alone.lines.first?.hasPrefix("Authorization: Bearer ey") == true, "\(alone)")
             #expect(alone.lines != ["Authorization: Bearer \(token)"])
             #expect(alone.errors.contains("to remove them: lanyard cache clear --damaged"), "\(alone)")
-            // The renewed token took its place.
+            // The renewed token replaced it.
             #expect(try await world.lanyard(["cache", "clear", "--damaged"]).errors == "lanyard: nothing is damaged\n")
 
             try await world.plant(["secret": "r\nt"], inPlaceOf: "RefreshToken")
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// Alice at home and as a guest, with two clients; bob in another cloud.
+    /// Alice in her home tenant and as a guest, with two clients; bob in another cloud.
     private static let document = #"""
         {"AccessToken": {
             "1": {"secret": "home", "expires_on": "4000000000", "cached_at": "1", "home_account_id": "alice.home",
@@ -199,7 +199,7 @@ import Testing
 }
 
 extension Elsewhere {
-    /// The secrets that are stored.
+    /// Returns the stored secrets.
     func secrets() async throws -> Set<String> {
         let exported = try await lanyard(["export"]).output
         let cache = try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: Any]]]
@@ -208,7 +208,7 @@ extension Elsewhere {
 }
 
 extension World {
-    /// Changes members of the only record of a section, as another program of the same user can.
+    /// Changes members of the only record of a section, as another program of the same user could.
     func plant(_ members: [String: String], inPlaceOf section: String) async throws {
         let exported = try await lanyard(["export"]).output
         let cache = try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: String]]]
@@ -227,7 +227,7 @@ extension World {
         #expect(planted.status == 0, "\(planted)")
     }
 
-    /// Signs alice in for the sandbox's git, and gives the token.
+    /// Signs alice in for the sandbox's git, and returns the token.
     func tokenOfAlice() async throws -> String {
         let url = "\(sandbox.resource)/common/hello.git"
         try await lanyard(["login", url], browser(as: "alice@contoso.example"))

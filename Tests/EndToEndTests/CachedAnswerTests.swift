@@ -3,21 +3,21 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Answers given before: when they are given again, and when never.
+/// Cached answers: when they are used, and when they must not be.
 ///
-/// If the tests themselves may not use the kernel's keyring, nothing is ever remembered, and that is what is expected.
+/// If the tests may not use the kernel's keyring, nothing is ever cached, and the tests expect that.
 @Suite struct CachedAnswerTests {
     static let path = "common/hello.git"
     static let alice = "alice@contoso.example"
 
-    /// Whether this machine lets its users keep keys.
+    /// Whether this machine lets its users store keys in the kernel.
     static let hasKernelKeyring: Bool = {
         let key = lanyard_key_put("lanyard:test:\(getpid())", [1], 1, 60)
         if key >= 0 { _ = lanyard_key_revoke(key) }
         return key >= 0
     }()
 
-    /// A world where Alice has signed in and has been answered; gives the token.
+    /// Runs the body in a world where Alice is signed in and an answer is cached; passes the token.
     static func withAnswer(_ body: @escaping @Sendable (World, String) async throws -> Void) async throws {
         try await World.with(ownKernelKeys: true) { world in
             let first = try await world.get(path, world.browser(as: alice))
@@ -25,10 +25,10 @@ import Testing
         }
     }
 
-    /// Whether an answer is given while the keyring hangs, after what may or may not take it away.
+    /// Whether an answer is returned while the keyring hangs, after a change that may invalidate it.
     ///
-    /// Any lanyard of this user's that changes something takes all answers away, so a miss may be another's doing: it is
-    /// tried again. A change of the test's own takes the answer away each time.
+    /// Any other lanyard process of this user that changes something invalidates all answers, so a miss may have
+    /// another cause, and is retried. The test's own change invalidates the answer every time.
     static func isRemembered(
         _ world: World, after change: () async throws -> Void = {}, _ get: () async throws -> Ended
     ) async throws -> Bool {
@@ -49,7 +49,7 @@ import Testing
         try await Self.withAnswer { world, token in
             let isRemembered = try await Self.isRemembered(world) { try await world.get(Self.path) }
             #expect(isRemembered == Self.hasKernelKeyring)
-            // Another request is another answer, which only the keyring could give.
+            // A different request needs a different answer, which only the keyring could provide.
             for lines in ["username=\(Self.alice)\n", "claims={}\n", "prompt=none\n"] {
                 let other = try await world.get(Self.path, lines: lines)
                 #expect(other.output.isEmpty && !other.errors.contains(token), "\(lines) \(other)")
@@ -64,7 +64,7 @@ import Testing
                 #expect(try await world.get(Self.path).value("password") == token)
                 try await world.keyring.suspendProvider()
                 let bearer = try await world.get(Self.path, lines: "capability[]=authtype\n")
-                // What another lanyard changes takes the answer away.
+                // A change by another lanyard process invalidates the answer.
                 if bearer.output.isEmpty, Self.hasKernelKeyring { continue }
                 #expect(bearer.value("credential") == (Self.hasKernelKeyring ? token : nil))
                 return
@@ -144,7 +144,7 @@ import Testing
         try await Self.withAnswer { world, token in
             let url = "\(world.sandbox.resource)/\(Self.path)"
             _ = try await world.lanyard(["erase"], input: "url=\(url)\nusername=x\npassword=another\n")
-            // A full pipe holds `get` up where it has read the store and has not kept its answer yet.
+            // A full pipe stops `get` between reading the store and caching its answer.
             let script = """
                 mkfifo full && exec 3<>full && head -c 65536 /dev/zero >&3
                 printf 'url=%s\\n' "$1" | lanyard get >&3 &
@@ -210,7 +210,7 @@ import Testing
                 let ended = try await get()
                 return #expect(ended.value("password") == nil, "\(ended)")
             }
-            // Another session of the user's comes to the same key, without having its keyring.
+            // Another session of the user finds the same key, but doesn't have its keyring.
             #expect(try await Self.isRemembered(world, get))
         }
     }
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-/// What of a process other programs of its user can learn.
+/// What other programs of the same user can learn about a process.
 @Suite struct HygieneTests {
     @Test func `an ordinary user signs in and is answered, and no other program can look inside`() async throws {
         try await ScratchDirectory.with { scratch in
@@ -247,6 +247,6 @@ import Testing
 extension World {
     var answerFolder: String { folder + "/run/lanyard/answers" }
 
-    /// The files of the remembered answers.
+    /// The files of the cached answers.
     var answers: [String] { (try? FileManager.default.contentsOfDirectory(atPath: answerFolder)) ?? [] }
 }

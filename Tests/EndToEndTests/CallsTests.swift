@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How much lanyard asks of the bus, which is what an answer from the keyring costs.
+/// The number of calls on the bus, which determines how long an answer from the keyring takes.
 @Suite struct CallsTests {
     private static let path = "contoso/hello.git"
     private static let password = "protocol=https\nhost=example.com\nusername=somebody\n"
@@ -11,7 +11,7 @@ import Testing
     @Test func `an answer given before asks nothing of the bus`() async throws {
         try await World.with(ownKernelKeys: true) { world in
             try await signIn(world)
-            // If the keys aren't the world's own, what another lanyard of this user's changes takes the answer away.
+            // Without keys of its own, another lanyard process of this user may invalidate the answer.
             for _ in 0..<12 where try await calls(of: world, { try await world.get(Self.path) }) == [] { return }
             Issue.record("no answer was given again")
         }
@@ -24,7 +24,7 @@ import Testing
             #expect(
                 token.filter(\.isToKeyring).map(\.member).sorted()
                     == ["GetSecrets", "OpenSession", "SearchItems"])
-            // Besides, the bus is told hello and asked who the provider is.
+            // In addition, the bus receives a hello and a query for the provider.
             #expect(token.count <= 5, "\(token)")
 
             try await world.lanyard(["store"], input: Self.password + "password=secret\n")
@@ -42,7 +42,7 @@ import Testing
             let vain = try await calls(of: world) { try await world.lanyard(["get"], input: Self.password) }
             #expect(vain.filter(\.isToKeyring).map(\.member).sorted() == ["Get", "SearchItems"], "\(vain)")
             #expect(vain.count <= 4, "\(vain)")
-            // Another program's password is no secret to lanyard's note.
+            // Another program's password isn't a secret of lanyard's own.
             let attributes = ["xdg:schema", "org.git.Password", "user", "somebody", "protocol", "https"]
             let stored = try await world.keyring.run(
                 "secret-tool", ["store", "--label=x"] + attributes + ["server", "example.com"], input: "secret")
@@ -64,7 +64,7 @@ import Testing
             #expect(
                 again.filter(\.isToKeyring).map(\.member).sorted()
                     == ["Get", "GetSecrets", "OpenSession", "SearchItems"], "\(again)")
-            // What another user's password is newer than, or what differs, is stored.
+            // A password that is newer than another user's, or that differs, is stored.
             let other = Self.password.replacing("somebody", with: "other") + "password=other\n"
             try await world.lanyard(["store"], input: other)
             for lines in [request, request + "password_expiry_utc=9999999999\n", Self.password + "password=new\n"] {
@@ -94,8 +94,8 @@ import Testing
             #expect(try await world.get(Self.path, world.browser(as: "alice@contoso.example")).status == 0)
             try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
             let calls = try await calls(of: world) { try await world.get(Self.path) }
-            // Before the refresh token's lock; and under it, since another may have renewed. Once the authority has answered,
-            // what was found is only read again, since a sign-out takes no lock.
+            // Once before taking the refresh token's lock, and once with it, because another process may have renewed.
+            // After the authority's answer, the results are only read again, because a sign-out takes no lock.
             #expect(calls.count { $0.member == "SearchItems" } <= 2, "\(calls)")
             #expect(calls.count { $0.member == "GetSecrets" } == 3, "\(calls)")
             #expect(calls.count { $0.member == "CreateItem" } == 2, "\(calls)")
@@ -149,14 +149,14 @@ import Testing
         #expect(try await world.get(Self.path).status == 0)
     }
 
-    /// The calls that the bus sees while the body runs one program.
+    /// Returns the calls on the bus while the body runs one program.
     private func calls(of world: World, _ body: () async throws -> Ended) async throws -> [BusCall] {
         let file = "\(world.folder)/bus-\(UUID()).log"
         let lines = try await with(
             "stdbuf", ["--output=L", "dbus-monitor", "--session", "--profile"], output: file,
             environment: world.environment
         ) {
-            // A connection that becomes a monitor's loses its name.
+            // A connection that becomes a monitor loses its name.
             _ = try await Self.lines(of: file, with: "NameLost")
             #expect(try await body().status == 0)
             let mark = try await world.keyring.run(
@@ -170,7 +170,7 @@ import Testing
         return calls.filter { !others.contains($0.sender) }
     }
 
-    /// The lines of a file once it has one with a word.
+    /// Returns the lines of a file once one contains a word.
     private static func lines(of file: String, with word: String) async throws -> [Substring] {
         for _ in 0..<3000 {
             let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -182,7 +182,7 @@ import Testing
     }
 }
 
-/// One method call, as dbus-monitor tells of it.
+/// One method call, as reported by dbus-monitor.
 private struct BusCall: Equatable, CustomStringConvertible {
     let sender: String
     let path: String
@@ -191,8 +191,7 @@ private struct BusCall: Equatable, CustomStringConvertible {
     var description: String { "\(member) \(path)" }
     var isToKeyring: Bool { path.hasPrefix("/org/freedesktop/secrets") }
 
-    /// Reads a line: type, time, serial, sender, destination, path, interface and member; nil for other than a
-    /// call.
+    /// Parses a line: type, time, serial, sender, destination, path, interface and member; nil unless it is a call.
     init?(_ line: Substring) {
         let parts = line.split(separator: "\t").map(String.init)
         guard parts.count == 8, parts[0] == "mc" else { return nil }

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// cargo fetches crates from a registry that wants a token.
+/// cargo fetches crates from a registry that requires a token.
 ///
-/// Debian 12's cargo knows no credential providers.
+/// cargo in Debian 12 doesn't support credential providers.
 @Suite(.enabled(if: Clients.newerFolder != nil, "script/consumers runs these"))
 struct CargoTests {
-    /// A project of the world's that needs a crate of a registry.
+    /// A project that needs a crate from a registry.
     private struct Project: Sendable {
         let world: World
         let registry: GuardedServer
@@ -25,7 +25,7 @@ struct CargoTests {
             }
         }
 
-        /// Puts a crate into the registry.
+        /// Publishes a crate in the registry.
         private func publish() async throws {
             let script = """
                 mkdir -p hello-1.0.0/src && cd hello-1.0.0 && touch src/lib.rs
@@ -72,7 +72,7 @@ struct CargoTests {
                 toFile: world.folder + "/work/app/src/main.rs", atomically: true, encoding: .utf8)
         }
 
-        /// Runs cargo, as if it had never fetched anything.
+        /// Runs a fresh cargo, which hasn't fetched anything.
         func cargo(_ arguments: [String], input: String = "", _ extra: [String: String] = [:]) async throws -> Ended {
             for folder in ["cargo/registry", "work/app/Cargo.lock"] {
                 try? FileManager.default.removeItem(atPath: "\(world.folder)/\(folder)")
@@ -106,7 +106,7 @@ struct CargoTests {
                     "200 /crates/hello/1.0.0",
                 ])
             #expect(!(fetched.output + fetched.errors).contains(token))
-            // Other operations than reading ask on their own.
+            // Operations other than reading ask separately.
             let owners = try await project.cargo(["owner", "--list", "app", "--registry", "corp"])
             #expect(owners.status == 0 && owners.output.contains("alice (Alice)"), "\(owners)")
             #expect(try registry.takeLog().contains("200 /api/v1/crates/app/owners"))

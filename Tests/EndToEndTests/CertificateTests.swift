@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What git asks for besides names and plain hosts: the passphrase of a client certificate, and IPv6 addresses with a zone.
+/// git's requests besides names and plain hosts: the passphrase of a client certificate, and IPv6 addresses with a
+/// zone.
 @Suite struct CertificateTests {
     private static let file = "protocol=cert\nhost=\npath=/home/alice/client.pem\n"
     private static let zone = "protocol=https\nhost=[fe80::1%eth0]:8443\n"
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    // CVE-2020-11008: no host is not any host.
+    // CVE-2020-11008: an empty host isn't any host.
     @Test(arguments: [
         "protocol=https\nhost=\npath=x\n", "protocol=cert\nhost=\n", "protocol=cert\nhost=\npath=\n", "host=\npath=x\n",
         "protocol=cert\nhost=\npath=x\nscope[]=User.Read\n",

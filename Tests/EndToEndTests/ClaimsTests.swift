@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Claims that servers, scripts and people ask for.
+/// Claims requested by servers, scripts and users.
 @Suite struct ClaimsTests {
     private static let alice = "alice@contoso.example"
     private static let secondProof = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
 
-    /// What the guarded repository says to a token: its status and its `WWW-Authenticate` headers, as git passes them on.
+    /// Presents a token to the guarded repository; returns the status and the `WWW-Authenticate` headers as git passes
+    /// them on.
     private func present(_ token: String?, _ world: World) async throws -> (status: String?, lines: String) {
         let file = world.folder + "/header"
         try "Authorization: Bearer \(token ?? "")\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -32,7 +33,7 @@ import Testing
             #expect(refused.status == "401")
             #expect(refused.lines.contains("insufficient_claims"), "\(refused)")
 
-            // The stored token is passed over and the refresh token redeemed once; only the person can go on.
+            // The stored token is skipped and the refresh token redeemed once; only the user can continue.
             try await world.sandbox.clearLog()
             let alone = try await world.get("contoso/guarded.git", lines: refused.lines)
             #expect(alone.status == 2 && alone.output.isEmpty, "\(alone)")
@@ -45,7 +46,7 @@ import Testing
             #expect(second.status == 0, "\(second)")
             #expect(try await present(second.value("password"), world).status == "200")
 
-            // What the new sign-in brought answers the same challenge without the person, once each time.
+            // The new sign-in's token satisfies the same challenge without the user, each time.
             for _ in 0..<2 {
                 try await world.sandbox.clearLog()
                 let renewed = try await world.get("contoso/guarded.git", lines: refused.lines)
@@ -72,24 +73,24 @@ import Testing
                 let erased = try await world.lanyard(["erase"], input: "\(place)password=\(token)\n\(refused.lines)")
                 #expect(erased.status == 0 && erased.output.isEmpty && erased.errors.isEmpty, "\(erased)")
             }
-            // A token that isn't the current one says nothing about it.
+            // Rejecting a token that isn't the current one has no effect.
             try await erase("another")
             #expect(try await world.get("contoso/guarded.git").value("password") == token)
             try await erase(token)
             let alone = try await world.get("contoso/guarded.git")
             #expect(alone.status == 2, "\(alone)")
             #expect(alone.errors.contains("--claims '\(Self.secondProof)'\n"), "\(alone)")
-            // Another resource doesn't want them.
+            // Another resource doesn't require the claims.
             let graph = try await world.get("v1.0/me")
             #expect(graph.status == 0 && graph.value("password") != nil, "\(graph)")
             let second = try await world.get("contoso/guarded.git", browser)
             #expect(try await present(second.value("password"), world).status == "200", "\(second)")
-            // A token that only renewal is needed for: the person isn't asked again.
+            // The token only needs a renewal: the user isn't asked again.
             try await erase(try #require(second.value("password")))
             let third = try await world.get("contoso/guarded.git")
             #expect(third.status == 0 && third.value("password") != second.value("password"), "\(third)")
             #expect(try await present(third.value("password"), world).status == "200")
-            // If even that token is refused at once, renewing doesn't help.
+            // If that token is rejected immediately, too, renewing doesn't help.
             try await world.sandbox.clearLog()
             try await erase(try #require(third.value("password")))
             let last = try await world.get("contoso/guarded.git")
@@ -198,7 +199,7 @@ import Testing
 
     @Test func `a well-known host's server chooses the tenant, and no other authority`() async throws {
         try await World.with { world in
-            // A plugin that knows a host, as the first-party ones know dev.azure.com.
+            // A plugin that knows a host, as the first-party plugins know dev.azure.com.
             let place = try world.install(
                 plugin: "hosts", script: "exit",
                 manifest: """

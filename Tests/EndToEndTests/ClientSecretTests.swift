@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clients with a secret: a real keyring keeps it, and the sandbox's issuer wants it.
+/// Clients with a secret: a real keyring stores it, and the sandbox's issuer requires it.
 @Suite struct ClientSecretTests {
     @Test func `a secret goes to its issuer at a sign-in, a renewal and a logout, and nowhere else`() async throws {
         try await World.with { world in
@@ -49,7 +49,7 @@ import Testing
             #expect(wrong.status == 1 && wrong.errors.hasSuffix(Self.anew(client)), "\(wrong)")
             #expect(try await world.lanyard(["client", "secret", client], input: issuer.clientSecret).status == 0)
             #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
-            // What clears the tokens leaves the secret.
+            // Clearing the tokens keeps the secret.
             #expect(try await world.lanyard(["cache", "clear", "--yes"]).status == 0)
             #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
 
@@ -99,7 +99,7 @@ import Testing
                     "lanyard: error: \(host) requires the client secret of my-key, and none is stored\n"), "\(ended)")
             let store = "store it: lanyard client secret my-key\n"
             #expect(ended.errors.hasSuffix(store), "\(ended)")
-            // What would be asked is told beforehand.
+            // `explain` predicts this.
             let explained = try await world.lanyard(["explain", host], world.browser(as: "alice_contoso"))
             #expect(
                 explained.output.contains("get would fail: \(host) requires the client secret of my-key"),
@@ -191,7 +191,7 @@ import Testing
         return String(line.dropFirst("password=".count))
     }
 
-    /// Looks for a secret in all that lanyard may write; the keyring's file is encrypted.
+    /// Searches everything that lanyard may write for a secret; the keyring's file is encrypted.
     private func requireNowhere(_ secret: String, in world: World) throws {
         let files = try #require(FileManager.default.enumerator(atPath: world.folder))
         for case let path as String in files where !path.hasPrefix("sandbox") {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One kind of authority: the repository behind it and who may read it.
+/// One kind of authority, with its repository and the users who may read it.
 struct AuthorityKind: CustomTestStringConvertible, Sendable {
     let name: String
     let repository: String
@@ -24,7 +24,7 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
         try await World.with { world in
             let sandbox = world.sandbox
             let url = "\(sandbox.resource)/\(kind.repository)"
-            // Less than a token must live on to be handed out: it is due at once.
+            // Shorter than the minimum remaining lifetime, so the token is due for renewal immediately.
             try await sandbox.set(#"{"access_token_lifetime": 200}"#)
             let clone = try await world.git(
                 ["clone", "--quiet", url, "hello"], world.browser(as: kind.user), by: program)
@@ -95,7 +95,7 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
         try await World.with { world in
             try await world.sandbox.set(#"{"device_code_interval": 1}"#)
             let url = "\(world.sandbox.resource)/\(kind.repository)"
-            // git gets a terminal, so that somebody is there who can read a code.
+            // git gets a terminal, so that there is a user to read the code.
             let helper = ["-c", "credential.helper=", "-c", "credential.helper=lanyard --flow device-code"]
             let terminal = try PseudoTerminal()
             let ended = try await terminal.run(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Temporary keys for Amazon Web Services, as the AWS CLI gets them.
+/// Temporary AWS keys, as the AWS CLI receives them.
 @Suite struct CloudTests {
     private static let role = "arn:aws:iam::123456789012:role/developer"
 
@@ -14,7 +14,7 @@ import Testing
         var Expiration: String
     }
 
-    /// A world with a rule for the sandbox's STS, where alice has signed in; `url` is her role's.
+    /// Runs the body in a world with a rule for the sandbox's STS, where alice is signed in; `url` is her role's.
     private static func with(_ body: @Sendable (World, _ url: String) async throws -> Void) async throws {
         try await World.with { world in
             try world.configure(rule: world.sandbox.exchanges, at: "contoso.example", #"exchange = "aws-sts""#)
@@ -47,10 +47,10 @@ import Testing
             let assumed = try await Self.assumed(world)
             #expect(assumed.map { $0.form?["RoleSessionName"] } == ["alice@contoso.example", "alice@contoso.example"])
 
-            // They are of a role, and so of none of docker's servers.
+            // They belong to a role, and so to none of docker's servers.
             try world.link("docker-credential-lanyard")
             #expect(try await world.docker("list").output == "{}\n")
-            // Nothing but the tool's own protocol has room for several parts.
+            // Only the tool's own protocol can carry credentials with several parts.
             for arguments in [["token", url], ["get"]] {
                 let refused = try await world.lanyard(arguments, input: arguments == ["get"] ? "url=\(url)\n" : "")
                 #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
@@ -120,7 +120,7 @@ import Testing
             environment: environment)
     }
 
-    /// What the SDK does with a credential configuration, up to the token.
+    /// The SDK's use of a credential configuration, up to the token.
     private static let pluggable = """
         import sys
         from google.auth import pluggable

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people and scripts run.
+/// Commands as users and scripts run them.
 @Suite struct CommandTests {
     @Test func `the help of az is one, and without an authority it says how to set one`() async throws {
         try await Home.with { home in
@@ -156,7 +156,7 @@ import Testing
             try await erase(first)
             let second = try await world.get(path).value("password")
             #expect(second != nil && second != first)
-            // An old refusal that comes late takes nothing away.
+            // A late rejection of an old token has no effect.
             try await erase(first)
             #expect(try await world.get(path).value("password") == second)
             try await erase(second)
@@ -182,7 +182,7 @@ import Testing
             #expect(ended.status == 0 && ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
             let second = try #require(await get())
             #expect(second != first)
-            // Without host and wish there is nothing that could be meant.
+            // Without a host or scope, the password can't be matched.
             #expect(try await world.lanyard(["erase"], input: "password=\(second)\n").status == 0)
             #expect(try await get() == second)
         }
@@ -243,7 +243,7 @@ import Testing
             let full = try await run("/bin/sh", ["-c", "lanyard \(command) >/dev/full"], environment: home.environment)
             #expect(full.status == 1)
             #expect(full.errors.contains("lanyard: error: the result can't be written: No space left"), "\(full)")
-            // The reader is gone before the result comes.
+            // The reader exits before the result arrives.
             let script = "{ sleep 0.3; lanyard \(command); echo $? >&2; } | true"
             let unread = try await run("/bin/sh", ["-c", script], environment: home.environment)
             #expect(unread.errors == "0\n")

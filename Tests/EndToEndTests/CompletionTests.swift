@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The shells' completions, in the shells themselves: keys are typed at a terminal, and what came of them is looked at.
+/// The shells' completions, in the shells themselves: keys are typed at a terminal, and the result is checked.
 @Suite struct CompletionTests {
     static let shells = ["bash", "zsh", "fish"]
 
-    /// How long an answer may take: 0.8 seconds, and what starting and ending a process adds.
+    /// The time limit of an answer: 0.8 seconds, plus the start and exit of a process.
     static let longest = Duration.seconds(1.5)
-    /// How often something is tried that a busy machine may keep from being done in time.
+    /// The number of attempts for something that a busy machine may not do in time.
     static let patience = 20
 
     @Test(arguments: shells) func `commands, options and their values`(shell: String) async throws {
@@ -40,10 +40,10 @@ import Testing
                 "lanyard forward remove dev\t": ["lanyard", "forward", "remove", "devbox"],
                 "lanyard configure ssh dev\t": ["lanyard", "configure", "ssh", "devbox"],
                 "lanyard import --from git-\t": ["lanyard", "import", "--from", "git-libsecret"],
-                // The cursor may stand inside of the line: here after `--flow de`.
+                // The cursor may be inside the line: here after `--flow de`.
                 "lanyard token --flow de --json\u{1}\(String(repeating: "\u{6}", count: 23))\t":
                     ["lanyard", "token", "--flow", "device-code", "--json"],
-                // An option that is there already is offered no more.
+                // An option that is already present isn't offered again.
                 "lanyard token --non-interactive --non\t": ["lanyard", "token", "--non-interactive", "--non"],
                 "git-credential-lanyard capa\t": ["git-credential-lanyard", "capability"],
                 "git-credential-lanyard acc\t": ["git-credential-lanyard", "acc"],
@@ -63,7 +63,7 @@ import Testing
             expected["lanyard token --account=\(start)\t"] = ["lanyard", "token", "--account=\(name)"]
             expected["lanyard token --account \(start)\t"] = ["lanyard", "token", "--account", name]
         }
-        // From the middle of a name, behind what the shells hold for the end of a word.
+        // From the middle of a name, after what the shells consider the end of a word.
         expected["lanyard logout ali\\ ce@\t"] = ["lanyard", "logout", CompletionWorld.names[0]]
         expected["lanyard logout 'ali'\\ ce\t"] = ["lanyard", "logout", CompletionWorld.names[0]]
         expected["lanyard logout mail:bob@\t"] = ["lanyard", "logout", "mail:bob@contoso.example"]
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    // fish 3.6.0 asks the wrong name for the completions of git's own commands; git-credential-lanyard itself it completes.
+    // fish 3.6.0 looks up git's own commands under the wrong name; it does complete git-credential-lanyard itself.
     @Test(arguments: ["bash", "zsh"]) func `git's completion knows the helper`(shell: String) async throws {
         try await expect(
             in: shell,
@@ -140,7 +140,7 @@ import Testing
 
     @Test(arguments: shells) func `files are completed where a file is meant`(shell: String) async throws {
         try await CompletionWorld.with(.noBus) { world in
-            // One of the test's own: the shell may run what is typed, and write to it.
+            // A file of the test's own, because the shell may run the typed command and write to it.
             let file = try world.keyring.scratch.write("", to: "some-notes")
             let start = file.dropLast("tes".count)
             let lines = ["lanyard accounts >\(start)", "lanyard export --output \(start)", "lanyard import \(start)"]
@@ -182,7 +182,7 @@ import Testing
             try FileManager.default.removeItem(atPath: world.configFile)
             #expect(mkfifo(world.configFile, 0o600) == 0)
             let ended = try await world.complete("lanyard token --scope ") { $0.duration < Self.longest }
-            // What takes the whole time is answered by nothing.
+            // An operation that exceeds the time limit yields nothing.
             #expect(ended.status == 0 && ended.output.hasPrefix("values\n") && ended.errors.isEmpty, "\(ended)")
         }
     }
@@ -210,10 +210,10 @@ import Testing
         }
     }
 
-    /// Types the keys at the shell and compares what it makes of the line.
+    /// Types the keys at the shell and compares the resulting line.
     ///
-    /// Keys that come to something else are typed again: on a busy machine the keyring may need longer than a person who
-    /// presses Tab is made to wait, and then there is nothing to complete with.
+    /// Keys with another result are typed again: on a busy machine, the keyring may take longer than a user who presses
+    /// Tab should wait, and then there is nothing to complete with.
     private func expect(in shell: String, _ expected: [String: [String]]) async throws {
         try await CompletionWorld.with(.unlocked) { world in
             var left = expected
@@ -231,7 +231,7 @@ import Testing
     }
 }
 
-/// A socket that takes connections and says nothing.
+/// A socket that accepts connections and sends nothing.
 private struct SilentSocket {
     let path: String
     private let descriptor: CInt

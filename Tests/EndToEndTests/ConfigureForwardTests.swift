@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `configure ssh` and `configure container`: what brings an agent's socket to the other side.
+/// `configure ssh` and `configure container`, which forward an agent's socket to the other side.
 @Suite struct ConfigureForwardTests {
     @Test func `ssh forwards the socket for one host, and is as it was afterwards`() async throws {
         try await Home.with { home in
@@ -136,7 +136,7 @@ import Testing
 }
 
 extension Home {
-    /// What ssh prints, by lines; nothing if there is no ssh.
+    /// Returns the lines that ssh prints; empty if ssh isn't installed.
     fileprivate func ssh(_ arguments: [String]) async throws -> [String] {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/ssh") else { return [] }
         return try await run("/usr/bin/ssh", arguments, environment: environment).lines

@@ -159,7 +159,7 @@ import Testing
             #expect(ended.output.contains("store may keep the tokens that git passes to it") == !isAlone, "\(ended)")
             #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
-            // A git that takes tokens as such tells other helpers not to keep them.
+            // A git that supports bearer tokens tells other helpers not to store them.
             try home.pretendGit("2.46.0")
             let newer = try await home.lanyard(["configure", "git", url, "--dry-run"])
             #expect(newer.status == 0 && !newer.errors.contains("tokens to"), "\(newer)")
@@ -196,7 +196,7 @@ import Testing
             let back = try await home.lanyard(["unconfigure", "git"])
             #expect(back.status == 64, "\(back)")
             #expect(try home.text(home.gitFile) == written)
-            // What needs no change needs no answer.
+            // Without changes, there is no question.
             #expect(try await home.lanyard(["configure", "git"] + words.prefix(1)).status == 0)
         }
     }

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `configure TOOL` and `unconfigure TOOL`, in the files of the tools.
+/// `configure TOOL` and `unconfigure TOOL`, in the tools' files.
 @Suite struct ConfigureToolTests {
-    /// What a tool's file was, and what has to be in it once it asks lanyard.
+    /// A tool's file before, and its required contents once the tool uses lanyard.
     struct Tool: Sendable, CustomTestStringConvertible {
         let name: String
         var url: String?
         let file: String
-        /// Nil if there is no file.
+        /// The file before; nil if there is none.
         var before: String?
         let after: String
-        /// What is left of it at the end, if not what it was before.
+        /// The file after `unconfigure`, if it differs from before.
         var undone: String?
 
         var arguments: [String] { [name] + [url].compactMap(\.self) + ["--yes"] }
@@ -22,7 +22,7 @@ import Testing
     private static let docker = "{\n\t\"auths\": {\n\t\t\"a.example\": {}\n\t}\n}"
     private static let cargo = "# mine\n[registry]\ndefault = \"x\" # here\n\n[net]\ngit-fetch-with-cli = true\n"
 
-    /// A kubeconfig as kubectl writes it, with a user whose token a program gets.
+    /// A kubeconfig as kubectl writes it, with a user whose token comes from a program.
     private static func kubelogin(_ command: String, _ arguments: [String], _ more: String...) -> String {
         let exec =
             ["exec:", "  apiVersion: client.authentication.k8s.io/v1beta1", "  args:"]
@@ -52,7 +52,7 @@ import Testing
             """
     }
 
-    /// What lanyard writes for a registry's token.
+    /// lanyard's file for a registry's token.
     private static let tokenHelper = ".local/share/lanyard/token-helpers/npm.contoso.com-DIGEST"
 
     private static let tools = [
@@ -210,7 +210,7 @@ import Testing
             after: "[global]\nkeyring-provider = subprocess\n[install]\nquiet = 1\n"),
     ]
 
-    /// Files with carriage returns, which what is added has, too.
+    /// Files with carriage returns, which the additions must have, too.
     private static let filesOfWindows = [
         Tool(
             name: "go", file: ".config/go/env", before: "GOAUTH=git /home/me\r\nGOFLAGS=-mod=mod\r\n",
@@ -321,7 +321,7 @@ import Testing
             let lines = try home.text("\(home.folder)/home/.npmrc").split(separator: "\n")
             for (line, status) in zip(lines, [Int32(0), 1, 1]) {
                 let helper = try #require(line.split(separator: "=").last)
-                // pnpm before 10.27 has a shell run it, with no arguments.
+                // pnpm before 10.27 runs it in a shell, without arguments.
                 let ended = try await run(
                     "/bin/sh", ["-c", String(helper)], environment: home.environment, folder: home.folder)
                 #expect(ended.status == status, "\(ended)")
@@ -424,7 +424,7 @@ import Testing
     func `a new profile's section is written as the AWS CLI reads it`(profile: String, header: String) async throws {
         try await Home.withTools { home in
             let file = "\(home.folder)/home/.aws/config"
-            // The AWS CLI takes this for no profile's.
+            // The AWS CLI doesn't treat this as a profile.
             let before = "[ profile \(profile) ]\nregion = eu-west-1\n"
             try home.write(before, to: file)
             let variable = ["AWS_PROFILE": profile]
@@ -448,7 +448,7 @@ import Testing
             let written = try home.text(file)
             let changed = written.replacing("role/dev", with: "role/other")
             try home.write(changed, to: file)
-            // Another tool's changes leave the record of this one's as it is.
+            // Another tool's changes don't affect this one's record.
             try await home.lanyard(["configure", "go", "--yes"])
             let ended = try await home.lanyard(["unconfigure", "aws", "--yes"])
             #expect(ended.status == 0 && ended.errors.contains("it replaced /opt/keys …"), "\(ended)")
@@ -949,7 +949,7 @@ import Testing
         }
     }
 
-    /// A kubeconfig with a cluster that two users are for.
+    /// Returns a kubeconfig with a cluster for two users.
     private static func clusters(_ user: String) -> String {
         """
         apiVersion: v1
@@ -1224,7 +1224,7 @@ import Testing
         }
     }
 
-    /// A real program, and what it says of what was configured.
+    /// A real program, and its output after configuration.
     private static let programs: [(tool: String, command: [String], answer: String)] = [
         ("pip", ["pip", "config", "get", "global.keyring-provider"], "subprocess\n"),
         ("uv", ["uv", "--show-settings", "pip", "install", "--dry-run", "x"], "keyring_provider: Subprocess"),
@@ -1252,7 +1252,7 @@ import Testing
 }
 
 extension Home {
-    /// The AWS CLI's library, if it is there, finds what `configure aws` wrote, and the region beside it.
+    /// Checks that the AWS CLI's library, if installed, finds what `configure aws` wrote, and the region next to it.
     fileprivate func expectAWS(_ variables: [String: String], region: String) async throws {
         guard Clients.folder != nil else { return }
         let environment = environment.merging(variables) { $1 }
@@ -1268,7 +1268,7 @@ extension Home {
         #expect(values.dropFirst().first.map(String.init) == region, "\(ended)")
     }
 
-    /// How the list says that a tool uses lanyard.
+    /// Returns how the list describes a tool's use of lanyard.
     fileprivate func use(
         of tool: String, _ variables: [String: String] = [:], installed: String = "installed"
     ) async throws -> String {
@@ -1278,12 +1278,12 @@ extension Home {
         return String(line[end...].drop { $0 == " " })
     }
 
-    /// The names of the files in a folder of the home; none if there is no such folder.
+    /// Returns the names of the files in a folder of the home; empty if there is no such folder.
     fileprivate func files(in folder: String) throws -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(self.folder)/home/\(folder)")) ?? []
     }
 
-    /// The folders in the home, less those that lanyard's own files are in.
+    /// The folders in the home, except those of lanyard's own files.
     fileprivate var folders: Set<String> {
         let all = FileManager.default.enumerator(atPath: "\(folder)/home")?.compactMap { $0 as? String } ?? []
         let own = [".local", ".local/state", ".local/state/lanyard"]
@@ -1295,10 +1295,10 @@ extension Home {
             })
     }
 
-    /// What `configure TOOL` wrote.
+    /// The file in which `configure TOOL` records its changes.
     fileprivate var record: String { "\(folder)/home/.local/state/lanyard/tool-changes.json" }
 
-    /// Runs the body in a home whose `PATH` has the programs that tools run, and the usual folders for settings.
+    /// Runs the body in a home with the tools' programs on `PATH`, and the usual folders for settings.
     fileprivate static func withTools(
         _ state: KeyringFixture.State = .noBus, _ body: @Sendable (Home) async throws -> Void
     ) async throws {

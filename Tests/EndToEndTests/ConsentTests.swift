@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person allows an application, bit by bit.
+/// Consent to an application's permissions, one at a time.
 @Suite struct ConsentTests {
     private static let alice = "alice@contoso.example"
     private static let graph = "https://graph.microsoft.com"

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A registry, and skopeo, which asks as docker does.
+/// A registry, and skopeo, which uses docker's protocol.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct DockerTests {
     private static let notFound = "credentials not found in native keychain\n"
@@ -10,7 +10,7 @@ struct DockerTests {
     @Test func `a login is kept, serves skopeo and git's helpers, and ends with a logout`() async throws {
         try await ImageRegistry.with(.password) { registry in
             let world = registry.world
-            // It is git's, and none of the daemon's business that docker sends its list to.
+            // The password is git's, and must not appear in the list, which docker sends to its daemon.
             let lines = "url=https://git.example\nusername=alice\npassword=secret\n"
             #expect(try await world.lanyard(["store"], input: lines).status == 0)
             #expect(try await registry.helper("list", "unused").output == "{}\n")
@@ -21,7 +21,7 @@ struct DockerTests {
             let login = try await registry.skopeo(
                 "login", [registry.name, "--username", "alice", "--password-stdin"], input: ImageRegistry.password)
             #expect(login.status == 0, "\(login)")
-            // It has no such image, which it tells only those who may know.
+            // The registry has no such image, which it reveals only to authorized users.
             let tags = try await registry.skopeo("list-tags", [place])
             #expect(tags.status == 1 && tags.errors.contains("404"), "\(tags)")
             #expect(try await registry.helper("list", "unused").output == #"{"\#(registry.name)":"alice"}"# + "\n")
@@ -50,7 +50,7 @@ struct DockerTests {
             #expect(stored.status == 0, "\(stored)")
             let got = try await world.runInside(helper, ["get"], input: "registry.example:5000")
             #expect(got.output.contains(#""Secret":"two""#), "\(got)")
-            // It is git's now.
+            // Now it is git's.
             #expect(try await world.runInside(helper, ["list"]).output == "{}\n")
         }
     }
@@ -101,7 +101,7 @@ struct DockerTests {
 }
 
 extension ImageRegistry {
-    /// Runs skopeo, which lanyard helps at this registry.
+    /// Runs skopeo with lanyard as the helper for this registry.
     fileprivate func skopeo(_ command: String, _ arguments: [String], input: String = "") async throws -> Ended {
         let settings = world.folder + "/auth.json"
         try #"{"credHelpers":{"\#(name)":"lanyard"}}"#.write(toFile: settings, atomically: true, encoding: .utf8)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `doctor`, in every state that a person's surroundings can be in.
+/// `doctor`, in every possible state of the user's environment.
 @Suite struct DoctorTests {
     private struct Check: Decodable {
         let check: String
@@ -145,7 +145,7 @@ import Testing
             #expect(explained.output.contains("asks lanyard, but can't find git-credential-lanyard"), "\(explained)")
             #expect((explained.output + explained.errors).contains(remedy), "\(explained)")
 
-            // git looks among its own programs first.
+            // git searches its own programs first.
             let own = alone.merging(["GIT_EXEC_PATH": folders[1]]) { $1 }
             #expect(try await doctor(home, own).0.check("git.helpers")?.level == "pass")
             let among = try await home.lanyard(["explain", url], own)

@@ -2,16 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The examples of documents, run as they are printed.
+/// The examples in documents, run exactly as printed.
 ///
-/// They are for contoso.com, which stands for the reader's organisation. Here it is the sandbox's, and rules and git lead there what is
-/// for Azure DevOps and Graph; so whatever only asks lanyard, git or curl works. What can't be run so is in `leftOut`, with the reason.
+/// They are for contoso.com, which stands for the reader's organisation. Here it is the sandbox's; rules and git
+/// redirect the URLs of Azure DevOps and Graph to it, so everything that only runs lanyard, git or curl works. What
+/// can't be run is in `leftOut`, with the reason.
 @Suite struct DocumentedCommandTests {
     private static let folder = Built.checkout + "/man"
     static let manualPages =
         (try? FileManager.default.contentsOfDirectory(atPath: folder))?.filter { $0.hasSuffix(".1") } ?? []
 
-    /// What isn't run, by what it has in it, and why.
+    /// The examples that aren't run, by a part of their text, and why.
     private static let leftOut = [
         "sudo ": "changes the machine; SystemScopeTests does what it does",
         "dbus-run-session -- bash": "starts a shell to type in",
@@ -51,7 +52,7 @@ import Testing
         for part in Self.leftOut.keys { #expect(documented.contains { $0.contains(part) }, "\(part)") }
     }
 
-    /// Runs each of the examples once, in a state of its own.
+    /// Runs each of the examples once, in a fresh state.
     static func run(_ examples: [DocumentedCommands]) async throws {
         var seen: Set<String> = []
         let wanted = examples.filter { example in
@@ -69,7 +70,7 @@ struct Help {
     let command: String
     let text: String
 
-    /// The help of lanyard and of every command that it shows.
+    /// Returns the help of lanyard and of every visible command.
     static func all() async throws -> [Help] {
         let environment = ["PATH": "/usr/bin:/bin"]
         let dump = try await TestSupport.run(Built.lanyard, ["--experimental-dump-help"], environment: environment)
@@ -83,14 +84,14 @@ struct Help {
     }
 }
 
-/// What lanyard says of its commands.
+/// lanyard's description of its commands.
 struct CommandDescription: Decodable {
     struct Command: Decodable {
         let commandName: String
         let shouldDisplay: Bool
         let subcommands: [Command]?
 
-        /// The commands below this one that people see, each as the words that lead to it.
+        /// Returns the visible subcommands, each as its words on the command line.
         func paths() -> [[String]] {
             (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap { command in
                 [[command.commandName]] + command.paths().map { [command.commandName] + $0 }
@@ -101,12 +102,12 @@ struct CommandDescription: Decodable {
     let command: Command
 }
 
-/// A world in which the documents' names are real: the organisation is the sandbox's, and its people are signed in.
+/// A world in which the documents' names are real: the organisation is the sandbox's, and its users are signed in.
 private struct DocumentedWorld: Sendable {
     private let world: World
     private let environment: [String: String]
     private let configuration: String
-    /// The files in the home that `configure git` writes, by path, before it and after it.
+    /// The files in the home that `configure git` writes, by path, before and after it.
     private var git: (before: [String: String], after: [String: String])
 
     static func with(_ body: @Sendable (DocumentedWorld) async throws -> Void) async throws {
@@ -135,7 +136,7 @@ private struct DocumentedWorld: Sendable {
             "GNUPGHOME": world.folder + "/gnupg",
         ]
         environment = world.environment.merging(world.browser(as: "alice@contoso.com")) { $1 }.merging(variables) { $1 }
-        // Nobody here is at home in the sandbox's other organisations.
+        // None of the users is from the sandbox's other organisations.
         try world.configure(onlyRuleFor: "contoso")
         configuration = try String(contentsOfFile: world.configFile, encoding: .utf8)
         git = ([:], [:])
@@ -146,7 +147,7 @@ private struct DocumentedWorld: Sendable {
         try write(
             "batch\npinentry-mode loopback\npassphrase-file \(world.folder)/credentials/keyring\n", to: "gnupg/gpg.conf"
         )
-        // Programs that need not be installed; each does what the example relies on.
+        // Substitutes for programs that need not be installed; each does what the example relies on.
         try write(
             "#!/bin/sh\n[ \"$1\" = -P ] && exec \(Built.sandbox) sign-in --ca \(world.sandbox.caFile) --as \"$2@contoso.com\" \"$3\"\n",
             to: "bin/firefox", isProgram: true)
@@ -159,7 +160,7 @@ private struct DocumentedWorld: Sendable {
         }
     }
 
-    /// A file of the plugin that the protocol's document has for an example.
+    /// Returns a file of the plugin that the protocol's document uses as an example.
     private static func pluginExample(in language: String) throws -> String {
         let page = try String(contentsOfFile: Built.checkout + "/docs/plugin-protocol.md", encoding: .utf8)
         let start = try #require(page.firstRange(of: "```\(language)\n"))
@@ -177,11 +178,11 @@ private struct DocumentedWorld: Sendable {
         if isProgram { try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path) }
     }
 
-    /// Runs an example as a reader does who has followed the documentation so far.
+    /// Runs an example as a reader would who has followed the documentation so far.
     func run(_ example: DocumentedCommands) async throws {
         try await prepare(for: example.script)
         let shell = ["/bin/sh", "-ec", "cd here\n\(example.script)"]
-        // What is asked is agreed to, as a reader would.
+        // Accept every question, as a reader would.
         let answers = (0..<example.script.questions).flatMap { _ in ["[Y/n]", ""] }
         let terminal = ["\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal"] + answers + ["--"]
         let command = answers.isEmpty ? shell : terminal + shell
@@ -203,7 +204,7 @@ private struct DocumentedWorld: Sendable {
             atPath: here + "/my-plugin", withDestinationPath: world.folder + "/my-plugin")
         try configure(with: Self.rules)
         try await signIn()
-        // The reader's git asks lanyard, unless that is what the example does.
+        // The reader's git uses lanyard, unless configuring that is the example.
         let git = script.contains("lanyard configure git") ? git.before : git.after
         for (path, text) in git { try write(text, to: "home/\(path)") }
         for preparation in Self.preparations where script.contains(preparation.part) {
@@ -222,7 +223,7 @@ private struct DocumentedWorld: Sendable {
         for (url, scope) in rules { try world.configure(rule: url, at: "contoso.com", scope: scope) }
     }
 
-    /// The reader has added the identity that an example names, and works where variables describe one.
+    /// The reader has added the identity in an example, and works where variables describe one.
     private func identity(for script: String) throws -> [String: String] {
         guard script.contains("identity"), !script.contains("identity add") else { return [:] }
         let application = world.sandbox.application
@@ -243,7 +244,7 @@ private struct DocumentedWorld: Sendable {
         ]
     }
 
-    /// Signs in whom the example before has signed out; alice is the one who is used, and admin the one before.
+    /// Signs in the accounts that the previous example signed out; alice is in use, and admin was before her.
     private func signIn() async throws {
         let accounts = try await world.lanyard(["accounts"]).output
         guard !accounts.contains("* alice@") || !accounts.contains("admin@") else { return }
@@ -254,7 +255,7 @@ private struct DocumentedWorld: Sendable {
         }
     }
 
-    /// Keeps what git's settings are before lanyard has the documented rules, and after.
+    /// Records git's settings before and after lanyard has the documented rules.
     private mutating func prepareGit() async throws {
         try configure(with: Self.rules)
         let here = "url.\(world.sandbox.resource)/contoso/hello.git.insteadOf"
@@ -272,7 +273,7 @@ private struct DocumentedWorld: Sendable {
             })
     }
 
-    /// What examples rely on, by what they have in them.
+    /// The examples' prerequisites, by a part of their text.
     private static let preparations = [
         (part: "gpg --decrypt", script: "lanyard export | gpg --yes --symmetric --output here/lanyard.gpg"),
         (part: "gpg --symmetric", script: "rm -f here/lanyard.gpg"),
@@ -302,12 +303,12 @@ private struct DocumentedWorld: Sendable {
 }
 
 extension StringProtocol {
-    /// Whether a script adds the rule for a URL itself.
+    /// Whether a script itself adds the rule for a URL.
     fileprivate func adds(ruleFor url: String) -> Bool {
         contains("--authority") && (contains("configure git \(url)") || contains("rule add \(url)"))
     }
 
-    /// How many commands of it ask before they change something.
+    /// The number of its commands that ask before changing something.
     fileprivate var questions: Int {
         split(separator: "\n").count { line in
             line.contains("configure ") && !line.contains("--yes") && !line.contains("--dry-run")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tokens that have no end, from a plugin whose authority is no more than a host.
+/// Tokens without an expiry, from a plugin whose authority is just a host.
 @Suite struct EndlessTokenTests {
     /// A plugin that counts its sign-ins.
     private static func script(_ world: World) -> String {
@@ -21,7 +21,7 @@ import Testing
 
     private static let url = "https://forge.example/alice/hello.git"
 
-    /// A world that has the plugin and a rule for it, and its environment.
+    /// Runs the body in a world with the plugin and a rule for it; passes the environment.
     private static func withForge(
         _ body: @escaping @Sendable (World, [String: String]) async throws -> Void
     ) async throws {

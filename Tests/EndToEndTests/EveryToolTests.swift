@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What holds for every tool that lanyard serves, whatever its protocol.
+/// Properties of every tool that lanyard serves, whatever its protocol.
 @Suite struct EveryToolTests {
     private static let tools = EveryTool.all
 
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Eight right answers; keys are got for the token.
+    /// Expects eight right answers; the token is exchanged for keys.
     private static func expectEight(_ world: World, _ tool: EveryTool, _ token: String) async throws {
         let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
             for _ in 0..<8 { group.addTask { try await world.ask(tool) } }
@@ -32,7 +32,7 @@ import Testing
         #expect(expected != nil && secrets == Array(repeating: expected, count: 8), "\(tool) \(answers)")
     }
 
-    /// Other ports, schemes and hosts are told that there is nothing.
+    /// Expects no credential for other ports, schemes and hosts.
     private static func expectNothingBeside(_ url: String, _ world: World, _ tool: EveryTool) async throws {
         for url in others(than: url, tool) {
             let ended = try await world.ask(tool, url)
@@ -40,14 +40,14 @@ import Testing
         }
     }
 
-    /// The longest place that has a password, and no other port, scheme or host.
+    /// Expects the password of the longest matching path, and none for other ports, schemes or hosts.
     private static func expectPasswords(_ world: World) async throws {
         let root = "https://pass.example:8443"
         for (path, password) in [("team", "wide"), ("team/inner", "near")] {
             let lines = "url=\(root)/\(path)\nusername=u\npassword=\(password)\n"
             #expect(try await world.lanyard(["store"], input: lines).status == 0)
         }
-        // git tells no paths by itself.
+        // git sends no paths by default.
         for tool in tools where tool.takesPasswords && tool.description != "git" {
             for (path, password) in [("team/inner/app", "near"), ("team/innermost", "wide")] {
                 let ended = try await world.ask(tool, "\(root)/\(path)")
@@ -63,7 +63,7 @@ import Testing
         try await World.withEveryTool(signedIn: false) { world in
             for tool in Self.tools { try await Self.expectFailure(world, tool, naming: "lanyard login") }
             #expect(try await world.sandbox.authorityRequests().isEmpty)
-            // Tokens are never valid, so that each needs the authority.
+            // Tokens expire immediately, so each request needs the authority.
             try await world.sandbox.set(#"{"access_token_lifetime": 0}"#)
             let login = try await world.lanyard(
                 ["login", "https://tools.example"], world.browser(as: "alice@contoso.example"))
@@ -79,7 +79,7 @@ import Testing
         let ended = try await world.ask(tool)
         #expect(tool.isFailure(ended), "\(tool) \(ended)")
         #expect((ended.output + ended.errors).contains(word), "\(tool) \(ended)")
-        // What all of the sandbox's tokens have.
+        // All of the sandbox's tokens start with this.
         #expect(!(ended.output + ended.errors).contains("eyJ"), "\(tool) \(ended)")
     }
 
@@ -94,7 +94,7 @@ import Testing
                 #expect(world.asked == String(repeating: "asked\n", count: count), "\(ended)")
             }
             try await expectAsked(0, unattended)
-            // client-go lets this one ask, and runs what fails five times.
+            // client-go lets this one ask, and runs a failing program five times.
             let info = EveryTool.kubernetes(cluster: "https://tools.example", isInteractive: true)
             let kubectl = "for i in 1 2 3 4 5; do lanyard kubectl && exit 1; done; exit 0"
             try await expectAsked(1, kubectl, ["KUBERNETES_EXEC_INFO": info])
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// The tokens of the two rules.
+    /// Returns the tokens of the two rules.
     private static func tokens(_ world: World) async throws -> (wide: String, near: String) {
         func token(_ url: String) async throws -> String {
             try #require(try await world.lanyard(["token", url]).lines.first)
@@ -116,13 +116,13 @@ import Testing
         return tokens
     }
 
-    /// Places of the two rules, and whether the nearer one has them.
+    /// Returns URLs for the two rules, and whether the nearer one applies.
     private static func near(_ tool: EveryTool) -> [(url: String, isNear: Bool)] {
         guard !tool.sendsHost, !["aws", "az"].contains(tool.description) else { return [] }
         return [("https://tools.example/team/app", true), ("https://tools.example/teams/app", false)]
     }
 
-    /// The same path on other ports, by another scheme and on hosts whose names look alike.
+    /// Returns URLs with the same path on other ports, with another scheme, and on hosts with similar names.
     private static func others(than url: String, _ tool: EveryTool) -> [String] {
         guard tool.description != "az", let parts = URLComponents(string: url), let host = parts.host else { return [] }
         func changed(_ change: (inout URLComponents) -> Void) -> String? {
@@ -134,14 +134,14 @@ import Testing
             changed { $0.port = ($0.port ?? 443) + 1 }, changed { $0.host = host + ".evil.example" },
             changed { $0.host = "x" + host },
         ]
-        // terraform knows neither another scheme nor users.
+        // terraform supports neither other schemes nor users.
         if !tool.sendsHost {
             others += [changed { $0.scheme = "http" }, changed { ($0.user, $0.host) = (host, "evil.example") }]
         }
         return others.compactMap(\.self)
     }
 
-    /// A shell's script that tries each of the tools and tries it again, and ends well if all fail.
+    /// Returns a shell script that tries each of the tools twice, and succeeds if all fail.
     private static func script(_ world: World, _ tools: [EveryTool]) throws -> String {
         let folder = world.folder + "/input"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

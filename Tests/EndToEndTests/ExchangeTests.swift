@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Hosts that take tokens only in exchange for their own: the sandbox's registry, asked for as docker and others do.
+/// Hosts that exchange tokens for credentials of their own: the sandbox's registry, as docker and other tools use it.
 @Suite struct ExchangeTests {
-    /// What docker reads.
+    /// docker's view of the answer.
     private struct DockerAnswer: Decodable {
         var Username: String
         var Secret: String
@@ -63,7 +63,7 @@ import Testing
             #expect(try await Self.list(world) == [world.registry: Self.nobody])
             #expect(try await world.exchanges() == 1)
 
-            // `docker login` without a name stores what it was given.
+            // `docker login` without a name stores the credential that it received.
             let same = try await Self.login(world, answer.Username, answer.Secret)
             #expect(same.status == 0 && same.errors.isEmpty, "\(same)")
             let other = try await Self.login(world, "robot", "correct horse")
@@ -121,7 +121,7 @@ import Testing
             #expect(refused.status == 1, "\(refused)")
             #expect(refused.output.contains("\(world.registry) refuses the token: authentication"), "\(refused)")
             #expect(refused.output.contains("the rule's authority must be the registry's tenant"), "\(refused)")
-            // Once with what was stored, once with a new one.
+            // Once with the stored token, once with a new one.
             #expect(try await world.exchanges() == 2)
         }
     }
@@ -159,7 +159,7 @@ import Testing
         try JSONDecoder().decode([String: String].self, from: Data(try await world.docker("list").output.utf8))
     }
 
-    /// Has docker's helper store a name and a secret.
+    /// Stores a name and a secret with docker's helper.
     private static func login(_ world: World, _ username: String, _ secret: String) async throws -> Ended {
         let login = ["ServerURL": world.registry, "Username": username, "Secret": secret]
         return try await world.runInside(

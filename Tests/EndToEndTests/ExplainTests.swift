@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `explain`: what it says is what `get` then does.
+/// `explain` predicts what `get` then does.
 @Suite struct ExplainTests {
     private static let client = "11111111-2222-3333-4444-555555555555"
 
@@ -83,7 +83,7 @@ import Testing
                     "\(place)/common: as specific, but earlier", "http://x.example: another scheme",
                     "https://y.example: another host", "https://localhost:1: another port", "\(place): less specific",
                 ])
-            // People see what could have been meant.
+            // The user sees the closest matches.
             let near = try await world.lanyard(["explain", "\(place)/common/hello.git"])
             #expect(near.output.contains("\(place): less specific\n") && !near.output.contains("y.example"), "\(near)")
             #expect(near.output.contains("and 6 more; --all lists them\n"), "\(near)")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `explain --for`: what it says that a tool gets is what the tool then gets, less the secret.
+/// `explain --for` shows exactly what the tool then receives, without the secret.
 @Suite struct ExplainToolTests {
-    /// A tool, and how the real one asks.
+    /// A tool, and how the real one runs lanyard.
     struct Asker: Sendable, CustomTestStringConvertible {
         let name: String
         let program: String
@@ -54,7 +54,7 @@ import Testing
     @Test func `with a token it is what each tool reads`() async throws {
         try await World.with { world in
             try await world.signIn("alice@contoso.example")
-            // terraform and docker name no path.
+            // terraform and docker send no path.
             try world.configure(rule: world.sandbox.resource, at: "common")
             try await world.lanyard(["login", world.sandbox.resource], world.browser(as: "alice@contoso.example"))
             let url = "\(world.sandbox.resource)/common/hello.git"

@@ -22,13 +22,13 @@ import Testing
                     #expect(clone.status == 0, "\(clone)")
                     #expect(FileManager.default.fileExists(atPath: far.folder + "/work/hello/README.md"))
                     #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
-                    // The socket of the last connection, if it is still there, doesn't stand in the way.
+                    // A leftover socket of the last connection doesn't get in the way.
                     let again = try await server.run("\(inside) git -C hello fetch", options)
                     #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
                     let got = try await server.run("\(inside) \(far.folder)/bin/lanyard token \(url)", options)
                     let token = try #require(got.lines.first, "\(got)")
                     #expect(far.files(holding: token).isEmpty)
-                    // Without a connection there is nothing.
+                    // Without a connection, there is no credential.
                     let left = try await far.get(url, ["LANYARD_AGENT": socket])
                     #expect(left.status == 1 && left.errors.contains("cannot be reached"), "\(left)")
                 }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Whether this user may have namespaces of users and of mounts, as containers have them.
+    /// Whether this user may create user and mount namespaces, as containers have.
     private static let hasNamespaces: Bool = {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/unshare")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A git host of the sandbox that signs people in by itself.
+/// A git host of the sandbox with its own sign-in.
 struct GitHost: CustomTestStringConvertible, Sendable {
     let name: String
-    /// What the sandbox's log calls it.
+    /// The host's name in the sandbox's log.
     let logged: String
-    /// How a token travels from the system's git and from a newer one.
+    /// The authentication scheme of tokens from the system's git and from a newer one.
     let proofs: (system: String, newer: String)
     var testDescription: String { name }
 
@@ -24,7 +24,7 @@ struct GitHost: CustomTestStringConvertible, Sendable {
 
     func repository(in sandbox: Sandbox) -> String { place(in: sandbox).url + "/contoso/hello.git" }
 
-    /// What git asked of its repositories, and what was asked of it as an authority.
+    /// Returns the requests to its repositories, and to its authority.
     func requests(_ world: World) async throws -> (git: [Sandbox.Request], authority: [Sandbox.Request]) {
         let all = try await world.sandbox.requests().filter { $0.host == logged }
         return (all.filter { $0.path.contains(".git/") }, all.filter { !$0.path.contains(".git/") })
@@ -40,10 +40,10 @@ extension World {
         }
     }
 
-    /// The token of the only item of a kind in the keyring.
+    /// Returns the token of the only item of a kind in the keyring.
     func stored(_ kind: String) async throws -> String { try await storedToken(kind, environment) }
 
-    /// Redeems a refresh token as another program would, and gives the answer's status.
+    /// Redeems a refresh token as another program would, and returns the status of the answer.
     func redeem(_ refreshToken: String, at endpoint: String, client: String) async throws -> String {
         let form = "grant_type=refresh_token&client_id=\(client)&refresh_token=\(refreshToken)"
         return try await runInside(
@@ -55,7 +55,7 @@ extension World {
         ).output
     }
 
-    /// The status that a repository answers a token with.
+    /// Returns a repository's status for a token.
     func status(of token: String, at repository: String) async throws -> String {
         try await runInside(
             "curl",
@@ -67,14 +67,14 @@ extension World {
     }
 }
 
-/// The token of the only item of a kind in the keyring that an environment leads to.
+/// Returns the token of the only item of a kind in an environment's keyring.
 func storedToken(_ kind: String, _ environment: [String: String]) async throws -> String {
     let found = try await run("secret-tool", ["lookup", "kind", kind], environment: environment)
     let record = try? JSONSerialization.jsonObject(with: Data(found.output.utf8)) as? [String: Any]
     return try #require(record?["secret"] as? String, "\(kind): \(found)")
 }
 
-/// Clones from git hosts that are no Entra.
+/// Clones from git hosts other than Entra's.
 @Suite struct GitHostTests {
     static let hosts = [GitHost.gitLab, .gitea]
     private static let alice = "alice_contoso"
@@ -85,7 +85,8 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         host: GitHost, program: GitProgram
     ) async throws {
         try await World.with(hosts: [host]) { world in
-            // So short that it is due at once; what it is renewed by is good once, and ends what was there before.
+            // So short that the token is due immediately; refresh tokens are single-use, and a renewal revokes the
+            // previous access token.
             let rotating = #""single_use_refresh_tokens": 1, "renewal_ends_access_token": 1"#
             try await world.sandbox.set(#"{"access_token_lifetime": 30, \#(rotating)}"#)
             let url = host.repository(in: world.sandbox)
@@ -139,7 +140,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let old = try await world.stored("accesstoken")
             try await world.sandbox.clearLog()
             try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
-            // Whoever comes first is kept waiting; the others meet its lock, or what it stored.
+            // The first request is held; the others wait for its lock, or find the token that it stored.
             try await world.sandbox.fault(#"{"path": "/oauth/token", "hold": true, "times": 1}"#)
             async let one = world.git(["-C", "hello", "ls-remote", "-q"])
             async let two = world.git(["-C", "hello", "ls-remote", "-q"])
@@ -173,7 +174,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             try world.configure(after: rules.joined())
             let first = try await world.lanyard(["token", places[0].url], world.browser(as: Self.alice))
             #expect(first.status == 0, "\(first)")
-            // The sign-in serves both, each with a token of its own.
+            // The same sign-in serves both, each with a separate token.
             let second = try await world.lanyard(["token", places[1].url])
             #expect(second.status == 0 && second.output != first.output, "\(second)")
             let requests = try await world.sandbox.requests().filter { $0.host == "issuer" }
@@ -222,7 +223,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             #expect(try await world.redeem(refresh, at: issuer.url + "/oauth/token", client: issuer.clientID) == "400")
             #expect(try await AccountChoiceTests.accounts(world).isEmpty)
 
-            // A host that takes nothing back keeps nobody signed in, and neither does one that can't be asked.
+            // A sign-out succeeds even if the host doesn't support revocation, or can't be reached.
             #expect(
                 try await world.lanyard(
                     ["login", GitHost.gitea.repository(in: world.sandbox)], world.browser(as: Self.alice)
@@ -263,7 +264,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let url = GitHost.gitLab.repository(in: world.sandbox)
             func named(_ user: String) -> String { url.replacing("https://", with: "https://\(user)@") }
             #expect(try await world.lanyard(["login", url], world.browser(as: Self.alice)).status == 0)
-            // These stand for nobody, or for Alice; what they are answered with is remembered, and no answer to others.
+            // These names mean no account, or Alice's; the answers are cached, but not for other requests.
             for user in [nil, "git", "oauth2", "Personal%20Access%20Token", Self.alice.uppercased()] {
                 let clone = try await world.git(["clone", "-q", user.map(named) ?? url, "of \(user ?? "nobody")"])
                 #expect(clone.status == 0 && clone.errors.isEmpty, "\(clone)")
@@ -284,7 +285,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let status = try await world.lanyard(["status", named(Self.bob)])
             #expect(status.status == 2, "\(status)")
 
-            // Whoever is there is asked to sign in as him.
+            // Whoever is present is asked to sign in as him.
             let wrong = try await world.git(["clone", "-q", named(Self.bob), "of bob"], world.browser(as: Self.alice))
             let instead = "\(Self.alice) signed in instead of \(Self.bob)\n"
             #expect(wrong.status == 128 && wrong.errors.contains(instead), "\(wrong)")
@@ -308,7 +309,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
     @Test(arguments: [(GitHost.gitLab, [String]()), (.gitea, ["refresh_token"])])
     func `a token that its renewal ends isn't renewed early`(host: GitHost, grants: [String]) async throws {
         try await World.with(hosts: [host]) { world in
-            // Less than the five minutes from which others are renewed, and far more than this takes.
+            // Less than the five minutes that others have left at renewal, and far more than this takes.
             try await world.sandbox.set(#"{"access_token_lifetime": 290}"#)
             let url = host.repository(in: world.sandbox)
             #expect(try await world.git(["clone", "-q", url, "hello"], world.browser(as: Self.alice)).status == 0)
@@ -375,20 +376,20 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let used = try await Self.used(world, [entra, gitLab, gitea])
             #expect(used == ["alice@contoso.example", Self.bob, Self.bob])
 
-            // A choice for one host is none for another.
+            // A choice for one host doesn't affect another.
             #expect(try await world.lanyard(["use", Self.alice, gitLab]).status == 0)
             #expect(try await Self.used(world, [gitLab, gitea]) == [Self.alice, Self.bob])
             let table = try await world.lanyard(["accounts"])
             #expect(table.output.contains("GitLab") && table.output.contains("Gitea"), "\(table)")
 
-            // Equal names are told apart by their hosts, and what is said can be run.
+            // Equal names are distinguished by their hosts, and the suggested commands work.
             let both = try await world.lanyard(["logout", "--browser", Self.bob])
             #expect(both.status == 64, "\(both)")
             for host in Self.hosts.map({ $0.place(in: world.sandbox).url }) {
                 #expect(
                     both.errors.contains("lanyard logout --browser --authority \(host) \(Self.bob)\n"), "\(both)")
             }
-            // The shells offer each with its host, which means it everywhere.
+            // The shells offer each name with its host, which is unambiguous everywhere.
             let offered = try await world.lanyard(["complete", "fish", "lanyard", "logout", ""])
             for (host, url) in zip(Self.hosts, [gitLab, gitea]) {
                 let name = "\(Self.bob)@\(host.place(in: world.sandbox).url.dropFirst("https://".count))"
@@ -417,7 +418,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         }
     }
 
-    /// Whom `status` says each URL is ready for.
+    /// Returns the account that `status` shows for each URL.
     private static func used(_ world: World, _ urls: [String]) async throws -> [String] {
         var users: [String] = []
         for url in urls {
@@ -431,12 +432,12 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
     }
 }
 
-/// The host that works as GitHub does, where a client without its secret signs in by a device code.
+/// The host that behaves like GitHub, where a client without its secret signs in with a device code.
 @Suite struct ForgeDeviceTests {
     private static let forge = GitHost(name: "like GitHub", logged: "forge", proofs: ("Basic", "Basic"))
     private static let alice = "alice_contoso"
 
-    /// A world in which Alice has signed in by a device code, for one of the forge's clients.
+    /// Runs the body in a world in which Alice is signed in with a device code, for one of the forge's clients.
     private static func withAlice(
         client: @escaping @Sendable (SandboxDescription.Host) -> String?, settings: String = "{}",
         _ body: @escaping @Sendable (World, String) async throws -> Void
@@ -495,7 +496,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
 }
 
 extension World {
-    /// Signs somebody in by a device code, which they type into another browser.
+    /// Signs a user in with a device code, which is typed into another browser.
     func signInByDevice(_ url: String, as user: String) async throws {
         let terminal = try PseudoTerminal()
         let ended = try await terminal.run(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `configure git` and `explain --online` for git hosts that sign people in themselves.
+/// `configure git` and `explain --online` for git hosts with their own sign-in.
 @Suite struct GitIssuerTests {
-    /// A folder of `$BROWSER`s and the like, where nothing opens pages.
+    /// Variables with which nothing opens pages.
     private static let quiet = ["TERM": "dumb"]
 
     @Test func `configure leads from the registration to the first sign-in and a clone`() async throws {
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// A git that plays a server's answers.
+    /// Creates a git that plays a server's answers.
     private static func git(_ home: Home, _ trace: String, status: Int = 128) throws {
         try home.write(trace, to: home.folder + "/trace")
         try home.program(

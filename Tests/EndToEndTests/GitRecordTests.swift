@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `configure git` leaves in git's settings, and the record by which `unconfigure git` takes back just that.
+/// The changes of `configure git` to git's settings, and the record with which `unconfigure git` undoes exactly them.
 @Suite struct GitRecordTests {
     private static let mine = "[user]\n\tname = Alice\n[credential]\n\thelper = cache --timeout 60\n"
 
@@ -32,7 +32,7 @@ import Testing
             #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             let mine = ["credential.helper=lanyard", "credential.https://dev.azure.com.usehttppath=yes"]
             #expect(try await home.git(["config", "--global", "--list"]).lines == mine)
-            // The record is spent: what is there now is the user's, whoever wrote the same before.
+            // The record is gone: the settings now belong to the user, even if lanyard wrote the same ones before.
             #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).errors.contains("there is nothing that"))
             #expect(try await home.git(["config", "--global", "--list"]).lines == mine)
         }
@@ -131,6 +131,6 @@ import Testing
 }
 
 extension Home {
-    /// The record of what was written into git's settings.
+    /// The record of the changes to git's settings.
     fileprivate var recordFile: String { folder + "/home/.local/state/lanyard/git-changes.json" }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Go downloads modules from a proxy that wants a token.
+/// Go downloads modules from a proxy that requires a token.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct GoTests {
     private static let module = "example.com/hello"
@@ -60,7 +60,7 @@ struct GoTests {
                 try proxy.takeLog() == [
                     "401 \(files).info", "200 \(files).info", "200 \(files).mod", "200 \(files).zip",
                 ])
-            // Another module is another place, as another rule might say.
+            // Another module has another URL, which another rule might match.
             let both = try await Self.download([Self.module, Self.module + "/sub"], in: world, from: proxy)
             #expect(both.status == 0, "\(both)")
             #expect(try proxy.takeLog().filter { $0.hasPrefix("401") }.count == 2)

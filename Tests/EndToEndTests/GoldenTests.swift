@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whole screens: what commands print, line by line.
+/// Whole screens: the commands' output, line by line.
 ///
-/// A transcript in `Golden` has each command behind `$ `, as a shell takes it, then all that it printed, and its exit status in
-/// brackets unless that is 0. `LANYARD_RECORD=1` runs the commands and writes the transcripts anew, and fails: what has changed
-/// is to be looked at.
+/// A transcript in `Golden` contains each command after `$ `, in shell syntax, then its whole output, and its exit
+/// status in brackets unless it is 0. `LANYARD_RECORD=1` runs the commands, rewrites the transcripts, and fails: review
+/// the changes.
 @Suite struct GoldenTests {
     @Test(arguments: ["help", "usage", "no-keyring"])
     func `without a sandbox commands print what was recorded`(name: String) async throws {
@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-/// Commands and what they printed.
+/// Commands and their output.
 private struct Transcript {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().path + "/Golden"
 
@@ -61,7 +61,7 @@ private struct Transcript {
 
     var commands: [String] { text.split(separator: "\n").filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) } }
 
-    /// The commands with what they print now, less what differs from run to run.
+    /// Returns the commands with their current output, without what differs between runs.
     func replayed(
         in environment: [String: String], folder: String, neutral: (String) -> String
     ) async throws -> String {
@@ -76,7 +76,7 @@ private struct Transcript {
         return now
     }
 
-    /// Expects what was recorded, or records it.
+    /// Compares the output with the recorded one, or records it.
     func expect(_ now: String) throws {
         if ProcessInfo.processInfo.environment["LANYARD_RECORD"] != nil {
             try now.write(toFile: path, atomically: true, encoding: .utf8)
@@ -87,7 +87,8 @@ private struct Transcript {
 }
 
 extension String {
-    /// The text without a slow browser's reminder, a release's number, ports, the random parts of a sign-in, and how much time is left.
+    /// The text without a slow browser's reminder, version numbers, ports, the random parts of a sign-in, and remaining
+    /// times.
     fileprivate var withoutPassingFacts: String {
         replacing(#/\b\d+ (more )?(second|minute|hour)s?\b/#) { "N \($0.1 ?? "")\($0.2)s" }
             .replacing(#/\b\d+\.\d+\.\d+\b(?!\.)/#) { _ in "VERSION" }

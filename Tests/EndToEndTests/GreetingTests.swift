@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `lanyard sandbox` prints, done as it is printed.
+/// The output of `lanyard sandbox`, followed exactly as printed.
 @Suite struct GreetingTests {
-    /// Runs `lanyard sandbox` in a folder and hands over what it prints, once all is printed.
+    /// Runs `lanyard sandbox` in a folder and passes on its complete output.
     private static func greeting(in home: Home, at folder: String, _ body: (String) async throws -> Void) async throws {
         let printed = home.folder + "/greeting"
         _ = try await with(
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// The indented lines below a heading.
+    /// Returns the indented lines below a heading.
     private static func lines(of text: String, below heading: String) -> [String] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         return Array(lines.drop { $0 != heading }.dropFirst().prefix { $0.hasPrefix("  ") })
@@ -36,7 +36,7 @@ import Testing
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
                 #expect(commands.map(\.count) == [3, 1, 10], "\(text)")
-                // fish has no `set -e`; what came of the commands is looked at below.
+                // fish has no `set -e`; the results of the commands are checked below.
                 let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(
                     shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
@@ -70,7 +70,7 @@ import Testing
                     let cloned = try await run(
                         "git", ["clone", "--quiet", repository, user], environment: environment, folder: home.folder)
                     #expect(cloned.status == 0, "\(cloned)")
-                    // One folder a person, and nobody who is signed in already.
+                    // One folder per user, and no account that is already signed in.
                     try FileManager.default.removeItem(atPath: "\(home.folder)/\(user)")
                     _ = try await run("lanyard", ["logout", "--all"], environment: environment)
                 }
@@ -90,7 +90,7 @@ import Testing
         lines(of: text, below: "Repositories:").map { String($0.dropFirst(2)) }
     }
 
-    /// Who may read a repository.
+    /// Returns a user who may read a repository.
     private static func user(of repository: String) -> String {
         let people = [
             "/fabrikam/": "carol@fabrikam.example", "/northwind/": "frank@northwind.example",
@@ -113,7 +113,7 @@ import Testing
                         ], environment: home.environment)
                     #expect(asked.output == "401", "\(repository): \(asked)")
                 }
-                // The configuration has a rule for each, one for Graph, one for the registry and one for AWS keys.
+                // The configuration has a rule for each, and one each for Graph, the registry and AWS keys.
                 let rules = try home.text(folder + "/config.toml").split(separator: "\n").filter {
                     $0.hasPrefix("url = ")
                 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A group is shared by all clients in it, as a keychain access group is, and by nobody else.
+/// A group is shared by all clients in it, like a keychain access group, and by no others.
 @Suite struct GroupTests {
     private static let editor = "fa311100-0000-4000-8000-0000000000a1"
     private static let viewer = "fa311100-0000-4000-8000-0000000000b2"
@@ -18,11 +18,11 @@ import Testing
             let requests = try await world.sandbox.authorityRequests()
             #expect(requests.count(grant: "refresh_token") == 1)
             #expect(requests.count(grant: "authorization_code") == 0)
-            // Who is no member sees the account, and has to ask.
+            // A client outside the group sees the account, but must ask.
             let refused = try await world.lanyard(["token"] + Self.token(world, Self.stranger))
             #expect(refused.status == 2, "\(refused)")
             try await world.sandbox.clearLog()
-            // It is remembered that it is none: the family's token is not tried again.
+            // The result is remembered: the family's token isn't tried again.
             #expect(try await world.lanyard(["token"] + Self.token(world, Self.stranger)).status == 2)
             #expect(try await world.sandbox.authorityRequests().isEmpty)
             #expect(try await world.lanyard(["accounts"]).lines.count == 2)
@@ -39,7 +39,7 @@ import Testing
                 client_id=\(Self.viewer)
 
                 """
-            // What was renewed just now and is refused: renewing doesn't help.
+            // The token was just renewed and is rejected, so renewing doesn't help.
             let got = try await world.lanyard(["get"], input: wish)
             let token = try #require(got.value("password"), "\(got)")
             #expect(try await world.lanyard(["erase"], input: wish + "password=\(token)\n").status == 0)

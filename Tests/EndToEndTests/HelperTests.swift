@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// git's own cases for credential helpers, in its order: each builds on those before it.
+/// git's own test cases for credential helpers, in its order; each builds on the previous ones.
 @Suite struct HelperTests {
-    /// git, asking lanyard and then a person who always answers the same.
+    /// git, which asks lanyard and then a user who always gives the same answer.
     private struct Git {
         let world: World
         let options: [String]
 
-        /// What `git credential` prints on stdout and stderr.
+        /// Returns the output of `git credential` on stdout and stderr.
         func callAsFunction(_ operation: String, _ lines: [String], _ more: [String] = []) async throws -> [String] {
             let input = lines.map { "\($0)\n" }.joined()
             let ended = try await world.git(
@@ -195,7 +195,7 @@ import Testing
             let clone = try await world.git(["clone", "-q", url, "one"], world.browser(as: "alice@contoso.example"))
             #expect(clone.status == 0, "\(clone)")
             #expect(!FileManager.default.fileExists(atPath: file))
-            // Without, an older git writes them there, which is why `doctor` calls it a failure.
+            // Without `--only`, an older git stores them there, too, which is why `doctor` reports a failure.
             #expect(try await world.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try await world.lanyard(["configure", "git", "--yes"]).status == 0)
             #expect(try await world.git(["clone", "-q", url, "two"]).status == 0)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Vectors
 
-/// The cases of `machine.json` that say when a token of an identity is used again, and when another is asked for.
+/// The cases in `machine.json` about when an identity's token is reused, and when a new one is requested.
 @Suite struct IdentityCacheVectorsTests {
-    /// The cases of these categories that run elsewhere.
+    /// The cases of these categories that are tested elsewhere.
     private static let elsewhere = [
         "cache/app-token-python": "MachineVectorsTests of TokenAcquisitionTests",
         "cache/managed-identity-client-field": "MachineVectorsTests of TokenAcquisitionTests",
@@ -25,7 +25,7 @@ import Vectors
         #expect(Self.cases.count == 9)
     }
 
-    /// An identity's token, by what is stored and not by what is remembered of the last answer.
+    /// Returns an identity's token, from the stored tokens and not from the answer cache.
     private static func token(
         _ world: World, as name: String, for path: String = "contoso", _ extra: [String: String] = [:]
     ) async throws -> String {
@@ -67,7 +67,7 @@ import Vectors
         }
     }
 
-    /// Each identity has a token of its own, which stays when another gets one.
+    /// Checks that each identity has a separate token, which remains when another gets one.
     private static func keptApart(_ names: [String], _ vector: VectorCase, _ world: World) async throws {
         var tokens: [String] = []
         for name in names { tokens.append(try await token(world, as: name)) }
@@ -76,7 +76,7 @@ import Vectors
         #expect(try await requests(world) == names.count)
     }
 
-    /// The token once it has been renewed, which another process does, or the same one if that isn't to be.
+    /// Returns the token after its renewal by another process, or the same token if no renewal is expected.
     private static func settled(
         _ world: World, after old: String, expects isNew: Bool, _ extra: [String: String]
     ) async throws -> String {
@@ -116,13 +116,13 @@ import Vectors
             try await world.sandbox.fault(
                 #"{"path":"/metadata/","status":400,"body":"{\"error\":\"invalid_request\",\"error_description\":\"d\"}"}"#
             )
-        // Nobody listens there.
+        // Nothing listens there.
         case "unreachable"?: extra["AZURE_POD_IDENTITY_AUTHORITY_HOST"] = "http://127.0.0.1:1"
         default: break
         }
         let new: String
         if vector.text("claims") != nil {
-            // The case's own asks for nothing, which lanyard takes for no claims.
+            // The case's own claims are empty, which lanyard treats as no claims.
             let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#
             let asked = try await world.lanyard(
                 ["token", "\(world.sandbox.resource)/contoso", "--claims", claims],
@@ -135,7 +135,7 @@ import Vectors
         #expect((new == old) == (vector.expected("token") == "old"))
         guard extra.isEmpty, let wanted = vector.expect["requests"]?.wholeNumber else { return }
         let end = ContinuousClock.now + .seconds(60)
-        // Whoever renews ahead of time may not be there yet.
+        // A process that renews ahead of time may not have finished.
         while try await requests(world) < wanted, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(100))
         }

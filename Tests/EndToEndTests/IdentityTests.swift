@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Applications that get tokens without a person, mostly where there is neither keyring nor session bus, as in a pipeline.
+/// Applications that get tokens without a user, usually without a keyring or session bus, as in a pipeline.
 @Suite struct IdentityTests {
     private static let path = "contoso/hello.git"
-    /// No bus answers here, so that there is no keyring.
+    /// No bus answers here, so there is no keyring.
     private static let noKeyring = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
 
     private static func configure(_ world: World, _ proof: String? = nil) throws {

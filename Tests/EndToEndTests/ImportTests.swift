@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Taking over what other programs, and other machines, have.
+/// Importing from other programs and other machines.
 @Suite struct ImportTests {
-    /// A machine with a fresh keyring that knows the same authority.
+    /// Runs the body with a machine that has a fresh keyring and knows the same authority.
     private func elsewhere(_ world: World, _ body: @Sendable (Elsewhere) async throws -> Void) async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             var environment = keyring.environment
@@ -68,7 +68,7 @@ import Testing
         try await World.with { world in
             let token = try await world.tokenOfAlice()
             let exported = try await world.lanyard(["export"]).output
-            // As MSAL for Python has it: the realm is the URL's.
+            // As in MSAL for Python: the realm is the URL's.
             let tenant = "c0a70500-0000-4000-8000-00000c0a7050"
             let theirs = exported.replacing("\"\(tenant)\"", with: "\"\(realm)\"")
             #expect(theirs != exported)
@@ -232,7 +232,7 @@ import Testing
                 let stale = try await there.lanyard(["import", "--from", "azure-identity", "--dry-run"])
                 #expect(stale.errors.hasPrefix("lanyard: would import 2, skip 1\n"), "\(stale)")
                 #expect(stale.duration < .seconds(5), "it waited for nobody")
-                // Half of it is there while the lock is held, by its kernel lock or by a process that lives.
+                // The file is incomplete while the lock is held, either in the kernel or by a running process.
                 let held = """
                     cd "$1"; printf '{"Acc' >theirs.json
                     if [ "$2" = flock ]; then
@@ -378,7 +378,8 @@ import Testing
         #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
     }
 
-    /// A cache as the Azure CLI keeps it: no lanyard in it, no access token, an ID token of the CLI's own.
+    /// Returns a cache as the Azure CLI stores it: without lanyard's data, without access token, with the CLI's own ID
+    /// token.
     private func azureCLICache(from exported: String, clientID: String?) throws -> String {
         var cache = try #require(
             try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: Any]]])
@@ -411,7 +412,7 @@ struct Elsewhere: Sendable {
         try await TestSupport.run(program, arguments, input: input, environment: environment, folder: folder)
     }
 
-    /// Keeps a secret in the keyring as other programs do: `name=value` attributes, separated by spaces.
+    /// Stores a secret in the keyring as other programs do: `name=value` attributes, separated by spaces.
     func keep(_ secret: String, _ attributes: String) async throws {
         let words = attributes.split(separator: " ").flatMap { pair in
             pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -4,12 +4,13 @@ import TestSupport
 import Testing
 import Vectors
 
-/// Issuers whose answers are wrong, or somebody else's.
+/// Issuers whose answers are invalid, or come from someone else.
 @Suite struct IssuerInputTests {
     private static let alice = "alice_contoso"
     private static let bob = "bob_contoso"
 
-    /// A world with a rule for the sandbox's issuer, whose metadata is looked up, and where Alice has signed in.
+    /// Runs the body in a world with a rule for the sandbox's issuer, whose metadata is fetched, and where Alice is
+    /// signed in.
     private static func withAlice(
         lifetime: Int = 3600, _ body: @escaping @Sendable (World, String) async throws -> Void
     ) async throws {
@@ -32,14 +33,14 @@ import Vectors
             try #require(login.status == 0, "\(login)")
             try await body(world, url)
             try await world.sandbox.clearFaults()
-            // Nothing was lost, and nothing came of the answers.
+            // Nothing was lost, and the answers had no effect.
             #expect(try await AccountChoiceTests.accounts(world).map { $0["username"] as? String } == [alice])
             let after = try await world.get(issuer: url)
             #expect(after.status == 0 && after.value("password") != nil, "\(after)")
         }
     }
 
-    /// One error and what to do about it, with no secret of any sign-in.
+    /// Expects one error with a remedy, and no secret of any sign-in.
     private static func expect(_ ended: Ended, says text: String, _ world: World, _ name: String) async throws {
         #expect(ended.status == 1 && ended.output.isEmpty, "\(name): \(ended)")
         let errors = ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }
@@ -51,12 +52,12 @@ import Vectors
         #expect(!ended.errors.contains("?code=") && !ended.errors.contains("made-up"), "\(name): \(ended)")
     }
 
-    /// A fault as the sandbox takes it.
+    /// Returns a fault in the sandbox's format.
     private static func fault(_ members: [String: JSONValue]) -> String { JSONValue.object(members).encodedText }
 
     // MARK: Discovery
 
-    /// What is said of a document, by the reason that the vectors have.
+    /// The messages about a document, by the vectors' reason.
     private static let reasons = [
         "missing-endpoint": " that is https", "issuer-missing": "does not say which issuer it is",
         "issuer-mismatch": "names another issuer: ", "not-json": "is not an OpenID configuration",
@@ -67,7 +68,7 @@ import Vectors
         vector.text("authority") == "https://id.example.com" && vector.expected("outcome") == "error"
     }
 
-    /// The fault that has an issuer say of itself what a vector does.
+    /// Returns a fault that makes an issuer send a vector's metadata.
     private static func answering(_ vector: VectorCase, at issuer: String) -> String {
         let answer = vector.input["answers"]?.elements.first?.members ?? [:]
         let text = vector.input["document"]?.encodedText ?? answer["body"]?.string ?? ""
@@ -175,7 +176,7 @@ import Vectors
         $0.expected("outcome") == "error" && $0.input["kind"] == nil
     }
 
-    /// The fault that has the token endpoint answer as a vector says.
+    /// Returns a fault that makes the token endpoint send a vector's answer.
     private static func answering(_ vector: VectorCase) -> String {
         let text = vector.input["json"]?.encodedText ?? vector.text("body") ?? ""
         return fault([
@@ -194,7 +195,7 @@ import Vectors
                 let login = try await world.lanyard(
                     ["login", url, "--account", Self.bob], world.browser(as: Self.bob))
                 try await Self.expect(login, says: "localhost:", world, vector.id)
-                // What was found out before is noted in this folder.
+                // This folder contains the cached metadata.
                 let notes = try world.newFolder()
                 let renewal = try await world.get(issuer: url, ["XDG_RUNTIME_DIR": notes])
                 try await Self.expect(renewal, says: "localhost:", world, "\(vector.id), renewal")
@@ -206,12 +207,12 @@ import Vectors
 }
 
 extension World {
-    /// `lanyard get` for a URL, as git asks.
+    /// Runs `lanyard get` for a URL, as git does.
     func get(issuer url: String, _ extra: [String: String] = [:]) async throws -> Ended {
         try await lanyard(["get"], extra, input: "url=\(url)\n")
     }
 
-    /// An empty folder that only the user may read.
+    /// Creates an empty folder that only the user can read.
     func newFolder() throws -> String {
         let path = "\(folder)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(

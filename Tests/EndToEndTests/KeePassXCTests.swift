@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What works with gnome-keyring works with another provider of the Secret Service.
+/// Everything that works with gnome-keyring works with another provider of the Secret Service.
 @Suite struct KeePassXCTests {
     private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
     private static let place = "protocol=https\nhost=git.example\n"

@@ -3,9 +3,9 @@ import SeededRandom
 import TestSupport
 import Testing
 
-/// A process that is killed at any moment takes nothing with it that was acknowledged, and leaves a store that works.
+/// A process that is killed at any moment loses nothing that was acknowledged, and leaves a working store.
 @Suite struct KillTests {
-    /// How many are run of each operation: some end, most are killed.
+    /// The number of runs of each operation: some finish, most are killed.
     private static let runs = 60 * Thoroughness.factor
     private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
     private static let place = "protocol=https\nhost=git.example\nusername=u\n"
@@ -40,7 +40,7 @@ import Testing
     @Test func `renewing a token`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
-            // Less than a token must live on to be handed out: every call renews.
+            // Shorter than the minimum remaining lifetime, so every call renews.
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             let browser = world.browser(as: "alice@contoso.example")
             #expect(try await world.lanyard(["login", url], browser).status == 0)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// Runs lanyard and kills it after a time; true if it had ended well before.
+    /// Runs lanyard and kills it after a time; returns true if it had finished successfully before.
     private static func kill(
         _ arguments: [String], _ input: String, after moment: Duration, in world: World
     ) async throws -> Bool {
@@ -69,7 +69,8 @@ import Testing
     }
 }
 
-/// Moments to kill at, spread over what an operation takes: of four operations one ends, however busy the machine is.
+/// The times for killing, spread over an operation's duration: one of four operations finishes, however busy the
+/// machine is.
 private struct Moments {
     private var longest: Duration
     private(set) var killed = 0
@@ -77,7 +78,7 @@ private struct Moments {
 
     init(over duration: Duration) { longest = duration }
 
-    /// A run in which nothing was killed, or nothing ended, would prove nothing.
+    /// Whether the run proves anything: it doesn't if nothing was killed, or nothing finished.
     var isTelling: Bool { min(killed, ended) >= 3 && killed >= (killed + ended) / 5 }
 
     func next(_ dice: inout SeededGenerator) -> Duration { longest * Double.random(in: 0..<1, using: &dice) }

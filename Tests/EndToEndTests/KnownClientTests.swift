@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clients that manifests give names to: nobody has to register an app.
+/// Named clients in manifests, with which users need not register an app.
 @Suite struct KnownClientTests {
     private static let id = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// kubectl with a TLS server that wants tokens: the sandbox's resources.
+/// kubectl with a TLS server that requires tokens: the sandbox's resources.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct KubectlTests {
     @Test(arguments: ["v1", "v1beta1"])
@@ -35,7 +35,7 @@ struct KubectlTests {
         }
     }
 
-    /// A rule for the cluster, and a user of kubectl's configuration.
+    /// Adds a rule for the cluster, and a user to kubectl's configuration.
     private func configure(_ world: World, _ version: String) throws {
         try world.configure(
             rule: world.sandbox.resource, at: "contoso.example", scope: "https://graph.microsoft.com/User.Read")

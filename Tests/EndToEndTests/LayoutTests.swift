@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is longer than a line of the terminal.
+/// Output that is longer than a line of the terminal.
 @Suite struct LayoutTests {
     private static let resource = "https://git.contoso.example/a/path/that/is/rather/long/and/more"
 
@@ -52,8 +52,8 @@ import Testing
 }
 
 extension Substring {
-    /// Whether a line fits the terminal, but for a command or a long word, such as the path of a program: those are the
-    /// terminal's to break, so that they can be copied.
+    /// Whether a line fits the terminal, except for commands and long words, such as the path of a program: the
+    /// terminal must wrap those, so that they can be copied.
     fileprivate var fits: Bool {
         count <= 80 || contains("  lanyard ") || split(separator: " ").contains { $0.count > 40 }
     }

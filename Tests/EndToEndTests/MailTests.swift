@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Mail that git sends, to a server that a rule maps.
+/// git sends mail to a server with a rule.
 @Suite(.enabled(if: Clients.folder != nil, "script/clients has no mail server"))
 struct MailTests {
     private struct Mail: Decodable {
@@ -11,7 +11,7 @@ struct MailTests {
         let subject: String
     }
 
-    /// Makes a rule, signs in, and sends the last commit as a patch.
+    /// Returns a script that adds a rule, signs in, and sends the last commit as a patch.
     private static func script(_ world: World, user: String) -> String {
         """
         set -e

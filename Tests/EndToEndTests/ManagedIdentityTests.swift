@@ -4,13 +4,13 @@ import JSON
 import TestSupport
 import Testing
 
-/// The identities of machines in Azure, through the real plugin.
+/// Managed identities of machines in Azure, with the real plugin.
 @Suite struct ManagedIdentityTests {
     static func variables(_ world: World, _ platform: String) throws -> [String: String] {
         try #require(world.sandbox.machine.platforms[platform])
     }
 
-    /// Runs a program where the sandbox's keys lie where the agent of Azure Arc writes them: in a namespace of its own.
+    /// Runs a program in a namespace where the sandbox's keys are at the path that the agent of Azure Arc uses.
     static func onArc(
         _ world: World, _ program: String, _ arguments: [String], _ extra: [String: String], input: String = ""
     ) async throws -> Ended {
@@ -23,7 +23,7 @@ import Testing
             input: input, environment: world.environment.merging(extra) { $1 })
     }
 
-    /// Whether this user may make such namespaces.
+    /// Whether this user may create such namespaces.
     static let hasNamespaces: Bool = {
         let unshare = Process()
         unshare.executableURL = URL(filePath: "/usr/bin/unshare")
@@ -35,7 +35,7 @@ import Testing
         return unshare.terminationStatus == 0
     }()
 
-    /// `lanyard get` as an identity, on a machine of the platform.
+    /// Runs `lanyard get` with an identity, on a machine of the platform.
     static func get(_ world: World, on platform: String, as name: String) async throws -> Ended {
         let input = "url=\(world.sandbox.resource)/contoso\nidentity=\(name)\n"
         let extra = try variables(world, platform)
@@ -56,7 +56,7 @@ import Testing
                 #expect(requests.contains { $0.host == "resource" && $0.user == who }, "\(requests)")
                 #expect(requests.allSatisfy { $0.host != "authority" })
             }
-            // Variables that describe nobody else describe the machine.
+            // Variables that describe no other identity describe the machine's.
             let checked = try await world.lanyard(
                 ["identity", "check", "environment", "\(world.sandbox.resource)/contoso"], variables)
             #expect(checked.status == 0, "\(checked)")
@@ -72,7 +72,7 @@ import Testing
                 #expect(got.status == 0 && got.output.contains("\npassword=ey"), "\(got)")
                 #expect(try await world.sandbox.machineRequests().map(\.status) == [401, 200])
             }
-            // Where the file isn't, there is no token.
+            // Without the file, there is no token.
             try world.configure(
                 after: "[[identity]]\nname = \"other\"\nmanaged = \"object-id:\(world.sandbox.machine.objectID)\"\n")
             let lost = try await world.get(
@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// What lanyard asks the platforms of machines, beside what the SDK for Python asks.
+/// lanyard's requests to the machines' platforms, compared with those of the SDK for Python.
 @Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
 struct AzureMachineTests {
     private static let program = """
@@ -99,7 +99,7 @@ struct AzureMachineTests {
 
     private static let scope = "api://sandbox-git/.default"
 
-    /// A request, but for what is another each time.
+    /// A request without the parts that differ every time.
     private struct Asked: Equatable {
         let method: String
         let path: String
@@ -111,7 +111,7 @@ struct AzureMachineTests {
             (method, path, query, status) = (request.method, request.path, request.query ?? [:], request.status)
             headers = Dictionary(
                 uniqueKeysWithValues: (request.headers ?? [:]).map { name, value in
-                    // The agent's keys are good once.
+                    // The agent's keys are valid once.
                     (name, name == "Authorization" ? request.authorization ?? "" : value)
                 })
         }
@@ -159,13 +159,13 @@ struct AzureMachineTests {
         return "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)"
     }()
 
-    /// A request's line, the headers that the platforms look at, and its body.
+    /// Returns a request's line, the headers that the platforms check, and its body.
     private static func essence(_ request: String) -> [String] {
         let parts = request.components(separatedBy: "\r\n\r\n")
         let lines = parts[0].components(separatedBy: "\r\n")
         let words = lines[0].split(separator: " ").map(String.init)
         let target = words[1].split(separator: "?", maxSplits: 1).map(String.init)
-        // MSAL for Python can't say that it handles challenges.
+        // MSAL for Python can't say that it supports challenges.
         let query = target.dropFirst().flatMap { $0.split(separator: "&") }.filter { $0 != "xms_cc=CP1" }.sorted()
         let headers = lines.dropFirst().filter { line in
             ["metadata:", "secret:", "x-identity-header:"].contains { line.lowercased().hasPrefix($0) }
@@ -176,7 +176,7 @@ struct AzureMachineTests {
             + parts.dropFirst()
     }
 
-    /// Has both ask with the same variables, which are as little different as can be.
+    /// Runs both with the same variables, and compares their requests.
     private static func compare(
         _ variables: [String: String], kind: String = "system", id: String = "", _ requests: () -> [String]
     ) async throws {

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands in README and docs, run at a terminal as they are printed, by a person who presses Enter at each question.
+/// The commands in README and docs, run at a terminal exactly as printed, by a user who presses Enter at each question.
 ///
-/// The sandbox stands for Entra ID, Azure DevOps, Microsoft Graph and an organisation's GitLab. Of the text only the names of its authority, client and people
-/// differ.
+/// The sandbox stands for Entra ID, Azure DevOps, Microsoft Graph and an organisation's GitLab. Only the names of the
+/// authority, client and users in the text are replaced.
 @Suite struct MarkdownCommandTests {
     static let pages: [String] = {
         let docs = (try? FileManager.default.contentsOfDirectory(atPath: Built.checkout + "/docs")) ?? []
@@ -13,10 +13,10 @@ import Testing
             + docs.filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }.sorted()
     }()
 
-    /// Pages whose commands are run elsewhere: pipelines have no terminal.
+    /// Pages whose commands are tested elsewhere: pipelines have no terminal.
     static let others = ["docs/ci.md": "RecipeTests"]
 
-    /// How commands begin that can't run here, and why not.
+    /// The first words of commands that can't run here, and why.
     static let leftOut = [
         "script/": "builds, measures or tests for minutes",
         "sudo ": "changes the machine",
@@ -80,7 +80,7 @@ import Testing
         for prefix in Self.leftOut.keys {
             #expect(commands.contains { $0.hasPrefix(prefix) }, "\(prefix)")
         }
-        // If none were found, none could fail.
+        // Without any commands, none could fail.
         #expect(commands.count > 60)
     }
 
@@ -117,13 +117,15 @@ import Testing
     }
 }
 
-/// A world in which the pages' names stand for the sandbox's: rules, git and curl lead there what is for Azure DevOps and Graph.
+/// A world in which the pages' names stand for the sandbox's: rules, git and curl redirect the URLs of Azure DevOps and
+/// Graph to it.
 private struct Stage {
     private let world: World
     private let environment: [String: String]
     private let names: [(of: String, to: String)]
 
-    /// `isNew` tells whether the page itself says how to make rules and configure git; the readers of others have done so.
+    /// Creates a stage; `isNew` says whether the page itself adds rules and configures git, which readers of other
+    /// pages have already done.
     init(_ world: World, isNew: Bool) async throws {
         self.world = world
         names = [
@@ -136,7 +138,7 @@ private struct Stage {
         let variables = ["CLIENT_ID": world.sandbox.clientID]
         environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
             .merging(variables) { $1 }
-        // Nobody here is at home in the sandbox's other organisations.
+        // None of the users is from the sandbox's other organisations.
         try world.configure(onlyRuleFor: "contoso")
         try world.configure(rule: "https://dev.azure.com/contoso", at: "contoso.example")
         if !isNew {
@@ -170,12 +172,12 @@ private struct Stage {
         try text.write(to: file, atomically: true, encoding: .utf8)
     }
 
-    /// The commands with the sandbox's names.
+    /// Returns the commands with the sandbox's names.
     func named(_ commands: String) -> String {
         names.reduce(commands) { $0.replacing($1.of, with: $1.to) }
     }
 
-    /// Runs a script at a terminal of 80 columns, and accepts what is suggested there.
+    /// Runs a script at a terminal of 80 columns, and accepts all suggestions.
     func atTerminal(_ script: String) async throws -> Ended {
         try await run(
             Built.checkout + "/Tests/TestSupport/Scripts/at-terminal",
@@ -184,7 +186,7 @@ private struct Stage {
     }
 }
 
-/// lanyard's commands and their options, as lanyard lists them itself.
+/// lanyard's commands and options, as lanyard lists them.
 private struct KnownCommands: Decodable {
     private struct Command: Decodable {
         struct Argument: Decodable {
@@ -212,10 +214,10 @@ private struct KnownCommands: Decodable {
         self = try JSONDecoder().decode(Self.self, from: Data(ended.output.utf8))
     }
 
-    /// Whether a line names a command that there is, and only options of it.
+    /// Whether a line names an existing command with valid options.
     func accept(_ line: String) -> Bool {
         var here = command
-        // What a program's own command line says after `--` is its own.
+        // The words after `--` belong to another program's command line.
         let words = line.split(separator: " ").dropFirst().prefix { $0 != "--" }.map(String.init)
         for (index, word) in words.enumerated() {
             if let next = here.subcommands?.first(where: { $0.commandName == word }) {

@@ -1,12 +1,12 @@
 import TestSupport
 
-/// The shell commands that a Markdown page shows.
+/// The shell commands in a Markdown page.
 ///
-/// These are the blocks fenced as `sh`, and indented blocks whose first word is a command's that people run for lanyard.
+/// They are the blocks fenced as `sh`, and indented blocks that start with the name of a command for users of lanyard.
 struct MarkdownCommands {
-    /// Commands that stand together, one after the other.
+    /// Consecutive commands.
     struct Block {
-        /// Where it begins, counted from 1.
+        /// The number of the first line, from 1.
         let line: Int
         let commands: [String]
     }
@@ -21,7 +21,7 @@ struct MarkdownCommands {
         self.blocks = blocks
     }
 
-    /// The spans of code within the text, such as `lanyard doctor`, each on one line.
+    /// Returns the code spans in the text, such as `lanyard doctor`, each on one line.
     static func spans(of page: String) -> [String] {
         var isFenced = false
         var text = ""
@@ -47,7 +47,7 @@ struct MarkdownCommands {
             let mark = lines[index].dropFirst(indent)
             if mark.hasPrefix("```") {
                 let inside = lines[(index + 1)...].prefix { $0.dropFirst(indent) != "```" }
-                // A file that is shown is no command.
+                // A displayed file isn't a command.
                 let text = inside.map { $0.dropFirst(indent) }
                 if mark == "```sh", text.first?.hasPrefix("#!") == false { found.append((index + 2, text)) }
                 index += inside.count + 2
@@ -65,7 +65,7 @@ struct MarkdownCommands {
         return found
     }
 
-    /// Cuts a block where bash takes what is there for whole commands.
+    /// Splits a block at the points where bash has complete commands.
     private static func commands(of lines: [Substring]) async throws -> [String] {
         var commands: [String] = []
         var pending = ""

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tokens in the logs of CI services: hidden there, and the commands for it nowhere else.
+/// Tokens in the logs of CI services: masked there, with the masking commands nowhere else.
 @Suite struct MaskTests {
     struct Step: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Each leaves what it takes for the token in the file `token`, and shows it.
+    /// Steps that write the token to the file `token`, and show it.
     static let steps = [
         Step("into a variable", #"token=$(lanyard token "$URL"); printf %s "$token" >token; echo "token $token.""#),
         Step("into the log", #"lanyard token "$URL" | tee token"#),

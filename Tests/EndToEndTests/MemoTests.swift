@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A renewal asks the authority once: what it says of itself is remembered.
+/// A renewal sends the authority a single request, because its metadata is cached.
 @Suite struct MemoTests {
     private static let alice = "alice@contoso.example"
 
-    /// A way to ask for a token that is never fresh.
+    /// A way to request a token that always needs a renewal.
     private struct Place: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// The authority's name in the log, and what the token endpoint's path has in it.
+        /// The authority's name in the sandbox's log.
         let host: String
         let user: String
         let get: @Sendable (World, [String: String]) async throws -> Ended
@@ -31,7 +31,7 @@ import Testing
         },
     ]
 
-    /// Signs in, and renews until the authority's own word is remembered.
+    /// Signs in, and renews until the authority's metadata is cached.
     private static func with(
         _ place: Place, _ body: @escaping @Sendable (World) async throws -> Void
     ) async throws {
@@ -98,7 +98,7 @@ import Testing
                 #expect(mode == 0o600)
                 let text = try String(contentsOfFile: file, encoding: .utf8)
                 #expect(text.contains("token_endpoint") && !text.contains("eyJ"), "\(text)")
-                // The endpoints only: the authority stays what the memo is about.
+                // Forge only the endpoints: the cached metadata is still the authority's.
                 let forged = text.replacing(
                     "token_endpoint\\\":\\\"\(own)", with: "token_endpoint\\\":\\\"\(world.sandbox.resource)")
                 #expect(forged != text, "\(text)")

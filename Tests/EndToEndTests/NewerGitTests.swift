@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What git 2.46 and later do, which carry tokens as such and helpers' state.
+/// git 2.46 and later, which support bearer tokens and the helpers' state.
 @Suite(.enabled(if: GitProgram.newer != nil, "there is no newer git: script/newer-git says why"))
 struct NewerGitTests {
     private static let alice = "alice@contoso.example"
 
-    /// A world in which Alice has signed in.
+    /// Runs the body in a world in which Alice is signed in.
     private static func withAlice(_ body: @escaping @Sendable (World, GitProgram) async throws -> Void) async throws {
         let git = try #require(GitProgram.newer)
         try await World.with { world in
@@ -18,13 +18,13 @@ struct NewerGitTests {
         }
     }
 
-    /// What became of each request for a repository's refs: how it was proved, and its status.
+    /// Returns the authentication scheme and status of each request for a repository's refs.
     private static func attempts(_ world: World) async throws -> [String] {
         try await world.sandbox.requests().filter { $0.host == "resource" && $0.path.hasSuffix("/info/refs") }
             .map { "\($0.authorization ?? "nothing") \($0.status)" }
     }
 
-    /// A claims challenge and its absence: a server that refuses whatever token it is sent, some times or always.
+    /// Returns a fault that rejects every token, some times or always, without a claims challenge.
     private static func refusal(times: Int?) -> String {
         let header = #""headers": {"WWW-Authenticate": "Bearer error=\"invalid_token\""}"#
         return #"{"path": "info/refs", "status": 401, \#(header)\#(times.map { ", \"times\": \($0)" } ?? "")}"#
@@ -52,7 +52,7 @@ struct NewerGitTests {
             #expect(try await Self.attempts(world) == ["nothing 401", "Bearer 401", "Bearer 200"])
             #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
 
-            // The token with the claims is what is stored now.
+            // The token with the claims is now the stored one.
             try await world.sandbox.clearLog()
             let again = try await world.git(["clone", "-q", url, "two"], by: git)
             #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
@@ -67,7 +67,7 @@ struct NewerGitTests {
             let clone = try await world.git(["clone", "-q", url, "one"], ["GIT_TERMINAL_PROMPT": "0"], by: git)
             #expect(clone.status == 128, "\(clone)")
             #expect(clone.errors.contains("lanyard: hint: sign in: lanyard login \(url) --claims"), "\(clone)")
-            // The token goes on to serve if nothing more is asked for.
+            // The token remains in use if nothing more is required.
             let other = "\(world.sandbox.resource)/contoso/hello.git"
             #expect(try await world.git(["clone", "-q", other, "two"], by: git).status == 0)
         }
@@ -75,7 +75,7 @@ struct NewerGitTests {
 
     @Test func `a token that the server refuses is renewed in the same command`() async throws {
         try await Self.withAlice { world, git in
-            // git's first request, which brings no token, and the next, which does.
+            // git's first request without a token, and the next with one.
             try await world.sandbox.fault(Self.refusal(times: 2))
             let url = "\(world.sandbox.resource)/contoso/hello.git"
             let clone = try await world.git(["clone", "-q", url, "hello"], by: git)
@@ -122,11 +122,11 @@ struct NewerGitTests {
             #expect(first.value("continue") == "1" && first.value("ephemeral") == "1", "\(first)")
             #expect(state.hasPrefix("lanyard:") && !token.contains(state.dropFirst(8)), "\(state)")
             #expect(try await world.get("contoso/hello.git", lines: capable).output == first.output)
-            // A refusal that comes late is of a token that isn't the current one.
+            // A late rejection is about a token that isn't the current one.
             let late = try await world.get("contoso/hello.git", lines: capable + "state[]=lanyard:0123\n")
             #expect(late.value("credential") == token && late.value("continue") == nil, "\(late)")
             #expect(try await world.sandbox.authorityRequests().isEmpty)
-            // Another helper's state is nothing to lanyard.
+            // lanyard ignores another helper's state.
             let other = try await world.get("contoso/hello.git", lines: capable + "state[]=other:1\n")
             #expect(other.output == first.output, "\(other)")
             let refused = try await world.get("contoso/hello.git", lines: capable + "state[]=\(state)\n")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// NuGet's own library (6.7), as NuGet asks its plugins.
+/// NuGet's own library (6.7), which runs plugins as NuGet does.
 @Suite(.enabled(if: Clients.nuget != nil, "script/clients has none for this Python"))
 struct NuGetTests {
     private static let url = "https://pkgs.example/feed/v3/index.json"
 
-    /// Answers to a request, and to what the words make NuGet ask after it: code, user name, password and message.
+    /// Returns the answers to a request, and to the follow-up requests: code, user name, password and message.
     private static func ask(_ world: World, _ words: String...) async throws -> [[String?]] {
         let extra = world.browser(as: "alice@contoso.example").merging(
             ["NUGET_NETCORE_PLUGIN_PATHS": "\(world.folder)/bin/nuget-plugin-lanyard"]) { $1 }

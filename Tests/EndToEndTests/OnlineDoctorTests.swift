@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `doctor --online`: what is wrong between here and the authority is named, and what helps.
+/// `doctor --online` reports every problem on the way to the authority, and its remedy.
 @Suite struct OnlineDoctorTests {
     struct Check: Decodable, Sendable {
         let check: String
@@ -18,7 +18,7 @@ import Testing
 
     private static let alice = "alice@contoso.example"
 
-    /// What was found online, and the exit status.
+    /// Returns the online findings, and the exit status.
     private static func doctor(
         _ world: World, _ extra: [String: String] = [:]
     ) async throws -> (checks: [Check], status: Int32) {
@@ -27,7 +27,7 @@ import Testing
         return (report.checks.filter { ["authority", "clock", "renewal"].contains($0.check) }, ended.status)
     }
 
-    /// Makes one rule the whole configuration, for an authority of the sandbox's if it is a path.
+    /// Replaces the configuration with one rule; a path names an authority of the sandbox.
     private static func configure(
         _ world: World, _ authority: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
         trusting caFile: String? = nil
@@ -47,11 +47,11 @@ import Testing
 
     // MARK: Broken
 
-    /// A set-up that doesn't work, and how that is told.
+    /// A broken set-up, and its report.
     struct Broken: CustomTestStringConvertible, Sendable {
         let name: String
         var check = "authority"
-        /// What the text has: one of these.
+        /// The report contains one of these.
         let causes: [String]
         let remedy: String
         let examine: @Sendable (World) async throws -> [Check]
@@ -64,7 +64,7 @@ import Testing
             (self.name, self.check, self.causes, self.remedy, self.examine) = (name, check, causes, remedy, examine)
         }
 
-        /// One rule, whose authority is not the sandbox's or is at another path.
+        /// Returns a case with one rule, whose authority isn't the sandbox's or is at another path.
         static func rule(
             _ name: String, at authority: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
             trusting caFile: String? = nil, says causes: [String], remedy: String
@@ -75,7 +75,7 @@ import Testing
             }
         }
 
-        /// Something that goes wrong at the sandbox.
+        /// Returns a case with a fault of the sandbox.
         static func fault(_ name: String, _ fault: String, says cause: String, remedy: String) -> Broken {
             Broken(name, says: [cause], remedy: remedy) { world in
                 try configure(world, "/contoso.example")
@@ -84,7 +84,7 @@ import Testing
             }
         }
 
-        /// A server that knows no TLS in the place of the proxy or the authority.
+        /// Returns a case with a server without TLS in place of the proxy or the authority.
         static func plain(
             _ name: String, isProxy: Bool, answering answer: String?, says causes: [String], remedy: String
         ) -> Broken {
@@ -96,7 +96,7 @@ import Testing
             }
         }
 
-        /// Another TLS server in the authority's place.
+        /// Returns a case with another TLS server in place of the authority.
         static func server(
             _ name: String, check: String = "authority", _ identity: TLSServer.Identity, date: String? = nil,
             says cause: String, remedy: String
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    /// What an authority says of itself, at whatever port it was asked; it gives no device codes.
+    /// Returns an authority's metadata for the requested port, without device codes.
     private static func metadata(of request: String, date: String?) -> TLSServer.Behaviour {
         let host = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host:") }?.dropFirst(5) ?? ""
         let url = "https://\(host.trimmingCharacters(in: .whitespaces))/contoso.example"
@@ -239,7 +239,7 @@ import Testing
         try await World.with { world in
             try Self.configure(world, "/contoso.example")
             try await world.signIn(Self.alice, path: "contoso/hello.git")
-            // Whoever loses the token that comes with a renewal can't renew again.
+            // If the token from a renewal is lost, the next renewal fails.
             try await world.sandbox.set(#"{"single_use_refresh_tokens": 1}"#)
             try await world.sandbox.clearLog()
             for _ in 0..<3 {
@@ -251,7 +251,7 @@ import Testing
             }
             let requests = try await world.sandbox.authorityRequests()
             #expect(requests.renewals.count == 3 && requests.signIns.isEmpty, "\(requests)")
-            // The token that was handed out before still counts, and there is a way to the next.
+            // The previous access token is still valid, and there is a way to the next.
             #expect(try await world.get("contoso/hello.git").value("username") == Self.alice)
             let claims = "claims={\"access_token\":{\"nbf\":null}}\n"
             #expect(try await world.get("contoso/hello.git", lines: claims).status == 0)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Pipes that nobody writes to, where files are expected: nothing waits for them.
+/// Pipes without a writer in place of files: nothing waits for them.
 @Suite struct PipeTests {
     @Test func `a configuration that is a pipe is refused`() async throws {
         try await Home.with { home in

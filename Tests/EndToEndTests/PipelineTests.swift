@@ -3,10 +3,10 @@ import JSON
 import TestSupport
 import Testing
 
-/// Each kind of identity with each kind of tool, where there is neither a keyring nor a session bus nor a person.
+/// Each kind of identity with each kind of tool, without a keyring, a session bus or a user.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct PipelineTests {
-    /// A kind of identity: its table's last line, and the variables of its process.
+    /// A kind of identity: the last line of its table, and the variables of its process.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case secret, certificate, federation, machine
 
@@ -15,7 +15,7 @@ struct PipelineTests {
 
     private static let role = "arn:aws:iam::123456789012:role/deployer"
 
-    /// What each tool runs in the folder `work`, and what it prints or makes then.
+    /// Returns each tool's script for the folder `work`, and its expected output.
     private static func commands(_ world: World) -> [(tool: String, script: String, sight: String)] {
         let (git, registry) = ("\(world.sandbox.resource)/contoso/hello.git", "docker://\(world.registry)/hello:latest")
         let (curl, skopeo) = ("curl --silent --show-error --fail", Clients.program("skopeo"))
@@ -34,7 +34,7 @@ struct PipelineTests {
         ]
     }
 
-    /// Sets up the tools and a registry's and a role's rule, all of which any identity serves.
+    /// Sets up the tools, and the rules for a registry and a role, which every identity can use.
     private static func prepare(_ world: World) throws -> [String: String] {
         try world.link("docker-credential-lanyard")
         let exchanges = world.sandbox.exchanges
@@ -66,7 +66,7 @@ struct PipelineTests {
         ]) { $1 }
     }
 
-    /// Adds the sandbox's application as an identity, which is named in the variables that are given.
+    /// Adds the sandbox's application as an identity, and returns the variables that select it.
     private static func application(_ proof: String, in world: World) throws -> [String: String] {
         try world.configure(
             after: """
@@ -121,7 +121,7 @@ struct PipelineTests {
                     }
                 }
             }
-            // One token for git, curl and AWS, and one for the registry; and what the two hosts gave for them.
+            // One token for git, curl and AWS, one for the registry, and the credentials of the two hosts for them.
             let requests = try await world.sandbox.requests()
             #expect(requests.count(grant: "client_credentials") == 2, "\(requests)")
             #expect(requests.count { $0.path == "/oauth2/exchange" } == 1, "\(requests)")

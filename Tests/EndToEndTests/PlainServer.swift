@@ -1,14 +1,14 @@
 import Foundation
 
-/// A server on 127.0.0.1 that knows no TLS.
+/// A server on 127.0.0.1 without TLS.
 enum PlainServer {
-    /// Runs the body with the port of a server that answers whatever comes with one text, or never.
+    /// Runs the body with the port of a server that answers everything with one text, or never answers.
     static func run<Result: Sendable>(
         answering answer: String?, _ body: (Int) async throws -> Result
     ) async throws -> Result {
         let listener = try Listener()
         defer { listener.close() }
-        // Whoever isn't accepted is connected all the same, and waits.
+        // A client that isn't accepted is connected anyway, and waits.
         if let answer {
             listener.serve { peer in
                 if !peer.read().isEmpty { peer.write(Array(answer.utf8)) }
@@ -17,7 +17,7 @@ enum PlainServer {
         return try await body(listener.port)
     }
 
-    /// Runs the body with the port of a proxy that leads wherever it is told, on this computer (RFC 9110, 9.3.6).
+    /// Runs the body with the port of a proxy that connects to any port of this computer (RFC 9110, 9.3.6).
     static func tunnelling<Result: Sendable>(_ body: (Int) async throws -> Result) async throws -> Result {
         let listener = try Listener()
         defer { listener.close() }
@@ -33,7 +33,7 @@ enum PlainServer {
     }
 }
 
-/// A socket that others connect to.
+/// A listening socket.
 private struct Listener {
     private let descriptor: Int32
     let port: Int
@@ -50,7 +50,7 @@ private struct Listener {
         port = Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Serves one peer after the other in a thread of its own, until the listener is closed.
+    /// Serves one peer after another on a separate thread, until the listener is closed.
     func serve(_ body: @escaping @Sendable (Peer) -> Void) {
         Thread.detachNewThread { [descriptor] in
             while case let peer = accept(descriptor, nil, nil), peer >= 0 {
@@ -75,7 +75,7 @@ private struct Peer: Sendable {
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Connects to a port of this computer; nil if nobody listens there.
+    /// Connects to a port of this computer; nil if nothing listens there.
     init?(connectingTo port: UInt16) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in(port: port)
@@ -88,7 +88,7 @@ private struct Peer: Sendable {
         }
     }
 
-    /// What comes next; empty at the end.
+    /// Reads the next bytes; empty at the end.
     func read() -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
@@ -99,7 +99,7 @@ private struct Peer: Sendable {
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Hands on all that comes, then ends the other connection.
+    /// Forwards all bytes, then ends the other connection.
     func copy(to other: Peer) {
         while case let bytes = read(), !bytes.isEmpty { other.write(bytes) }
         shutdown(other.descriptor, Int32(SHUT_RDWR))
@@ -109,7 +109,7 @@ private struct Peer: Sendable {
 }
 
 extension sockaddr_in {
-    /// A port of this computer.
+    /// Creates the address of a port of this computer.
     fileprivate init(port: UInt16) {
         self.init()
         sin_family = sa_family_t(AF_INET)
@@ -117,7 +117,7 @@ extension sockaddr_in {
         sin_port = port.bigEndian
     }
 
-    /// Calls the body with the address as the calls for sockets take it.
+    /// Calls the body with the address in the form that socket calls expect.
     fileprivate mutating func withSocketAddress(_ body: (UnsafeMutablePointer<sockaddr>) -> Bool) -> Bool {
         withUnsafeMutablePointer(to: &self) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1, body)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Azure AD B2C: a policy for each thing that customers do.
+/// Azure AD B2C: one policy for each thing that customers do.
 @Suite struct PolicyTests {
     private static let erin = "erin@example.net"
     private static let tenant = "contosob2c.onmicrosoft.example"
@@ -19,7 +19,7 @@ import Testing
         try world.configure(rule: url, at: path, client: world.sandbox.b2cClientID, scope: scope, further)
     }
 
-    /// A browser that presses "Forgot your password?" if it has to sign in, and keeps its session.
+    /// Returns a browser that presses "Forgot your password?" if it must sign in, and keeps its session.
     private static func forgetful(_ world: World) -> [String: String] {
         world.browser(as: erin, "--forgot-password --cookies \(world.folder)/cookies.json")
     }
@@ -29,9 +29,9 @@ import Testing
             let reset = try await world.lanyard(
                 Self.login(world, "B2C_1_susi", ["--reset-policy", "B2C_1_reset"]), Self.forgetful(world))
             #expect(reset.status == 0 && reset.errors.hasSuffix("lanyard: signed in as erin@example.net\n"), "\(reset)")
-            // Each further page comes with its reason; the first needs none.
+            // Each further page is announced with its reason; the first needs none.
             let notes = reset.errors.split(separator: "\n").filter {
-                // A slow machine's browser gets a reminder.
+                // A slow machine shows a reminder about the browser.
                 $0.hasPrefix("lanyard: ") && !$0.hasPrefix("lanyard: if no page opened")
             }
             #expect(
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The policies whose pages were opened, in turn.
+    /// Returns the policies whose pages were opened, in order.
     private static func policiesShown(_ world: World) async throws -> [String] {
         try await world.sandbox.authorityRequests().filter { $0.method == "GET" && $0.path.hasSuffix("/authorize") }
             .compactMap { $0.path.split(separator: "/").dropFirst(2).first.map(String.init) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// pip, uv and twine with a pypiserver that wants a password.
+/// pip, uv and twine with a pypiserver that requires a password.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct PythonToolTests {
     @Test
@@ -27,7 +27,7 @@ struct PythonToolTests {
         }
     }
 
-    /// A token opens the index, and without one nobody is asked.
+    /// Expects that a token opens the index, and that no user is asked without one.
     private func expectToken(_ world: World, _ index: PackageIndex) async throws {
         try world.configure(rule: index.root, at: "contoso.example")
         let creds = ["--mode=creds", "--output=json", "get", index.url]
@@ -57,7 +57,7 @@ struct PythonToolTests {
             try program(world), arguments, input: input, environment: world.environment.merging(extra) { $1 })
     }
 
-    /// The link, as an installation has it: in a folder of its own.
+    /// Returns the link, in a folder of its own as in an installation.
     private func program(_ world: World) throws -> String {
         let folder = world.folder + "/keyring"
         let link = folder + "/keyring"
@@ -96,7 +96,7 @@ struct PythonToolTests {
             ])
     }
 
-    /// With a user it asks for their password; without one for both, if it is told that the index wants them.
+    /// Runs uv; with a user it requests their password, and without one both, if it knows that the index requires them.
     private func uv(_ world: World, _ index: PackageIndex, user: String? = nil) async throws -> Ended {
         let url = user.map { index.url.replacing("://", with: "://\($0)@") } ?? index.url
         let file = world.folder + "/uv.toml"
@@ -110,7 +110,7 @@ struct PythonToolTests {
             ])
     }
 
-    /// With the backend for the keyring library, which asks the lanyard on `PATH`.
+    /// Runs twine with the backend for the keyring library, which runs the lanyard on `PATH`.
     private func twine(_ world: World, _ index: PackageIndex) async throws -> Ended {
         let folder = world.folder + "/python"
         if !FileManager.default.fileExists(atPath: folder) {

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The recipes for pipelines and machines in docs/ci.md: what they run is run as it is printed, where a job has neither terminal, keyring
-/// nor session bus.
+/// The recipes for pipelines and machines in docs/ci.md, run exactly as printed, in jobs without a terminal, keyring or
+/// session bus.
 ///
-/// The sandbox stands for Entra ID, the CI service's issuer, Azure DevOps and the registry; two scripts stand for docker and pip, which
-/// would need a daemon and an index, and ask lanyard as they do.
+/// The sandbox stands for Entra ID, the CI service's issuer, Azure DevOps and the registry. Two scripts stand for
+/// docker and pip, which would need a daemon and an index; they run lanyard in the same way.
 @Suite struct RecipeTests {
     private struct Recipe: Decodable {
         struct Script: Decodable {
@@ -19,7 +19,7 @@ import Testing
         let scripts: [Script]
     }
 
-    /// A recipe, how its service runs a step, and the variables that all its jobs have.
+    /// A recipe, its service's way to run a step, and the variables of all its jobs.
     struct Service: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let job: [String]
@@ -109,17 +109,17 @@ import Testing
 
     // MARK: The place
 
-    /// The home of a job, which is new.
+    /// Returns the fresh home of a job.
     private static func place(_ world: World) -> String { world.folder + "/job" }
 
-    /// Makes a home in which the page's names lead to the sandbox, and gives the variables of every job.
+    /// Creates a home in which the page's names lead to the sandbox, and returns the variables of every job.
     private func prepare(_ world: World) throws -> [String: String] {
         let home = Self.place(world)
         for folder in [".config/lanyard", ".local/bin", "work"] {
             try FileManager.default.createDirectory(
                 atPath: "\(home)/\(folder)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        // What plugins know of Azure DevOps and registries, rules say of the sandbox.
+        // The rules say about the sandbox what plugins know about Azure DevOps and registries.
         try world.configure(onlyRuleFor: "contoso")
         try world.configure(
             after: """
@@ -160,7 +160,7 @@ import Testing
         ["AZURE_TENANT_ID": "contoso.example", "AZURE_CLIENT_ID": world.sandbox.application.clientID]
     }
 
-    /// The page's recipes, with the sandbox's names.
+    /// Returns the page's recipes, with the sandbox's names.
     private static func recipes(_ world: World) async throws -> [Recipe] {
         let names = [
             ("https://login.microsoftonline.com/contoso.com", world.sandbox.authority + "/contoso.example"),
