@@ -178,7 +178,7 @@ import Testing
         return try JSONDecoder().decode([Recipe].self, from: Data(ended.output.utf8))
     }
 
-    /// Runs a script as its service does: in the checkout's folder, and cron's in the home.
+    /// Runs a script as its service does: in the checkout's folder, or in the home for cron.
     private func run(
         _ script: Recipe.Script, of service: Service, in world: World, _ environment: [String: String]
     ) async throws -> Ended {
@@ -190,7 +190,7 @@ import Testing
             folder: service.testDescription.hasPrefix("cron") ? home : home + "/work")
     }
 
-    /// No file in a folder has a token or what proves the application.
+    /// Expects that no file in a folder contains a token or the application's credentials.
     private static func expectNoSecret(in folder: String, _ world: World) async throws {
         let found = try await TestSupport.run(
             "/usr/bin/grep", ["--recursive", "--text", "--files-with-matches", "eyJ", folder],

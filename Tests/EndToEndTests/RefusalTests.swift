@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the authority refuses a renewal with: each with its number, its correlation id and what to do about it.
+/// The authority's refusals of a renewal: each is shown with its number, its correlation ID and a remedy.
 @Suite struct RefusalTests {
     struct Refusal: CustomTestStringConvertible, Sendable {
         let error: String

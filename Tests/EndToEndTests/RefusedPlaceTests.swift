@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tokens that one repository refuses and others take.
+/// Tokens that one repository rejects and others accept.
 @Suite struct RefusedPlaceTests {
     private static let alice = "alice@contoso.example"
     private static let lost = "common/lost.git"
@@ -14,7 +14,7 @@ import Testing
         #expect(ended.status == 0 && ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
     }
 
-    /// Signs in, has the token refused at the lost repository, and renewed for the other.
+    /// Signs in, has the token rejected at the lost repository, and renewed for the other.
     private static func renewed(_ world: World) async throws -> String {
         let first = try await world.get(lost, world.browser(as: alice))
         try #require(first.status == 0, "\(first)")
@@ -27,7 +27,7 @@ import Testing
         try await World.with { world in
             let token = try await Self.renewed(world)
             #expect(try await world.get(Self.lost).value("password") == token)
-            // As a job does that finds many repositories gone: none costs another renewal.
+            // Like a job that finds many repositories gone: none of them causes another renewal.
             for path in [Self.lost, "common/gone.git", "common/lost.git", "common/away.git"] {
                 try await Self.erase(token, at: "\(world.sandbox.resource)/\(path)", world)
                 let refused = try await world.get(path)
@@ -37,7 +37,7 @@ import Testing
                 #expect(try await world.get(Self.kept).value("password") == token)
             }
             #expect(try await world.sandbox.authorityRequests().renewals.count == 1)
-            // With somebody there, they are asked; what they bring serves everywhere.
+            // If a user is present, they are asked; the new token works everywhere.
             let asked = try await world.get(Self.lost, world.browser(as: Self.alice))
             #expect(asked.status == 0 && asked.value("password") != token, "\(asked)")
             #expect(try await world.get(Self.kept).value("password") == asked.value("password"))

@@ -82,7 +82,8 @@ import Testing
         }
     }
 
-    /// A plugin that registers an app, and one more line of what it answers; what it takes back it writes down.
+    /// Installs a plugin that registers an app, with one more line in its answer; it logs the registrations that it
+    /// deletes.
     private static func install(registering line: String, takesBack: Bool = true, _ world: World) throws -> [String:
         String]
     {
@@ -147,7 +148,7 @@ import Testing
                 "remove the rule: lanyard rule remove https://git.example\n",
                 "and register again: lanyard rule add --issuer https://id.example --register https://git.example\n",
             ] { #expect(doctor.output.contains(line), "\(line)\n\(doctor)") }
-            // One that is typed in takes its place, and ends when nobody knows.
+            // A typed secret replaces it, and its expiry is unknown.
             _ = try await world.lanyard(["client", "secret", "made-up"], plugins, input: "another")
             let after = try await world.lanyard(["doctor", "--all"], plugins)
             #expect(!after.output.contains("client-secret"), "\(after)")
@@ -192,7 +193,7 @@ import Testing
             let removed = try await world.lanyard(["client", "secret", "made-up", "--remove"], plugins)
             #expect(removed.status == 0, "\(removed)")
 
-            // A host of a known kind that has no document of its own.
+            // A host of a known kind without a metadata document.
             let plain = world.sandbox.forge.url
             let forge = try await world.lanyard(
                 ["rule", "add", plain, "--issuer", plain, "--kind", "github", "--register", "--yes"])

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// docker's CLI, oras, podman and a skopeo that asks two kinds of helpers, with registries that give tokens.
+/// docker's CLI, oras, podman, and a skopeo that asks two kinds of helpers, with registries that issue tokens.
 @Suite(.enabled(if: Clients.newerFolder != nil, "script/consumers runs these"))
 struct RegistryClientTests {
-    /// A look into the repository hello by each of the programs, and what it shows of an image.
+    /// Each program's command to inspect the repository hello, and its expected output for an image.
     private static let looks: [(command: [String], sight: String)] = [
         (["docker", "manifest", "inspect", "--insecure", "IMAGE"], "schemaVersion"),
         (["oras", "repo", "tags", "--plain-http", "REPOSITORY"], "latest"),
@@ -13,7 +13,7 @@ struct RegistryClientTests {
         (["skopeo", "inspect", "--raw", "--tls-verify=false", "docker://IMAGE"], "schemaVersion"),
     ]
 
-    /// What each program says of the repository.
+    /// Returns each program's output about the repository.
     private static func look(
         into registry: String, in world: World, _ extra: [String: String] = [:]
     ) async throws -> [(ended: Ended, sees: Bool)] {
@@ -110,7 +110,7 @@ struct RegistryClientTests {
                 #expect(ended.status == 0 && ended.output.contains(/latest|schemaVersion/), "\(command) \(ended)")
             }
             #expect(try await world.exchanges() == 1)
-            // Nobody is asked: the command is only named, which docker and oras don't pass on.
+            // The user isn't asked: the error only names the command, which docker and oras don't pass on.
             #expect(try await world.lanyard(["logout", "--client-id", "azure-cli"]).status == 0)
             let refused = try await world.client(
                 secure[3], trust.merging(world.browser(as: "alice@contoso.example")) { $1 })

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A token that is due is handed out at once, and renewed by a process of its own.
+/// A token that is due for renewal is returned immediately, and renewed by a separate process.
 ///
-/// The authority wants each token renewed at once here (`refresh_in`), so that none has to grow old.
+/// Here the authority wants each token renewed immediately (`refresh_in`), so that no test must wait for one to age.
 @Suite struct RenewalAheadTests {
     private static let alice = "alice@contoso.example"
     private static let path = "common/hello.git"
 
-    /// A world where Alice has a token that is due, and whose next one isn't.
+    /// Runs the body in a world where Alice has a token that is due, and the next one isn't.
     private static func with(
         ownKernelKeys: Bool = false, _ body: @escaping @Sendable (World, String) async throws -> Void
     ) async throws {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Waits until somebody gets another token than this.
+    /// Waits until another token is returned.
     private static func untilRenewed(
         _ world: World, from token: String, _ get: () async throws -> Ended
     ) async throws -> String {
@@ -37,7 +37,7 @@ import Testing
         throw NotRenewed()
     }
 
-    /// What waits for the authority, as the kernel sees it.
+    /// Returns the processes that wait for the authority.
     private static func renewing() -> [pid_t] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0) }.filter { process in
@@ -52,7 +52,7 @@ import Testing
             let cache = isRemembered ? [:] : ["LANYARD_ANSWER_CACHE": "0"]
             try await world.sandbox.fault(#"{"path": "/token", "hold": true, "times": 1}"#)
             for _ in 0..<5 {
-                // Whoever reads what a renewal in the way had open would wait for it.
+                // A reader of a file that the renewal had inherited would wait for it.
                 let held = try await world.get(Self.path, cache)
                 #expect(held.value("password") == token && held.errors.isEmpty, "\(held)")
             }
@@ -73,7 +73,8 @@ import Testing
             let cache = isRemembered ? [:] : ["LANYARD_ANSWER_CACHE": "0"]
             try await world.withAgent(world.browser(as: Self.alice).merging(cache) { $1 }) { far in
                 let url = "\(world.sandbox.resource)/\(Self.path)"
-                // The first is the sign-in's; from the second on the agent itself answers, or each time a process that it ends then.
+                // The first answer is the sign-in's; from the second on, the agent answers itself, or with a new process
+                // for each request.
                 let token = try #require(try await far.get(url).value("password"))
                 try await world.sandbox.set(#"{"refresh_in": null}"#)
                 try await world.sandbox.clearLog()
@@ -99,7 +100,7 @@ import Testing
     @Test func `the process has a session of its own, and no file of whoever started it`() async throws {
         try await Self.with { world, token in
             try await world.sandbox.fault(#"{"path": "/token", "hold": true, "times": 1}"#)
-            // Another pipe is open in whoever asks, which nobody has to know.
+            // The caller has another pipe open, which the renewal must not inherit.
             let script = "exec 7>&1; printf 'url=%s\\n' \"$1\" | lanyard get"
             let got = try await world.runInside(
                 "/bin/sh", ["-c", script, "sh", "\(world.sandbox.resource)/\(Self.path)"])
@@ -162,7 +163,7 @@ import Testing
 
     @Test func `what was exchanged is exchanged anew`() async throws {
         try await World.withRegistry(as: Self.alice) { world in
-            // Handed out for ten seconds, of which the last quarter comes soon.
+            // Valid for another ten seconds, whose last quarter comes soon.
             try await world.sandbox.set(#"{"registry_token_lifetime": 310}"#)
             let first = try await world.docker("get")
             try #require(first.status == 0, "\(first)")
@@ -190,5 +191,5 @@ import Testing
     }
 }
 
-/// Everybody still gets the old token.
+/// The old token is still returned.
 private struct NotRenewed: Error {}

@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a renewal leaves behind, and what it leaves alone.
+/// What a renewal stores, and what it doesn't touch.
 @Suite struct RenewalTests {
     private static let alice = "alice@contoso.example"
     private static let path = "common/hello.git"
 
-    /// Whoever has no place for locks, or another one, takes turns with nobody: what is stored is compared before each change.
+    /// A process with no folder for locks, or another one, doesn't take turns with others, so the stored values are
+    /// compared before each change.
     @Test(arguments: [false, true])
     func `a renewal leaves alone what a sign-in without its lock stored meanwhile`(isRefused: Bool) async throws {
         try await World.with { world in

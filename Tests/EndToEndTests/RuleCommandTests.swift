@@ -61,7 +61,7 @@ import Testing
             #expect(try await home.lanyard(["rule", "list"]).errors.contains("there are no rules"))
             let gone = try await home.lanyard(["rule", "remove", url])
             #expect(gone.status == 1 && gone.errors.contains("there is no rule for \(url)"), "\(gone)")
-            // As somebody who wrote the helper into the file by hand.
+            // Like a user who added the helper to the file by hand.
             try await home.git(["config", "--global", "credential.helper", "lanyard"])
             let again = try await home.lanyard(["rule", "add", url] + Self.options)
             #expect(again.errors.hasSuffix("\(next)send the path of \(url) \(configure)"), "\(again)")
@@ -120,7 +120,7 @@ import Testing
             let unknown = try await home.lanyard(["rule", "add", "https://x.example"] + Self.options + typed)
             #expect(unknown.status == 64 && unknown.errors.contains("has no exchange acme"), "\(unknown)")
             #expect(unknown.errors.contains("hint: it has acr, aws-sts\n"), "\(unknown)")
-            // Amazon's takes whatever token the rule says.
+            // AWS accepts whatever token the rule selects.
             let open = try await home.lanyard(
                 ["rule", "add", "https://y.example"] + Self.options + ["--exchange", "aws-sts"])
             #expect(open.status != 0 && open.errors.contains("a rule needs a scope"), "\(open)")
@@ -196,7 +196,7 @@ import Testing
             if let right { #expect(refused.errors.contains("--authority \(right)\n"), "\(refused)") }
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
             #expect(try await home.lanyard(rule + ["--trust-authority"]).status == 0)
-            // What a rule names is known for the next.
+            // The next rule can use the names in this one.
             let next = ["rule", "add", "https://graph.microsoft.com", "--authority", authority]
             #expect(try await home.lanyard(next + Self.options.suffix(2)).status == 0)
             let doctor = try await home.lanyard(["doctor"])

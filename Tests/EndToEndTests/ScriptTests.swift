@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What scripts run to get a token.
+/// The commands that scripts run to get a token.
 @Suite struct ScriptTests {
     @Test func `exec runs a command with the token in its environment, in lanyard's place`() async throws {
         try await World.with { world in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A line of /proc/self/status less the signals that belong to the C library and those of real time.
+    /// Returns a line of /proc/self/status without the signals of the C library and the real-time signals.
     private func standardSignals(_ line: String) -> String {
         guard let mask = line.split(separator: "\t").last.flatMap({ UInt64($0, radix: 16) }), line.contains(":") else {
             return line
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// URLs that curl takes for evil.example, and hasty readers for the host that has a rule.
+    /// URLs that curl reads as evil.example's, but careless parsers as a host's with a rule.
     static let misleading = ["/\u{301}", "?\u{301}", "#\u{200D}", "/\u{FE0F}", "\\", "\u{D4E}/", "/\u{20E3}"]
 
     @Test func `a URL that leads elsewhere gets no token`() async throws {
@@ -155,7 +155,7 @@ import Testing
 }
 
 extension World {
-    /// Runs a line of shell in the world; `$R` is the sandbox's resource and `$CA` its certificate's.
+    /// Runs a shell command in the world; `$R` is the sandbox's resource and `$CA` its certificate.
     func shell(_ line: String, _ extra: [String: String] = [:]) async throws -> Ended {
         let variables = ["R": sandbox.resource, "CA": sandbox.caFile, "A": sandbox.authority]
         return try await run(

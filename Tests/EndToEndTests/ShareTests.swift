@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 import Vectors
 
-/// Azure Identity for Python, as it is, finds what lanyard shares with it.
+/// Unmodified Azure Identity for Python finds what lanyard shares with it.
 @Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
 struct ShareTests {
     private static let alice = "alice@contoso.example"
     private static let scope = "api://sandbox-git/.default"
 
-    /// Prints the token that Azure Identity has without asking anybody.
+    /// Prints the token that Azure Identity gets without asking the user.
     private static let program = """
         import sys
         from azure.identity import *
@@ -32,7 +32,7 @@ struct ShareTests {
             print(type(error).__name__, error)
         """
 
-    /// A world where Alice has a token that she shares in a cache; gives what was printed.
+    /// Runs the body in a world where Alice shares a token in a cache; passes the output.
     private static func with(
         _ body: @escaping @Sendable (World, Ended) async throws -> Void
     ) async throws {
@@ -55,7 +55,8 @@ struct ShareTests {
 
     private static func home(_ world: World) -> [String: String] { ["HOME": world.folder + "/home"] }
 
-    /// What Azure Identity has; the interpreter is one of the clients', and Debian has its way to the keyring.
+    /// Returns Azure Identity's token; the interpreter is one of the clients', and Debian has its library for the
+    /// keyring.
     private static func token(
         _ world: World, _ credential: String = "InteractiveBrowserCredential", name: String = "mine"
     ) async throws -> String {
@@ -69,7 +70,7 @@ struct ShareTests {
         return ended.lines.last ?? ""
     }
 
-    /// The item as others have it.
+    /// Returns the item as other programs read it.
     private static func item(_ world: World, _ name: String = "mine.nocae") async throws -> String {
         try await world.keyring.run(
             "secret-tool",
@@ -187,7 +188,7 @@ struct ShareTests {
             #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
             #expect(refused.errors.contains("another program is writing to the cache"), "\(refused)")
             #expect(try await Self.item(world) == before)
-            // What a killed program leaves stops nobody.
+            // The leftovers of a killed program block nobody.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             #expect(FileManager.default.fileExists(atPath: path))
@@ -196,7 +197,7 @@ struct ShareTests {
         }
     }
 
-    /// A program that has the lock, in one of the ways that libraries have.
+    /// Starts a program that holds the lock, in one of the ways that libraries use.
     private static func holder(of path: String, by kind: String) throws -> Process {
         let holder = """
             import fcntl, os, sys, time

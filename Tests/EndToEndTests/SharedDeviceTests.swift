@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A device that many share: nothing outlives the session, and one account is used at a time.
+/// A shared device: nothing outlives the session, and one account is used at a time.
 ///
-/// The system's file is the real one, in a mount namespace of each process.
+/// The system's file is the real one, in a separate mount namespace for each process.
 @Suite struct SharedDeviceTests {
     static let shared = #"device-mode = "shared""#
     static let alice = AccountChoiceTests.alice
@@ -21,7 +21,7 @@ import Testing
             ["get"], system: shared, input: "url=\(world.sandbox.resource)/common/hello.git\n\(lines)")
     }
 
-    /// The collections that hold something of lanyard's or git's.
+    /// Returns the collections with an item of lanyard's or git's.
     static func collections(_ world: World) async throws -> Set<String> {
         var collections: Set<String> = []
         for attribute in ["group,dev.lanyard", "xdg:schema,org.git.Password"] {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a sign-in can be given, from options, rules and pipes, as the authority sees it.
+/// The parameters of a sign-in, from options, rules and pipes, as the authority receives them.
 @Suite struct SignInParameterTests {
     private static let alice = "alice@contoso.example"
 
@@ -93,7 +93,7 @@ import Testing
             #expect(try await world.lanyard(Array(login.dropLast(2)), browser).status == 0)
             let again = try await world.lanyard(login, browser)
             #expect(again.status == 0, "\(again)")
-            // A pipe's `prompt=none` never asks at all.
+            // `prompt=none` from a pipe never asks the user.
             let silent = try await world.get(at: "northwind.example", browser, lines: "prompt=none\n")
             #expect(silent.status == 2, "\(silent)")
         }
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that is probably free.
 private func freePort() async throws -> Int {
     Int.random(in: 20_000..<32_000)
 }

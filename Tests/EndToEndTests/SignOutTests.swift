@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What signing out takes away, here and in the browser.
+/// What a sign-out removes, here and in the browser.
 @Suite struct SignOutTests {
     static let alice = AccountChoiceTests.alice
     static let family = ["fa311100-0000-4000-8000-0000000000a1", "fa311100-0000-4000-8000-0000000000b2"]
@@ -80,7 +80,7 @@ import Testing
             let url = "\(world.sandbox.resource)/\(path)"
             let cookies = "--cookies \(world.folder)/cookies.json"
             let browser = world.browser(as: user, cookies)
-            // Its cookie signs this browser in, whatever password it would type.
+            // The cookie signs this browser in, whatever password it would type.
             let forgetful = world.browser(as: user, "--password wrong \(cookies)")
             let login = ["login", url, "--timeout", "10", "--account", user]
             #expect(try await world.lanyard(login, browser).status == 0)
@@ -95,7 +95,7 @@ import Testing
             let asked = try await world.lanyard(login, forgetful)
             #expect(asked.status != 0, "\(asked)")
             #expect(try await world.lanyard(login, browser).status == 0)
-            // If no browser can open, the page is shown, and the rest is done all the same.
+            // If no browser can be opened, the page is shown, and everything else is done nevertheless.
             let shown = try await world.lanyard(["logout", "--browser"])
             #expect(shown.status == 0 && shown.errors.contains("to end the browser's session too, open"), "\(shown)")
             #expect(shown.errors.contains("/oauth2/v2.0/logout?") && shown.errors.contains(hint), "\(shown)")

@@ -7,7 +7,7 @@ import Vectors
 /// Unmodified azure-identity, run by `lanyard exec --as`.
 @Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
 struct StandInTests {
-    /// Prints what a credential of azure-identity's has for a scope, or what it says.
+    /// Prints the token of an azure-identity credential for a scope, or its error.
     private static let program = """
         import sys
         from azure import identity
@@ -28,7 +28,7 @@ struct StandInTests {
                 """)
     }
 
-    /// Options that say what is stood in for.
+    /// Returns the options that select what is imitated.
     private static func options(_ name: String) -> [String] {
         ["--as", name] + (name == "managed-identity" ? ["--resource", resource] : [])
     }
@@ -40,7 +40,7 @@ struct StandInTests {
             ["exec"] + options(name) + ["--", Clients.program("python"), "-c", program, credential, scope], extra)
     }
 
-    /// The shell's words run with a managed identity.
+    /// Runs a shell script with a managed identity.
     private static func shell(_ world: World, _ script: String, _ extra: [String: String] = [:]) async throws -> Ended {
         try await world.lanyard(["exec"] + options("managed-identity") + ["--", "sh", "-c", script], extra)
     }
@@ -92,7 +92,7 @@ struct StandInTests {
             let browser = world.browser(as: "alice@contoso.example")
             let azd = try await Self.given(world, as: "azd", "AzureDeveloperCliCredential", browser)
             #expect(azd.output.hasPrefix("CredentialUnavailableError Please run 'azd auth login'"), "\(azd)")
-            // Nobody is here; so the command, which would fail, doesn't run.
+            // There is no user, so the command, which would fail, doesn't run.
             let identity = try await Self.given(world, as: "managed-identity", "ManagedIdentityCredential")
             #expect(identity.status == 2 && identity.output.isEmpty, "\(identity)")
             #expect(identity.errors.contains("lanyard login"), "\(identity)")
@@ -246,7 +246,7 @@ struct StandInTests {
         #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
     }
 
-    /// Runs azure-identity with what a case says that the program prints, and tells what it makes of that.
+    /// Runs azure-identity with the program's output in a case, and checks its result.
     @Test(arguments: ["az-reply", "azd-reply"])
     func `azure-identity takes replies as the cases say`(_ category: String) async throws {
         try await ScratchDirectory.with { try await Self.compare(category, in: $0.path) }

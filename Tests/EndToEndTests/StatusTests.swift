@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `status`: who is signed in, what each rule would return, and whether a person is needed.
+/// `status`: who is signed in, what each rule would return, and whether the user is needed.
 @Suite struct StatusTests {
     private static let alice = "alice@contoso.example"
     private static let frank = "frank@northwind.example"
@@ -14,7 +14,7 @@ import Testing
         return json
     }
 
-    /// What each rule comes to, by the last part of its URL.
+    /// Returns the state of each rule, by the last part of its URL.
     private static func steps(_ world: World) async throws -> [String: String] {
         let rules = try #require(try await json(world)["rules"] as? [[String: Any]])
         return Dictionary(
@@ -33,7 +33,7 @@ import Testing
             let steps = try await Self.steps(world)
             #expect(steps["contoso"] == "answer \(Self.alice)" && steps["northwind"] == "answer \(Self.frank)")
             #expect(steps["b2c"] == "sign-in" && steps["fabrikam"] == "choose", "\(steps)")
-            // Several rules want a choice or a sign-in, and one hint of each kind says how.
+            // Several rules need a choice or a sign-in, and one hint of each kind says how.
             let hints = try await world.lanyard(["status"]).errors.split(separator: "\n")
             for kind in ["choose one: ", "sign in: ", "or name one with account"] {
                 #expect(hints.count { $0.hasPrefix("lanyard: hint: \(kind)") } == 1, "\(kind): \(hints)")
@@ -42,7 +42,7 @@ import Testing
             #expect((json["accounts"] as? [[String: Any]])?.count == 2)
             let contoso = try #require((json["rules"] as? [[String: Any]])?.first)
             #expect(contoso["expiresOn"] as? Double ?? 0 > Date().timeIntervalSince1970 + 300)
-            // A token that was refused has to be renewed.
+            // A rejected token must be renewed.
             let token = try #require(try await world.get("contoso/hello.git").value("password"))
             try await world.lanyard(
                 ["erase"], input: "url=\(world.sandbox.resource)/contoso/hello.git\nusername=x\npassword=\(token)\n")

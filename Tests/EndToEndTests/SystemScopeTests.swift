@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--system` of `configure git`, `unconfigure git` and `rule`: what counts for everybody on the machine.
+/// `--system` of `configure git`, `unconfigure git` and `rule`: settings for all users of the machine.
 @Suite struct SystemScopeTests {
     private static let url = "https://git.contoso.example/team"
     private static let everybodys = "11111111-2222-3333-4444-555555555555"
@@ -101,7 +101,7 @@ import Testing
     @Test func `git and the rule are configured for everybody, and git is taken back`() async throws {
         try await Home.with { home in
             try home.write("", to: home.systemGitFile)
-            // What the user has by themselves is nothing that everybody has.
+            // The user's own settings aren't those of all users.
             #expect(try await home.lanyard(["configure", "git", "--yes"]).status == 0)
             let own = try home.text(home.gitFile)
             let configured = try await home.system(["configure", "git", "--system", "--yes", Self.url] + Self.options)
@@ -218,11 +218,11 @@ import Testing
 }
 
 extension Home {
-    /// What lanyard finds at /etc/lanyard/config.toml, and git at /etc/gitconfig.
+    /// The files that lanyard finds at /etc/lanyard/config.toml, and git at /etc/gitconfig.
     fileprivate var systemFile: String { folder + "/etc/lanyard/config.toml" }
     fileprivate var systemGitFile: String { folder + "/etc/gitconfig" }
 
-    /// An environment where git's system configuration is a file of this home.
+    /// Returns an environment in which git's system configuration is a file of this home.
     private func inSystem(_ extra: [String: String]) async throws -> [String: String] {
         // Every machine has an /etc.
         try FileManager.default.createDirectory(
@@ -233,7 +233,7 @@ extension Home {
         let asked = try await run(
             "/usr/bin/git", ["config", "--system", "probe.is"],
             environment: led.merging(["GIT_CONFIG_SYSTEM": probe]) { $1 })
-        // A git before 2.32 would write into /etc.
+        // git before 2.32 would write to /etc.
         try #require(asked.output == "here\n")
         return led.merging(["GIT_CONFIG_SYSTEM": systemGitFile]) { $1 }.merging(extra) { $1 }
     }
@@ -246,7 +246,7 @@ extension Home {
             folder: folder + "/home")
     }
 
-    /// Runs lanyard at a terminal, as somebody who is no root.
+    /// Runs lanyard at a terminal, as a user other than root.
     fileprivate func systemAtTerminal(_ arguments: [String]) async throws -> Ended {
         try await run(
             "\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal",

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TerminalTests {
     private static let interrupted: Int32 = -SIGINT
 
-    /// Asks for the repository's credential as git does, with a person at the terminal.
+    /// Gets the repository's credential as git does, with a user at the terminal.
     private static func get(
         _ options: [String] = [], in world: World, at terminal: PseudoTerminal,
         person part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
@@ -17,12 +17,12 @@ import Testing
             input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment, person: part)
     }
 
-    /// The page that a line of the screen shows.
+    /// Returns the URL in a line of the screen.
     private static func page(_ terminal: PseudoTerminal) throws -> String {
         try #require(terminal.lines.first { $0.hasPrefix("https://") })
     }
 
-    /// What a browser on another computer ends at.
+    /// Returns the final URL of a browser on another computer.
     private static func elsewhere(_ world: World, _ page: String) async throws -> String {
         let ended = try await run(
             Built.sandbox,
@@ -31,10 +31,10 @@ import Testing
         return try #require(ended.lines.first, "\(ended)")
     }
 
-    /// Processes of the first-party plugins whose folder or sandbox this world's is.
+    /// Returns the processes of the first-party plugins in this world's folder or sandbox.
     private static func plugins(of world: World) -> [String] { running("lanyard-plugin-v1", in: world) }
 
-    /// The processes of a world whose environment or command line has a word.
+    /// Returns the processes of a world whose environment or command line contains a word.
     private static func running(_ word: String, in world: World) -> [String] {
         RunningProcess.all.map(\.text).filter { $0.contains(word) && $0.contains(world.folder) }
     }
@@ -139,7 +139,7 @@ import Testing
 
     @Test func `why a code is shown stays on a screen of 24 rows`() async throws {
         try await World.with { world in
-            // What is stored needs to be renewed already.
+            // The stored token is already due for renewal.
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             try await world.signIn("alice@contoso.example")
             try await world.sandbox.revoke(#"{"username":"alice@contoso.example"}"#)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    /// What zbarimg reads in the picture on the screen.
+    /// Returns what zbarimg reads from the picture on the screen.
     private static func decoded(_ terminal: PseudoTerminal) throws -> String {
         let rows = terminal.lines.filter { line in
             line.count > 20 && line.allSatisfy { "█▀▄ ".contains($0) }
@@ -247,7 +247,7 @@ import Testing
         let variables: [String: String]
         var columns: UInt16 = 80
         var rows: UInt16 = 24
-        /// Whether lines are drawn over.
+        /// Whether lines are redrawn.
         var hasCountdown = true
         var testDescription: String { name }
     }
@@ -304,13 +304,13 @@ import Testing
             #expect(!terminal.text.contains("error:"), "\(terminal.text)")
             #expect(terminal.isAsItWas)
             #expect(Self.plugins(of: world).isEmpty)
-            // The lock is free, and what is stored is whole: the next one signs in at once.
+            // The lock is free, and the store is intact: the next process signs in immediately.
             let next = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
             #expect(next.status == 0 && next.value("password") != nil, "\(next)")
         }
     }
 
-    /// The terminal forgets what was typed before a Ctrl-C, and may have said already that there is something to read.
+    /// The terminal drops what was typed before a Ctrl-C, but may already have reported that there is input.
     @Test(arguments: 1...8) func `a Ctrl-C right behind an answer ends a sign-in`(_ round: Int) async throws {
         try await World.with { world in
             let terminal = try PseudoTerminal()
@@ -338,7 +338,7 @@ import Testing
                 try terminal.type("git clone --quiet \(world.sandbox.resource)/common/hello.git \(target)\r")
                 try await terminal.sees(question)
                 try terminal.type("\u{3}")
-                // Git is gone at once; lanyard ends its plugin first.
+                // git exits immediately; lanyard ends its plugin first.
                 for program in ["lanyard-plugin-v1", "git-credential-lanyard"] {
                     while !Self.running(program, in: world).isEmpty {
                         try await Task.sleep(for: .milliseconds(50))

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Signing in to OpenID Connect issuers that others have written.
+/// Sign-ins at third-party OpenID Connect issuers.
 @Suite(.serialized, .enabled(if: ThirdPartyIssuer.programs != nil, "there are none: script/issuers says why"))
 struct ThirdPartyIssuerTests {
     private static let url = "https://git.example/hello.git"
 
-    /// A home with a keyring and a rule for an issuer.
+    /// Runs the body in a home with a keyring and a rule for an issuer.
     private static func with(
         _ kind: ThirdPartyIssuer.Kind, _ body: @escaping @Sendable (Home, ThirdPartyIssuer) async throws -> Void
     ) async throws {
@@ -83,7 +83,7 @@ struct ThirdPartyIssuerTests {
     @Test(arguments: ThirdPartyIssuer.Kind.allCases.filter { $0 != .canaille })
     func `a device code signs in`(kind: ThirdPartyIssuer.Kind) async throws {
         try await Self.with(kind) { home, issuer in
-            // So wide that no address is broken.
+            // Wide enough for every URL to fit on a line.
             let terminal = try PseudoTerminal(columns: 200, rows: 60)
             let ended = try await terminal.run(
                 "\(home.folder)/bin/lanyard", ["login", "--flow", "device-code", Self.url],
@@ -124,9 +124,9 @@ struct ThirdPartyIssuerTests {
 
     private static let withoutMemory = ["LANYARD_ANSWER_CACHE": "0"]
 
-    /// A token without anybody there, and without what was answered before.
+    /// Returns a token without the user, and without a cached answer.
     ///
-    /// Canaille fails if two of its tokens would be of the same second.
+    /// Canaille fails if it would issue two tokens in the same second.
     private static func token(_ home: Home) async throws -> String {
         var ended = try await home.lanyard(["token", url], withoutMemory)
         for _ in 0..<100 where ended.errors.contains("(HTTP 500)") {

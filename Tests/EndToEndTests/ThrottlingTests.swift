@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What processes tell each other about an authority that wants to be left alone.
+/// How processes share the information that an authority throttles requests.
 @Suite struct ThrottlingTests {
     private static let alice = "alice@contoso.example"
     private static let path = "common/hello.git"
 
-    /// A world where somebody is signed in, whose token has so many seconds to live.
+    /// Runs the body in a world with a user signed in, whose token expires after this many seconds.
     private static func with(lifetime: Int, _ body: @Sendable (World) async throws -> Void) async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"access_token_lifetime": \#(lifetime)}"#)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `token --decode`: what a token says of itself, and never the token.
+/// `token --decode` shows a token's claims, and never the token.
 @Suite struct TokenDecodeTests {
     @Test func `the claims are shown in words and as JSON, and not the token`() async throws {
         try await World.with { world in
@@ -25,7 +25,7 @@ import Testing
             #expect(end2 != nil && end2?.timeIntervalSince1970 == claims["exp"] as? Double)
             #expect(claims["tid"] as? String == "c0a70500-0000-4000-8000-00000c0a7050")
             #expect(decoded["verified"] as? Bool == false && (decoded["header"] as? [String: Any])?["alg"] != nil)
-            // Neither has a part of the token that could be put together again.
+            // Neither output contains a part from which the token could be reassembled.
             for part in token.split(separator: ".") {
                 #expect(!text.output.contains(part) && !json.output.contains(part))
             }

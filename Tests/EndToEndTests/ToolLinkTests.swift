@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tools whose own programs no test has, as those run lanyard.
+/// Tools that no test can run, imitated.
 @Suite struct ToolLinkTests {
     private static let token = #"{"token":"t0ken"}"#
 
@@ -19,7 +19,7 @@ import Testing
             #expect(git.output.isEmpty && git.status == 0, "\(git)")
             #expect(try await run(home, "lanyard", ["pnpm", "https://app.example:8443/npm/"]).status == 1)
 
-            // What is stored anew takes the old one's place.
+            // A newly stored token replaces the old one.
             _ = try await terraform(home, "store", "app.example:8443", #"{"token":"new"}"#)
             #expect(try await terraform(home, "get", "app.example:8443").output == #"{"token":"new"}"# + "\n")
             for _ in 0..<2 {
@@ -52,7 +52,7 @@ import Testing
         try await run(home, "terraform-credentials-lanyard", [verb, host], input)
     }
 
-    /// Runs lanyard by one of its names.
+    /// Runs lanyard under one of its names.
     private func run(
         _ home: Home, _ name: String, _ arguments: [String], _ input: String = ""
     ) async throws -> Ended {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Accounts of several tenants side by side, each used where it belongs.
+/// Accounts of several tenants, each used where it belongs.
 @Suite struct TwoTenantsTests {
     static let alice = AccountChoiceTests.alice
     static let bob = AccountChoiceTests.bob
@@ -10,7 +10,7 @@ import Testing
     static let frank = "frank@northwind.example"
     static let dave = "dave@outlook.example"
 
-    /// A world where Alice has signed in at Contoso, then Frank at Northwind.
+    /// Runs the body in a world where Alice has signed in at Contoso, then Frank at Northwind.
     static func withBoth(_ body: @escaping @Sendable (World) async throws -> Void) async throws {
         try await World.with { world in
             try await world.signIn(alice, path: "contoso/hello.git")
@@ -44,7 +44,7 @@ import Testing
                 let explained = try await Self.explained(world, path)
                 #expect(explained == (user, "selected-here", "answer"))
             }
-            // Renewed tokens too, and without any choice.
+            // Renewed tokens, too, and without any choice.
             try FileManager.default.removeItem(atPath: world.selectionFile)
             for (tenant, user) in [("contoso", Self.alice), ("northwind", Self.frank)] {
                 let old = try #require(try await world.get("\(tenant)/hello.git").value("password"))
@@ -77,7 +77,7 @@ import Testing
             #expect(table.contains { $0.hasPrefix("* \(Self.frank)  all but contoso.example ") }, "\(table)")
             #expect(table.contains { $0.hasPrefix("* \(Self.alice)    contoso.example ") }, "\(table)")
 
-            // Frank is no guest there: the choice is heeded, and the error says how to undo it.
+            // Frank isn't a guest there: the choice is followed, and the error says how to undo it.
             let url = "\(world.sandbox.resource)/contoso/hello.git"
             #expect(try await world.lanyard(["use", Self.frank, url]).status == 0)
             let explained = try await Self.explained(world, "contoso/hello.git")
@@ -104,7 +104,7 @@ import Testing
             #expect(try await world.lanyard(["use", url]).output == "\(Self.alice)\n")
             #expect(try await world.lanyard(["use", "-", url]).status == 0)
             #expect(try await Self.user(world, "fabrikam/hello.git") == Self.carol)
-            // Now that she has been there, a choice for all means that tenant too.
+            // Now that she has signed in there, a choice for all includes that tenant.
             #expect(
                 try await world.lanyard(["use", Self.alice]).errors == "lanyard: using \(Self.alice) from now on\n")
             #expect(try await Self.user(world, "fabrikam/hello.git") == Self.alice)
@@ -195,7 +195,7 @@ import Testing
             #expect(right.value("username") == Self.alice, "\(right)")
             let again = try await world.get("common/hello.git", lines: "username=ALICE@contoso.example\n")
             #expect(again.value("username") == Self.alice, "\(again)")
-            // An organisation is no person, and may be anybody's.
+            // An organisation isn't a user, and may have any account.
             #expect(
                 try await world.get("common/hello.git", lines: "account=\(Self.bob)\nusername=contoso\n").status == 0)
         }

@@ -1,13 +1,14 @@
 import TestSupport
 import Testing
 
-/// `unlock`, and the offer of what needs the keyring: a real gnome-keyring gets the password.
+/// `unlock`, and the offer to unlock by commands that need the keyring: a real gnome-keyring gets the password.
 @Suite struct UnlockTests {
     private static let request = "protocol=https\nhost=git.example\n"
     private static let stored = request + "username=alice\npassword=s3cret\n\n"
     private static let answer = "username=alice\npassword=s3cret\n"
 
-    /// Runs the body with a keyring that holds a password and was locked, or never unlocked since its daemon started.
+    /// Runs the body with a keyring that contains a password and was locked, or hasn't been unlocked since its daemon
+    /// started.
     private func withLocked(
         sinceStart: Bool = false, _ body: @Sendable (KeyringFixture) async throws -> Void
     ) async throws {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Wrong command lines, and what commands say of them.
+/// Invalid command lines, and the commands' error messages.
 @Suite struct UsageTests {
     @Test func `git-credential-lanyard without a verb is a wrong command line`() async throws {
         try await Home.with { home in
@@ -96,7 +96,7 @@ import Testing
             for arguments in [["-V"], ["version"]] {
                 #expect(try await home.lanyard(arguments).output == told.output)
             }
-            // Other programs' options are theirs.
+            // Another program's options are left alone.
             let other = try await home.lanyard(["exec", "--authority", "x", "--", "true", "--version"])
             #expect(other.status != 0 && other.output.isEmpty, "\(other)")
         }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import EntraBroker
 
-/// What the plugin makes of a real service on a real bus.
+/// The plugin with a real service on a real bus.
 @Suite(.timeLimit(.minutes(2)))
 struct BrokerServiceTests {
     private static let tenant = "c0c0c0c0-1111-4111-8111-c0c0c0c0c0c0"
@@ -39,7 +39,7 @@ struct BrokerServiceTests {
             #expect(broker.starts == 1)
             #expect(broker.methods == ["getAccounts", "acquireTokenSilently", "getAccounts", "acquireTokenSilently"])
             Self.expectRightCalls(broker)
-            // Whatever else the broker says of an account goes back to it.
+            // Unknown members of an account are sent back to the broker.
             #expect((broker.calls[1].wish["account"] as? [String: Any])?["somethingNew"] as? [Int] == [1])
             #expect(broker.calls[1].wish["authority"] as? String == "https://login.microsoftonline.com/\(Self.tenant)")
         }
@@ -79,7 +79,7 @@ struct BrokerServiceTests {
             let second = try await plugin.silent(request)
             #expect(second.account?.username == "alice@contoso.com")
             Self.expectRightCalls(broker)
-            // The service gives Alice's token whoever is asked for.
+            // The service returns Alice's token, whatever account is requested.
             request.signIn.loginHint = "bob@contoso.com"
             let error = await #expect(throws: PluginError.self) { try await plugin.silent(request) }
             #expect(error?.message == "the broker returned a token for another account")
@@ -149,13 +149,13 @@ struct BrokerServiceTests {
     @Test(arguments: failing)
     func `no failure takes longer than the host waits`(_ given: Failing) async throws {
         try await Self.with(.intune3, given.changes) { broker, plugin in
-            // Starting Python takes what it takes.
+            // Starting Python takes a while.
             _ = try? await plugin.probe(Self.request(.probe))
             var request = Self.request(.silent)
             request.timeLimit = 1500
             let start = ContinuousClock.now
             let error = await #expect(throws: PluginError.self) { try await plugin.silent(request) }
-            // Beside other tests each wait takes longer; without a limit none would end.
+            // With other tests running, each wait takes longer; without a limit, none would end.
             #expect(ContinuousClock.now - start < .seconds(30))
             #expect(error?.code == given.code, "\(error?.message ?? "")")
             if let message = given.message { #expect(error?.message == message) }
@@ -213,7 +213,7 @@ struct BrokerServiceTests {
             #expect(await person.events == [.openWindow(program: "the machine's identity broker")])
             #expect(broker.methods == ["getAccounts", "acquireTokenInteractively"])
             Self.expectRightCalls(broker)
-            // To choose another account, none is given.
+            // No account is passed, so that the user can choose another one.
             var request = Self.request(.authorize)
             request.signIn.prompt = "select_account"
             request.signIn.queryParameters = ["domain_hint": "contoso.com"]
@@ -331,7 +331,7 @@ struct BrokerServiceTests {
     }
 }
 
-/// A person who answers everything alike.
+/// A user who gives the same answer to everything.
 private actor Watcher: Conversation {
     private(set) var events: [PluginEvent] = []
     private let reply: PluginReply

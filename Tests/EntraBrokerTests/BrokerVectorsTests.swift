@@ -9,13 +9,13 @@ import Vectors
 
 @testable import EntraBroker
 
-/// The cases of `broker.json` that are the broker's.
+/// The cases in `broker.json` for the broker.
 @Suite struct BrokerVectorsTests {
-    /// The categories that a test here runs.
+    /// The categories that this suite runs.
     private static let own: Set = [
         "broker-accounts", "broker-error", "broker-request", "broker-token", "broker-transport", "broker-use",
     ]
-    /// Those that other suites run.
+    /// The categories that other suites run.
     private static let others: Set = [
         "az-reply", "az-request", "azd-endpoint", "azd-reply", "azd-request", "cache-item", "cache-lock",
         "cache-sign-in",
@@ -49,10 +49,10 @@ import Vectors
             case "request": #expect(request == value)
             case "authParameters", "error": Self.check(request[name], has: value)
             case "request_members": #expect(request.members?.keys.sorted() == value.elements.compactMap(\.string))
-            // One of its own; BrokerServiceTests compares it.
+            // A new ID; BrokerServiceTests compares it.
             case "correlation": #expect(value == "new")
             case "authorizationType":
-                // Those that are used are what the table calls them.
+                // The values in use have the table's names.
                 #expect(value["6"] == "interactive")
                 #expect(BrokerRequest.AuthorizationType.interactive.rawValue == 6)
                 #expect(BrokerRequest.AuthorizationType.silent.rawValue == 1)
@@ -130,7 +130,7 @@ import Vectors
             case "expires_on": #expect(token.expiresOn == value.wholeNumber)
             case "expires_on_at_most": #expect(token.expiresOn <= value.wholeNumber ?? 0)
             case "scopes": #expect(token.scopes == value.elements.compactMap(\.string))
-            // There is no place for one in what is read.
+            // The parser has no place for one.
             case "refresh_token": #expect(value == .null)
             default: Issue.record("\(name) is not checked")
             }
@@ -169,7 +169,7 @@ import Vectors
         } else if let reply = vector.text("reply") {
             failure = #expect(throws: BrokerFailure.self) { try BrokerService.read(reply) }
         } else {
-            // BrokerServiceTests calls a service that has to be started, and that doesn't describe itself.
+            // BrokerServiceTests calls a service that must be started, and that doesn't support introspection.
             #expect(vector.expect["call_anyway"] == true || vector.expect["usable"] == true)
             return
         }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A plugin that behaves, or misbehaves, as its first argument says; it shares no code with what it tests.
+/// A plugin that behaves, or misbehaves, as its first argument says; it shares no code with the tested code.
 let behaviour = CommandLine.arguments.dropFirst().first ?? ""
 let polite = result()
 
@@ -18,7 +18,7 @@ func say(_ text: String, to descriptor: Int32 = 1) {
     }
 }
 
-/// One block from standard input, blank line included; ends the process if the input ends.
+/// Reads one block from standard input, including the blank line; exits at the end of the input.
 func hear() -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
@@ -132,7 +132,7 @@ case "error":
         "event=error\ncode=throttled\nmessage=slow \u{202E}down\nretry_after=7\nerror_code[]=50196\nreason[]=a-later-reason\nx=1\n\n"
     )
 case "remembers":
-    // Each answer has a longer memo, until a code comes that the request has for a scope.
+    // Each answer has a longer memo, until a request has the scope `fail:CODE`, which it fails with that code.
     let lines = hear().split(separator: "\n")
     let memo = lines.first { $0.hasPrefix("memo=") }?.dropFirst(5) ?? ""
     if let code = lines.first(where: { $0.hasPrefix("scope[]=fail:") })?.dropFirst(13), !memo.isEmpty {
@@ -189,7 +189,7 @@ case "child":
     let child = spawnChild()
     say(result(username: "\(child)"))
 case "leaves-daemon":
-    // A child in a session of its own keeps standard output open.
+    // A child in a separate session keeps standard output open.
     spawn("/bin/sh", ["-c", "exec setsid sleep 15"])
     usleep(200_000)
     say(polite)
@@ -211,7 +211,7 @@ default:
     exit(64)
 }
 
-/// Starts a process that outlives this one unless the whole group is killed.
+/// Starts a process that survives unless the whole process group is killed.
 func spawnChild() -> pid_t {
     spawn("/bin/sh", ["-c", "trap '' TERM HUP; sleep 600"])
 }

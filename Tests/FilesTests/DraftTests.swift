@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Files before they have their names.
+/// Files before they get their final name.
 @Suite struct DraftTests {
     @Test func `a draft that is given up is gone, and what has the name stays`() async throws {
         try await ScratchDirectory.with { scratch in
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Makes a file look as old as one that nobody writes to any more.
+    /// Makes a file look old enough to be abandoned.
     static func age(_ path: String) throws {
         let times = [timespec](repeating: timespec(tv_sec: time(nil) - 120, tv_nsec: 0), count: 2)
         try #require(utimensat(AT_FDCWD, path, times, 0) == 0)

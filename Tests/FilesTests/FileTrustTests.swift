@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Who could have written a file.
+/// Which users could have written a file.
 @Suite struct FileTrustTests {
     private func judge(_ path: String) -> FileTrust.Verdict {
         var trust = FileTrust()
@@ -31,7 +31,7 @@ import Testing
     func `what others can write to, or replace, is not`(file: Int, folder mode: Int) async throws {
         try await Self.withProgram { folder, program in
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
-            // A sticky folder of root's is as good as root's own.
+            // A sticky folder of root's counts as root's own.
             guard mode != 0o1777 || geteuid() != 0 else {
                 #expect(judge(program) == .trusted(program))
                 return

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What files and locks are when a process ends.
+/// Files and locks after a process ends.
 @Suite struct FilesExitTests {
     @Test func `a writer that is killed leaves what was there, and its draft goes with the next`() async throws {
         try await ScratchDirectory.with { scratch in
@@ -19,7 +19,7 @@ import Testing
             #expect(try folder.read("file", atMost: 10) == [1])
             let left = try #require(folder.names(atMost: 10).first { $0 != "file" })
             #expect(folder.status(of: left)?.permissions == 0o600)
-            // One that is being written is somebody's.
+            // A draft that is still being written stays.
             Draft.removeStale(in: folder)
             #expect(folder.names(atMost: 10).count == 2)
             try DraftTests.age(path + "/" + left)

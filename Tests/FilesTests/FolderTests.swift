@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Folders that are open, and what is read and written in them.
+/// Open folders, and reading and writing files in them.
 @Suite struct FolderTests {
     private static let somebody: uid_t = 65_534
 
@@ -45,7 +45,7 @@ import Testing
                 #expect(chmod(path, 0o640) == 0)
                 expected = .exposed
             case "somebody else's":
-                // Only root can give a file away.
+                // Only root can change a file's owner.
                 guard geteuid() == 0 else { return }
                 try folder.write([1], to: "file", isDurable: false)
                 #expect(chown(path, Self.somebody, Self.somebody) == 0)

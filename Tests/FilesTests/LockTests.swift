@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// Waits for the lock, blocking a thread of its own: those of tasks are few, and whoever has the lock may need one.
+    /// Waits for the lock on a separate thread: tasks have few threads, and the lock's holder may need one.
     private static func isLocked(
         _ path: String, within patience: Duration, then body: @escaping @Sendable () -> Void = {}
     ) async throws -> Bool {
@@ -34,7 +34,8 @@ import Testing
 
     private static func isHeld(_ path: String) throws -> Bool { try !OpenFile(path).tryLock() }
 
-    /// Whether the lock is given back: not at once, since a process that another test starts has all files until it runs its program.
+    /// Whether the lock gets released: not immediately, because a process that another test starts inherits all files
+    /// until it runs its program.
     static func isFree(_ path: String) throws -> Bool { try OpenFile(path).lock(within: .seconds(20)) }
 
     @Test func `one has the lock, until the file is closed`() async throws {
@@ -102,7 +103,7 @@ import Testing
                 }
                 withExtendedLifetime(holder) {}
             }
-            // The thread that still waited for it may have it for an instant.
+            // The thread that still waited for the lock may hold it for a moment.
             #expect(try OpenFile(path).lock(within: .seconds(20)))
             #expect(try OpenFile(path).lock(within: .seconds(20)))
         }
@@ -146,11 +147,11 @@ import Testing
     }
 }
 
-/// Counts how many have a turn, the most at once, and all.
+/// Counts the concurrent turns, their maximum, and the total.
 private final class Turns: Sendable {
     private let state = Mutex((now: 0, most: 0, all: 0))
 
-    /// Has a turn that takes a moment.
+    /// Takes a turn of a moment.
     func take() {
         state.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
         usleep(500)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Files that are read up to a limit.
+/// Reading files up to a limit.
 @Suite struct OpenFileTests {
     @Test(arguments: [(9, true), (10, true), (11, false), (5000, false)])
     func `a file is read up to its limit`(count: Int, isRead: Bool) async throws {

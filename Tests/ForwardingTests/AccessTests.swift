@@ -2,7 +2,7 @@ import Rules
 import SettingsFile
 import Testing
 
-/// What a far side may ask for.
+/// The requests that a far side may make.
 @Suite struct AccessTests {
     private static func forward(_ urls: [String]) throws -> Forward {
         Forward(name: "devbox", urls: try urls.map { try #require(URLPattern($0)) }, confirms: false)

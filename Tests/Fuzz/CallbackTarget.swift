@@ -7,7 +7,7 @@ import Synchronization
 @testable import OAuth
 
 extension FuzzTarget {
-    /// What comes to the port that a sign-in comes back to.
+    /// Requests to the loopback port of a sign-in.
     ///
     /// `STATE` stands for the state of the sign-in.
     static let callback = FuzzTarget("callback") { input in
@@ -26,7 +26,8 @@ extension FuzzTarget {
 
     private static let sent = AuthorizationRequest(redirectURI: "http://localhost", responseMode: .formPost)
 
-    /// What is taken has the state once, came to this computer by name, and carries a code in a form only.
+    /// Requires that an accepted response has the state once, was sent to this computer by name, and has a code only in
+    /// a form.
     private static func requireAnswer(_ incoming: LoopbackRequest) throws {
         let hosts = incoming.headers["host"].map { Array($0.utf8).lowercasedASCII }
         let names = ["localhost:4711", "127.0.0.1:4711", "[::1]:4711"].map { Array($0.utf8) }
@@ -40,7 +41,7 @@ extension FuzzTarget {
         try require(isPost || !hasCode, "a code in the address is taken")
     }
 
-    /// The requests that the HTTP parser makes of bytes, read whole as the listener does.
+    /// Returns the requests that the HTTP parser reads from bytes, complete as in the listener.
     private static func requests(_ bytes: [UInt8]) -> [LoopbackRequest] {
         let channel = EmbeddedChannel()
         defer { _ = try? channel.finish() }

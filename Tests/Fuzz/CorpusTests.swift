@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Inputs that once broke something, and good ones: each goes through its target in every run of the tests.
+/// Inputs that once caused a failure, and valid ones: each runs through its target in every test run.
 @Suite struct CorpusTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Corpus"
 

@@ -23,7 +23,8 @@ extension FuzzTarget {
         try requireSame(encoded, again?.encoded(), "a value is another after a round trip")
     }
 
-    /// Another program's cache: MSAL's, as the Azure CLI and others keep it, or after a first `[` ADAL's; or the settings of gh or glab.
+    /// Another program's cache: MSAL's, as stored by the Azure CLI and others, or ADAL's after a leading `[`; or the
+    /// settings of gh or glab.
     static let document = FuzzTarget("document") { input in
         for entry in [HostTokens(gh: input), HostTokens(glab: input)].flatMap({ $0?.entries ?? [] }) {
             guard let password = OtherPassword(entry, anybody: "x") else { continue }
@@ -47,7 +48,7 @@ extension FuzzTarget {
         try requireSame(written, again?.json(), "an export that imports as something else")
     }
 
-    /// What an authority answers; the first byte says to what.
+    /// An authority's answer; the first byte selects the request.
     static let authority = FuzzTarget("authority") { input in
         guard let kind = input.first else { return }
         let body = Data(input.dropFirst())
@@ -69,7 +70,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What a machine's platform answers; the first byte says which, and with what status.
+    /// A machine platform's answer; the first byte selects the platform and the status.
     static let platform = FuzzTarget("platform") { input in
         guard let kind = input.first.map(Int.init) else { return }
         let platform = Platform.allCases[kind % Platform.allCases.count]
@@ -86,7 +87,7 @@ extension FuzzTarget {
             token = try PlatformToken(answer, from: source, to: demand, now: 1_800_000_000)
         } catch {
             try requireError(error.plain)
-            // A platform that wasn't told the secret has only the same words.
+            // A platform that hasn't received the secret can contain the same text only by chance.
             return try require(!isTold || !"\(error)".contains(header), "an error with a secret")
         }
         try require((1...315_360_000).contains(token.expiresIn), "a token that has ended, or never does")
@@ -94,7 +95,7 @@ extension FuzzTarget {
     }
 
     private static let header = "the-secret-header"
-    /// Where every platform's variables are.
+    /// Surroundings with every platform's variables.
     private static let machine = Surroundings(
         [
             ("IDENTITY_ENDPOINT", "https://localhost/token"), ("IDENTITY_HEADER", header), ("MSI_SECRET", header),

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Drives one target with libFuzzer: `Fuzz TARGET [OPTION...] [FILE-OR-FOLDER...]`, the options being libFuzzer's.
+/// Drives one target with libFuzzer: `Fuzz TARGET [OPTION...] [FILE-OR-FOLDER...]`, with libFuzzer's options.
 @main
 struct Driver {
-    /// Set once, before libFuzzer starts.
+    /// The target, set once before libFuzzer starts.
     nonisolated(unsafe) static var target: FuzzTarget?
 
     static func main() {
@@ -15,7 +15,7 @@ struct Driver {
         self.target = target
         let words = [arguments[0]] + arguments.dropFirst(2)
         var count = CInt(words.count)
-        // libFuzzer keeps them as long as it runs.
+        // libFuzzer keeps them for as long as it runs.
         var values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = .allocate(capacity: words.count + 1)
         for (index, word) in words.enumerated() { values[index] = strdup(word) }
         values[words.count] = nil
@@ -23,7 +23,7 @@ struct Driver {
     }
 }
 
-/// One input of libFuzzer's; a finding ends the process, so that libFuzzer saves the input.
+/// Checks one input from libFuzzer; a finding ends the process, so that libFuzzer saves the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// One way in for input from outside, and what must hold whatever comes in.
+/// An entry point for outside input, and the properties that must hold for any input.
 struct FuzzTarget: Sendable {
-    /// What `script/fuzz --target` calls it, and the folder of its inputs in Corpus.
+    /// The name for `script/fuzz --target`, and of the folder of its inputs in Corpus.
     let name: String
     private let body: @Sendable ([UInt8]) throws -> Void
 
@@ -16,11 +16,12 @@ struct FuzzTarget: Sendable {
         sealed, words, completion, display, tool, platform,
     ]
 
-    /// Hands one input over.
+    /// Checks one input.
     ///
-    /// Time is this thread's own, so that a busy machine makes no findings; the bound is far above what any input needs.
+    /// The time is this thread's own, so that a busy machine causes no findings; the limit is far above what any input
+    /// needs.
     ///
-    /// - Throws: `Finding` if a property doesn't hold, or the input costs far more than its length explains.
+    /// - Throws: `Finding` if a property is violated, or the input takes far more time than its length explains.
     func check(_ input: [UInt8]) throws {
         let start = Self.seconds
         try body(input)
@@ -35,22 +36,22 @@ struct FuzzTarget: Sendable {
     }
 }
 
-/// A property that an input breaks.
+/// A property that an input violates.
 struct Finding: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Reports a finding unless the property holds.
+/// Throws a finding unless the property holds.
 func require(_ holds: Bool, _ text: @autoclosure () -> String) throws {
     if !holds { throw Finding(description: text()) }
 }
 
-/// The value, or nil if an error other than a finding was thrown: to refuse an input is always right.
+/// Returns the value, or nil if an error other than a finding was thrown, because rejecting an input is always valid.
 func accepted<Value>(_ body: () throws -> Value) -> Value? {
     try? body()
 }
 
-/// Reports a finding, with where they part, unless both are the same bytes.
+/// Throws a finding with the first difference unless both have the same bytes.
 func requireSame(_ some: [UInt8], _ others: [UInt8]?, _ text: String) throws {
     guard some != others else { return }
     let others = others ?? []
@@ -60,19 +61,19 @@ func requireSame(_ some: [UInt8], _ others: [UInt8]?, _ text: String) throws {
 }
 
 extension [UInt8] {
-    /// The text, or nil if the bytes aren't UTF-8.
+    /// The text; nil if the bytes aren't UTF-8.
     var text: String? { String(validating: self, as: UTF8.self) }
 
-    /// What stands between bytes of this value; empty parts count.
+    /// Returns the parts between bytes of this value, including empty ones.
     func parts(_ separator: UInt8, atMost count: Int = .max) -> [[UInt8]] {
         split(separator: separator, maxSplits: count == .max ? .max : count - 1, omittingEmptySubsequences: false)
             .map { Array($0) }
     }
 
-    /// A to Z in lower case, all else as it is.
+    /// The bytes with A to Z in lower case.
     var lowercasedASCII: [UInt8] { map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 } }
 
-    /// The bytes that `%41` and its like stand for; a broken escape stands for itself.
+    /// The bytes with escapes such as `%41` decoded; invalid escapes stay unchanged.
     var percentDecoded: [UInt8] {
         var decoded: [UInt8] = []
         var index = 0

@@ -1,11 +1,12 @@
-// Parsers as others have them, written by bytes and without a look at lanyard's: what the two disagree on is a finding.
+// Parsers that imitate other programs', written bytewise and independently of lanyard's: every disagreement is a
+// finding.
 
-/// A URL cut up as curl, git and Python do, or, with backslashes for slashes, as browsers and node do.
+/// A URL parsed as in curl, git and Python or, with backslashes for slashes, as in browsers and node.
 struct OtherURL {
     let scheme: [UInt8]
-    /// Lower case, escapes decoded, without brackets.
+    /// The host in lower case, with escapes decoded, without brackets.
     let host: [UInt8]
-    /// As it is written; empty if there is none.
+    /// The port, unchanged; empty if there is none.
     let port: [UInt8]
 
     init?(_ url: [UInt8], asBrowsers: Bool) {
@@ -27,11 +28,11 @@ struct OtherURL {
     }
 }
 
-/// Words as a shell makes of a line, without a history and in a folder without files.
+/// A shell's parsing of a line into words, without a history and in a folder without files.
 enum OtherShell {
-    /// The words; nil if a quote stays open, or if anything in the line would be more than text to the shell.
+    /// Returns the words; nil if a quote stays open, or if anything in the line isn't plain text to the shell.
     ///
-    /// If it is interactive, `!` means the history.
+    /// In an interactive shell, `!` refers to the history.
     static func words(_ line: [UInt8], isInteractive: Bool) -> [[UInt8]]? {
         var words: [[UInt8]] = []
         var word: [UInt8]?
@@ -52,7 +53,7 @@ enum OtherShell {
                 index = end
             case UInt8(ascii: "\\"):
                 guard index < line.count else { return nil }
-                // A line that goes on is one without the two.
+                // A line continuation is removed.
                 if line[index] != UInt8(ascii: "\n") { word = (word ?? []) + [line[index]] }
                 index += 1
             case UInt8(ascii: " "), UInt8(ascii: "\t"):
@@ -88,7 +89,8 @@ enum OtherShell {
         return nil
     }
 
-    /// Whether a byte outside of quotes is more than itself: an operator, an expansion, a pattern, a comment, a history.
+    /// Whether a byte outside quotes has a special meaning: an operator, an expansion, a pattern, a comment, a history
+    /// reference.
     private static func means(_ byte: UInt8, atStart: Bool, isInteractive: Bool) -> Bool {
         switch byte {
         case UInt8(ascii: "~"), UInt8(ascii: "#"): atStart
@@ -98,7 +100,7 @@ enum OtherShell {
     }
 }
 
-/// A form's fields (application/x-www-form-urlencoded) in order, as a browser reads them.
+/// Returns a form's fields (application/x-www-form-urlencoded) in order, as a browser reads them.
 func otherForm(_ bytes: [UInt8]) -> [(name: [UInt8], value: [UInt8])] {
     bytes.parts(UInt8(ascii: "&")).filter { !$0.isEmpty }.map { pair in
         let halves = pair.parts(UInt8(ascii: "="), atMost: 2)

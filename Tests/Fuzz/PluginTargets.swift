@@ -3,7 +3,7 @@
 @testable import Secrets
 
 extension FuzzTarget {
-    /// What a plugin writes, as the host reads it.
+    /// A plugin's output, as the host reads it.
     static let answer = FuzzTarget("answer") { input in
         let whole = steps([input])
         try require(
@@ -26,7 +26,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What the host writes, as a plugin reads it.
+    /// The host's output, as a plugin reads it.
     static let pluginRequest = FuzzTarget("plugin-request") { input in
         var parser = AttributeParser(longestInput: 1 << 20)
         guard let blocks = accepted({ try parser.consume(input + Array("\n\n".utf8)) }) else { return }
@@ -51,7 +51,7 @@ extension FuzzTarget {
         return steps + [exchange.finish()].compactMap(\.self)
     }
 
-    /// A browser opens pages of the network by TLS, and this computer's own.
+    /// Requires that the browser opens network pages over TLS only, or this computer's own.
     private static func requireSafePage(_ url: String) throws {
         try require(url.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }, "a page's odd byte")
         let page = OtherURL(Array(url.utf8), asBrowsers: true)
@@ -89,7 +89,7 @@ extension FuzzTarget {
             "a token that is more than one word")
     }
 
-    /// An error can be written, read again and shown.
+    /// Requires that an error can be written, read back and shown.
     static func requireError(_ error: PluginError) throws {
         try require(
             accepted({ try PluginError(WireReader(error.wire())) }) != nil, "an error that can't be told: \(error)")

@@ -6,7 +6,7 @@ import Addresses
 @testable import Secrets
 
 extension FuzzTarget {
-    /// What git writes to a helper.
+    /// git's input to a helper.
     static let request = FuzzTarget("request") { input in
         let blocks = parsed([input])
         let half = input.count / 2
@@ -20,7 +20,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A `url` on its own, which others cut up too.
+    /// A `url` alone, which other programs parse, too.
     static let url = FuzzTarget("url") { input in
         guard let text = input.text else { return }
         var block = Attributes()
@@ -36,7 +36,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Which requests a rule matches: the URL that counts is the one that others read.
+    /// The requests that a rule matches: the URL counts as other programs read it.
     static let rule = FuzzTarget("rule") { input in
         for block in parsed([input]) ?? [] {
             guard let request = accepted({ try GitRequest(block).wanted }), let host = request.host else { continue }
@@ -60,7 +60,7 @@ extension FuzzTarget {
         }
     }
 
-    /// `WWW-Authenticate` headers, one a line, and the claims in them.
+    /// `WWW-Authenticate` headers, one per line, and the claims in them.
     static let challenge = FuzzTarget("challenge") { input in
         let headers = input.parts(UInt8(ascii: "\n")).compactMap(\.text)
         let challenges = AuthenticateChallenge.read(headers)
@@ -88,7 +88,7 @@ extension FuzzTarget {
     }
 
     private static func requireRoundTrip(_ block: Attributes) throws {
-        // git drops a carriage return at the end of a line, so a value that ends in one can't be written again.
+        // git drops a carriage return at the end of a line, so a value that ends with one can't be written again.
         guard !block.lines.contains(where: { $0.value.utf8.last == UInt8(ascii: "\r") }), !block.isEmpty else { return }
         let again = parsed([block.encoded + Array("\n".utf8)])
         try require(
@@ -102,7 +102,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What of a request may stand in an answer makes one line for each key.
+    /// Requires that the parts of a request that may appear in an answer form one line for each key.
     private static func requireLines(_ request: GitRequest) throws {
         let wanted = request.wanted
         var answer = Attributes()
@@ -123,7 +123,7 @@ extension FuzzTarget {
         try require(host.port == number && port.allSatisfy { (0x30...0x39).contains($0) }, "others read another port")
     }
 
-    /// A path that a rule for this folder matches stays below it.
+    /// Requires that a path that a rule for this folder matches stays below it.
     private static func requireBelow(_ folder: String, _ path: String) throws {
         let bare = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         let segments = bare.parts(UInt8(ascii: "/")).filter { !$0.isEmpty }

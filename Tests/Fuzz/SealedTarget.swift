@@ -3,7 +3,7 @@
 extension FuzzTarget {
     /// A sealed answer.
     ///
-    /// The first three bytes say which byte is changed and how, the rest is the answer.
+    /// The first three bytes say which byte to change and how, the rest is the answer.
     static let sealed = FuzzTarget("sealed") { input in
         try require(SealedAnswer(input)?.opened(name, key) == nil, "a file that nobody sealed was opened")
         guard input.count > 3 else { return }

@@ -5,7 +5,7 @@ import Glibc
 @testable import SettingsFile
 
 extension FuzzTarget {
-    /// A configuration file: read, and its rules edited while all else stays as it is.
+    /// A configuration file: it is parsed, and its rules are edited without changing anything else.
     static let config = FuzzTarget("config") { input in
         guard let text = input.text else { return }
         for isSystem in [false, true] {
@@ -46,7 +46,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Blocks cut out or put in leave the other lines as they are.
+    /// Requires that removing or inserting blocks doesn't change the other lines.
     private static func requireOthersStay(_ text: String) throws {
         guard let blocks = accepted({ try TableBlocks(of: "rule", file: "/config.toml", text: text) }) else { return }
         let added = blocks.appending("[[rule]]\nurl = \"https://x.example\"\n")
@@ -59,7 +59,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A rule that is added to a file and removed again leaves it as it was.
+    /// Requires that adding and removing a rule leaves a file unchanged.
     private static func requireEdits(_ text: String) throws {
         let path = "/dev/shm/lanyard-fuzz-\(getpid()).toml"
         defer { unlink(path) }
@@ -86,7 +86,7 @@ extension FuzzTarget {
 
     private static func isBlank(_ row: [UInt8]) -> Bool { row.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } }
 
-    /// The bytes less the blank lines at the end.
+    /// Returns the bytes without the blank lines at the end.
     private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         var rest = bytes[...]
         while let last = rest.last, [0x20, 0x09, 0x0D, 0x0A].contains(last) { rest.removeLast() }

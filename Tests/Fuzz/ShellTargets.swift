@@ -4,17 +4,17 @@ import Terminal
 @testable import LanyardCommands
 
 extension FuzzTarget {
-    /// Text that is quoted for a shell, and commands that are read as a shell would.
+    /// Text that is quoted for a shell, and commands that are parsed as in a shell.
     static let words = FuzzTarget("words") { input in
         guard let text = input.text else { return }
         let quoted = Array(ShellWords.quote(text).utf8)
-        // A shell's word holds no NUL, and nobody's text can bring one there.
+        // A shell's word can't contain NUL, and no input can bring one there.
         if !input.contains(0) {
             try require(
                 OtherShell.words(quoted, isInteractive: false) == [input], "quoted, it is another thing to a shell")
         }
         let words = ShellWords.split(text).map { $0.map { Array($0.utf8) } }
-        // What a shell would expand, or takes for an operator, is text here.
+        // What a shell would expand, or treat as an operator, is text here.
         if let other = OtherShell.words(input, isInteractive: false) {
             try require(words == other, "a shell splits it in another way")
         }
@@ -22,7 +22,8 @@ extension FuzzTarget {
         try require(parts.allSatisfy { !$0.isEmpty }, "a list with an empty command")
     }
 
-    /// A command line, its word breaks and a candidate, each ended by NUL, as bash asks for what may stand at the cursor.
+    /// A command line, its word breaks and a candidate, each terminated by NUL, as bash requests completions at the
+    /// cursor.
     static let completion = FuzzTarget("completion") { input in
         let parts = input.parts(0).compactMap(\.text)
         guard parts.count == 3 else { return }
@@ -30,7 +31,7 @@ extension FuzzTarget {
         try require(!line.words.isEmpty, "a line without the cursor's word")
         _ = CompletionPoint(line.words, in: tree)
         let candidate = parts[2]
-        // Candidates are fit to show.
+        // Candidates are safe to show.
         guard candidate == candidate.displayable(limit: 1000), !candidate.isEmpty else { return }
         let typed = String(
             decoding: candidate.utf8.prefix(while: isTyped).prefix(parts[0].utf8.count % 8), as: UTF8.self)
@@ -45,7 +46,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Text that is shown to a person.
+    /// Text that is shown to the user.
     static let display = FuzzTarget("display") { input in
         guard let limit = input.first.map({ Int($0) + 1 }), let text = Array(input.dropFirst()).text else { return }
         let shown = text.displayable(limit: limit)
@@ -62,7 +63,7 @@ extension FuzzTarget {
 
     private static let tree = CommandTree.lanyard
 
-    /// What a person types without quotes.
+    /// Whether users type this byte without quotes.
     private static func isTyped(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -6,9 +6,10 @@ import Secrets
 @testable import ConsumerProtocols
 
 extension FuzzTarget {
-    /// What tools pass to lanyard: the tool's name and its arguments, a NUL behind each; after one that is empty, its stdin.
+    /// A tool's input to lanyard: the tool's name and its arguments, each terminated by NUL; after an empty one, its
+    /// stdin.
     ///
-    /// Whatever it is, the tool is told something of its own protocol, and nobody a secret that isn't theirs.
+    /// Whatever the input is, the tool gets an answer in its own protocol, and no secret that isn't meant for it.
     static let tool = FuzzTarget("tool") { input in
         guard let call = ToolCall(input) else { return }
         for event in ToolCall.events {
@@ -24,7 +25,7 @@ extension FuzzTarget {
 
 /// A tool that runs lanyard.
 private struct ToolCall {
-    /// What a tool is told in the end.
+    /// Everything that a tool receives.
     struct Said: Equatable {
         var output: [UInt8] = []
         var complaints: [Turn.Complaint] = []
@@ -73,7 +74,7 @@ private struct ToolCall {
         }
     }
 
-    /// What the engine has: a secret of each kind, one that no header holds, nothing, and a refusal.
+    /// The engine's results: a secret of each kind, one that no header can contain, nothing, and a refusal.
     static let events: [ConsumerEvent] = {
         var keys = Credential(.accessToken, Secret(""), username: "u", expiresOn: .max)
         for name in ["AccessKeyId", "SecretAccessKey"] { keys.fields[name] = Secret(engineSecret) }
@@ -88,7 +89,7 @@ private struct ToolCall {
     }()
 
     private static let engineSecret = "engine-s3cret"
-    /// What inputs have where a tool hands a secret over.
+    /// The placeholder in inputs for a secret from the tool.
     private static let typedSecret = "typed-s3cret"
 
     func said(_ event: ConsumerEvent, reads: [[UInt8]]) throws -> Said {
@@ -111,7 +112,7 @@ private struct ToolCall {
         throw Finding(description: "it doesn't end")
     }
 
-    /// No complaint has a secret, and what a tool hands over to be stored goes nowhere else.
+    /// Requires that no complaint contains a secret, and that a secret to be stored goes nowhere else.
     func requireSecrecy(_ said: Said) throws {
         let words = (said.complaints.map { "\($0)" } + said.notes).joined(separator: "\n")
         try require(!words.contains(Self.engineSecret), "a secret on stderr: \(words)")
@@ -129,7 +130,7 @@ private struct ToolCall {
 }
 
 extension Consumer {
-    /// What is done next, now that the engine has this, if that is what it can have.
+    /// Returns the turn after this result of the engine, if the question can have it.
     fileprivate mutating func answer(_ question: Question, _ event: ConsumerEvent) -> Turn {
         switch (question, event) {
         case (.list, .refused), (.get, _), (_, .refused): take(event)
@@ -162,7 +163,7 @@ extension ToolCall {
         }
     }
 
-    /// The answer of a tool that is told of failures by a status.
+    /// Checks the answer to a tool that learns of failures through a status.
     private func requireAnswer(_ said: Said) throws {
         try require(said.complaints.isEmpty, "a complaint about a success")
         switch name {
@@ -219,7 +220,7 @@ extension ToolCall {
         try require(said.complaints.isEmpty == (said.status == 0), "a failure without a word")
     }
 
-    /// URLs on the host that was asked for, a blank line, one header, a blank line; or nothing.
+    /// Requires URLs on the requested host, a blank line, one header and a blank line; or no output.
     private func requireGo(_ said: Said) throws {
         guard !said.output.isEmpty else { return }
         let lines = said.lines

@@ -5,7 +5,7 @@ import Secrets
 import Testing
 import Vectors
 
-/// What is asked of the endpoints, and what they answer; no token is really got.
+/// Requests to the endpoints, and their answers; no token is actually acquired.
 @Suite struct EndpointTests {
     private static let key = "0123456789abcdef0123456789abcdef"
     private static let port = 4711

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Members put into a JSON text and taken out again, all else staying as it is.
+/// Inserting members into a JSON text and removing them, without changing anything else.
 @Suite struct JSONTextTests {
     private static let docker = "{\n\t\"auths\": {\n\t\t\"a.example\": {}\n\t},\n\t\"psFormat\": \"x\"\n}\n"
 

@@ -19,7 +19,7 @@ import Testing
         #expect(JSONValue(bytes: String(repeating: "[", count: 1_000_000).utf8) == nil)
     }
 
-    /// A document within the bound took two minutes when brackets in strings counted against those outside.
+    /// Reading a document within the size limit took two minutes when brackets in strings counted as nesting.
     @Test func `brackets in strings are text and no nesting`() {
         let open = String(repeating: "[", count: 480)
         let closed = String(repeating: "]", count: 480)
@@ -46,7 +46,7 @@ import Testing
         #expect(JSONValue(bytes: text.utf8) == number)
     }
 
-    /// But for a comma behind the last element, which Foundation takes and RFC 8259 doesn't.
+    /// The exception is a comma after the last element, which Foundation accepts and RFC 8259 doesn't.
     @Test func `whatever the bytes, Foundation reads the same`() {
         var random = SeededGenerator(seed: 20_261_121)
         let documents = [

@@ -6,7 +6,7 @@ import TokenStore
 @testable import PluginHost
 @testable import TokenAcquisition
 
-/// How accounts are shown, on a terminal of 80 columns above all.
+/// The display of accounts, mainly on a terminal of 80 columns.
 @Suite struct AccountTableTests {
     private static let tenant = "11111111-2222-3333-4444-555555555555"
 
@@ -22,7 +22,7 @@ import TokenStore
         return account
     }
 
-    /// A plugin that has `common` stand for all.
+    /// A plugin in which `common` stands for all tenants.
     private static var registry: PluginRegistry {
         var plugin = PluginManifest(name: "p")
         plugin.authorities = [AuthorityPattern(hosts: ["login.example"], path: [.realm])]
@@ -30,7 +30,7 @@ import TokenStore
         return PluginRegistry(plugins: [plugin])
     }
 
-    /// The accounts, and choices of them: each for all authorities, or for the one of a path.
+    /// Returns the accounts with choices: each for all authorities, or for the one at a path.
     private static func accounts(
         _ all: [AccountRecord], _ choices: [(AccountRecord, String?)] = []
     ) throws -> KnownAccounts {
@@ -46,7 +46,7 @@ import TokenStore
     private static let forged = known("b", "bob@x.example\u{1B}[2J\u{202E}", name: "Bob\nlanyard: signed in")
     private static let nameless = known("c", "")
 
-    /// Plugins of tenants and of whatever host is an issuer by itself.
+    /// Plugins for tenants, and for hosts that are issuers themselves.
     private static var withForges: PluginRegistry {
         var forges = PluginManifest(name: "f")
         forges.authorities = [AuthorityPattern(hosts: ["*"], path: [.rest])]
@@ -73,7 +73,7 @@ import TokenStore
         #expect(lines.contains { $0.contains("* ann") && $0.contains("git.example") }, "\(lines)")
         #expect(known.places(of: known.all[0]).map(\.url) == ["https://git.example"])
         #expect([one, other].labels == ["ann  GitLab, at git.example", "ann  GitLab, at lab.example"])
-        // A choice for all can't be meant for more than the host that takes the account.
+        // A choice for all can only mean the host that accepts the account.
         let everywhere = try #require(SelectedAccount(one))
         let wide = KnownAccounts(AccountOverview(records, registry: Self.withForges, history: [everywhere, chosen]))
         #expect(!AccountTable(wide).lines(width: nil).joined().contains(" all"))
@@ -113,10 +113,10 @@ import TokenStore
         let known = try Self.accounts(
             [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, there)] : [])
         let narrow = AccountTable(known).lines(width: 80)
-        // The hosts have lines of their own.
+        // The hosts have separate lines.
         #expect(narrow.count == 7 && narrow.contains("      \(Self.long.environment)"), "\(narrow)")
         #expect(narrow.allSatisfy { $0.count <= 80 }, "\(narrow)")
-        // What people type is whole, and two columns that they don't need for that are left out.
+        // Everything that users type is complete, and two columns that they don't need for that are omitted.
         #expect(narrow.contains { $0.contains("maximiliane.hohenlohe@firm.onmicrosoft.example  ") })
         #expect(narrow[0].contains("USED FOR") == isChosen && narrow[0].contains("RENEWS"))
         #expect(!narrow[0].contains("NAME") && !narrow[0].contains("KIND"), "\(narrow)")
@@ -143,7 +143,7 @@ import TokenStore
         #expect(known.byUse.map(\.account) == [carol, bob, alice])
         let marks = AccountTable(known).lines(width: 80).dropFirst().map { String($0.prefix(7)) }
         #expect(marks == ["* carol", "- bob  ", "  alice"])
-        // The only other one is what `use -` means, though it never was chosen.
+        // The only other account is what `use -` means, although it was never chosen.
         let two = try Self.accounts([alice, bob], [(bob, nil)])
         #expect(two.previous?.account.account == alice && two.previous?.place == nil)
         #expect(try Self.accounts([alice, bob, carol], [(carol, nil)]).previous == nil)
@@ -166,7 +166,7 @@ import TokenStore
                 "* frank@northwind.example northwind.example", "* alice@contoso.example contoso.example, common",
                 "bob@contoso.example",
             ])
-        // Frank's tenant doesn't know Alice, so that a choice of her for all changes nothing there.
+        // Frank's tenant doesn't know Alice, so choosing her for all changes nothing there.
         #expect(
             try table([(alice, nil)] + apart) == [
                 "* alice@contoso.example all but northwind.example", "* frank@northwind.example northwind.example",
@@ -189,14 +189,14 @@ import TokenStore
             return lines.first { $0.contains("alice") }?.components(separatedBy: "work or school  ").last
         }
         #expect(try tenants([alice, there]) == "contoso.example, guest in 99999999  no")
-        // What stands for any tenant is no tenant's name, and neither is another number.
+        // A name that stands for any tenant isn't a tenant's name, and neither is another ID.
         for name in ["common", "88888888-2222-3333-4444-555555555555", guest] {
             there.requestedRealm = name
             #expect(try tenants([alice, there])?.contains("guest in 99999999 ") == true, "\(name)")
         }
         there.requestedRealm = "northwind.onmicrosoft.example"
         #expect(try tenants([alice, there])?.contains("guest in northwind.onmicrosoft.example ") == true)
-        // What a plugin calls somebody's home counts more than how a URL has it.
+        // A plugin's name for an account's home takes precedence over the one in a URL.
         let frank = Self.known("f", "frank@northwind.example", tenant: guest)
         #expect(try tenants([alice, there, frank])?.contains("guest in northwind.example ") == true)
     }
@@ -209,7 +209,7 @@ import TokenStore
         let chosen = try Self.accounts([alice, bob, frank], [(bob, "/contoso.example"), (alice, "/contoso.example")])
         #expect(chosen.previous?.account.account == alice && chosen.previous?.place?.path == "/contoso.example")
         #expect(chosen.current?.account == bob)
-        // The only other one that the tenant knows, though she was never chosen for it.
+        // The only other account that the tenant knows, although she was never chosen for it.
         let other = try Self.accounts([alice, bob, frank], [(bob, "/contoso.example")])
         #expect(other.previous?.account.account == alice)
     }

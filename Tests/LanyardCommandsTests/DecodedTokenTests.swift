@@ -4,7 +4,7 @@ import Testing
 
 @testable import LanyardCommands
 
-/// Access tokens that are decoded, whatever they hold.
+/// Decoded access tokens with arbitrary contents.
 @Suite struct DecodedTokenTests {
     private static func token(_ claims: String) -> Secret {
         let parts = [#"{"alg":"RS256"}"#, claims, "signature"].map { part in

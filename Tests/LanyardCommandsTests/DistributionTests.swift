@@ -3,7 +3,7 @@ import Testing
 
 @testable import LanyardCommands
 
-/// Which packages are named where.
+/// The package names in each distribution.
 @Suite struct DistributionTests {
     @Test(arguments: [
         ("ID=debian\n", Distribution.debian), ("NAME=x\nID=ubuntu\nID_LIKE=debian\n", .debian),

@@ -11,7 +11,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Commands in hints, which people copy into a shell.
+/// Commands in hints, which users copy into a shell.
 @Suite struct HintTests {
     private static let hostile = AccountRecord(
         homeAccountID: "a.b;reboot", environment: "login.example", realm: "b", username: "bob;$(reboot)@x.example")
@@ -83,7 +83,7 @@ import TokenStore
         #expect(hint() == "sign in: lanyard login https://git.example --client-id c --scope s --scope t")
     }
 
-    /// What is missing, and how the error says so.
+    /// A missing part, and the error's text for it.
     struct Lack: CustomTestStringConvertible, Sendable {
         var testDescription: String { message }
         var cause: PluginError?
@@ -177,7 +177,7 @@ import TokenStore
         }
         let calls = "if that is you, a.example calls you bob_contoso"
         let logout = "bob_contoso stays signed in; to sign it out: lanyard logout"
-        // In a URL the name counts before any choice.
+        // The name in a URL takes precedence over any choice.
         for (url, named) in [
             ("https://a.example/x/y@z", "https://bob_contoso@a.example/x/y@z"),
             ("https://bob@a.example", "https://bob_contoso@a.example"),

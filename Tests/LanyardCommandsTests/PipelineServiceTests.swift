@@ -3,7 +3,7 @@ import Testing
 
 @testable import LanyardCommands
 
-/// The commands that have services' logs hide a value.
+/// The commands that make CI services mask a value in their logs.
 @Suite struct PipelineServiceTests {
     @Test(arguments: [
         (["GITHUB_ACTIONS": "true"], PipelineService.githubActions), (["TF_BUILD": "True"], .azurePipelines),

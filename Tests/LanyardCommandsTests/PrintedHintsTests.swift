@@ -12,9 +12,9 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Every kind of hint, as a terminal shows it and as a shell takes what was copied from there.
+/// Every kind of hint, as shown on a terminal and as a shell parses it when copied.
 @Suite struct PrintedHintsTests {
-    /// The hints of all errors, with the same text for whatever an outsider may choose.
+    /// Returns the hints of all errors, with the same text for every name that an outsider may choose.
     private static func hints(naming name: String) -> [Hint] {
         let place = Place(name)
         return place.failures.flatMap(\.hints) + [
@@ -22,9 +22,9 @@ import TokenStore
         ]
     }
 
-    /// The commands of hints that name `plain`.
+    /// The commands in hints that name `plain`.
     private static let plain = hints(naming: "plain").compactMap(\.copied)
-    /// The commands of hints for each hostile name.
+    /// The commands in hints for each hostile name.
     private static let hostile = HostileText.all.filter { !$0.isEmpty }.map { name in
         (name: name, commands: hints(naming: name).compactMap(\.copied))
     }
@@ -37,7 +37,7 @@ import TokenStore
             for line in lines.dropFirst().dropLast(hint.copied == nil ? 0 : 1) {
                 #expect(line.count <= columns || line.split(separator: " ").count == 1, "\(lines)")
             }
-            // A command in a text of ours would be broken.
+            // A command in the text itself would be broken across lines.
             #expect(!hint.text.contains(": lanyard ") && !hint.text.contains(": sudo "), "\(hint.text)")
         }
     }
@@ -50,7 +50,7 @@ import TokenStore
                 let commands = zip(Self.plain, hostile).filter { $0.0 != $0.1 }
                 #expect(commands.count > 20)
                 let script = commands.map(\.1).joined(separator: "\n") + "\n"
-                // The programs are none, but print their arguments; nothing else is found.
+                // The substitutes for the programs print their arguments; no other programs are found.
                 let programs = ["lanyard", "sudo", "ls", "ssh", "git"].map { name in
                     shell == "fish"
                         ? "function \(name); printf '<%s>' $argv; echo; end"
@@ -70,10 +70,10 @@ import TokenStore
         }
     }
 
-    /// What a command prints that names something else than `plain`.
+    /// Returns the output of a command that names something other than `plain`.
     private static func output(of command: String, naming name: String) -> [UInt8] {
         let words = (ShellWords.split(command) ?? []).dropFirst()
-        // What looks like an option stands in its option's word, or behind `--`.
+        // A name that looks like an option is in the same word as its option, or after `--`.
         let isOption = name.utf8.first == UInt8(ascii: "-")
         var text = words.map { "<\($0)>" }.joined()
         if isOption {
@@ -99,7 +99,7 @@ import TokenStore
     }
 }
 
-/// A place where everything has the same name.
+/// A world in which everything has the same name.
 private struct Place {
     let name: String
     let account: AccountRecord

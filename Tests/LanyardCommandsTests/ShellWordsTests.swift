@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: ["", "'", "\""])
     func `what bash completes is the word and nothing else`(opened: String) async throws {
         try await ScratchDirectory.with { scratch in
-            // readline's line has one line, and completes nothing of nothing.
+            // readline edits a single line, and completes nothing for no input.
             for text in HostileText.all where !text.isEmpty && !text.utf8.contains(UInt8(ascii: "\n")) {
                 let typed = BashLine("lanyard use \(opened)", breaks: " \t\n\"'@><=;|&(:")
                 let end = try #require(typed.replacement(for: text))
@@ -105,6 +105,6 @@ enum HostileText {
 }
 
 extension ScratchDirectory {
-    /// Whether something made a file there.
+    /// Whether a file was created there.
     func has(_ name: String) -> Bool { access("\(path)/\(name)", F_OK) == 0 }
 }

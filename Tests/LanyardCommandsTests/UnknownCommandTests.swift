@@ -3,7 +3,7 @@ import Testing
 
 @testable import LanyardCommands
 
-/// Commands that are mistyped, or called as other programs call theirs.
+/// Mistyped commands, and commands with other programs' names for them.
 @Suite struct UnknownCommandTests {
     private static let lines: [(String, UnknownCommand?)] = [
         ("lgin", UnknownCommand(word: "lgin", parents: ["lanyard"], meant: ["login"])),
@@ -21,7 +21,7 @@ import Testing
         ("", nil), ("rule", nil), ("login lgin", nil), ("--frobnicate lgin", nil), ("doctor --jsn", nil),
     ]
 
-    /// It takes long to make.
+    /// The command tree, which takes long to create.
     private static let lanyard = CommandTree.lanyard
 
     @Test(arguments: lines)

@@ -6,7 +6,7 @@ import Testing
 @testable import ManagedIdentity
 @testable import OAuth
 
-/// What platforms answer, beyond the vectors.
+/// Platforms' answers beyond the vectors.
 struct AnswerTests {
     private static let now = 1_700_000_000
     private static let demand = Demand(.system, for: "https://vault.azure.net")
@@ -259,7 +259,7 @@ struct AnswerTests {
         let answer = HTTPAnswer.scripted(503, headers: ["Retry-After": "100"])
         let patient = ScriptedPlatform([.success(answer)])
         _ = try? await patient.token(Self.demand, from: Platform.appService.source(in: .of(.appService)))
-        // The host would take more than a minute of silence for the plugin's end.
+        // The host would take more than a minute of silence for the end of the plugin.
         #expect(patient.pauses == [30, 30, 30, 10])
         #expect(patient.progress.count == 4)
         let date = HTTPAnswer.scripted(

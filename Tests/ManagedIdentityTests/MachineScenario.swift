@@ -22,7 +22,7 @@ struct MachineScenario {
         if vector.category == "arc" { try writeKeys() }
     }
 
-    /// What came of the input.
+    /// Runs the input and returns the outcome.
     func outcome() async throws -> MachineOutcome {
         let outcome = MachineOutcome(now: vector.input["now"]?.wholeNumber ?? 1_700_000_000)
         switch (vector.category, vector.input["chain"]) {
@@ -61,7 +61,7 @@ struct MachineScenario {
     }
 
     private func writeKeys() throws {
-        // What lies outside the folder is there to be read by who shouldn't.
+        // The files outside the folder exist, so that a faulty implementation could read them.
         for name in ["secret.txt", "sub/secret.key", "../../etc/secret.key"] {
             try root.write("\(MachineRoot.tokens)/\(name)", "not a key")
         }
@@ -111,7 +111,7 @@ struct MachineScenario {
         return .scripted(status, vector.input["body"] ?? .null, headers: headers)
     }
 
-    /// An answer with a token, and with what the vector says of it.
+    /// An answer with a token and the vector's members.
     private var token: HTTPAnswer {
         var members: [String: JSONValue] = ["access_token": "AT"]
         switch vector.category {
@@ -154,7 +154,7 @@ struct MachineScenario {
     }
 }
 
-/// What came of a vector's input, to be held to what is expected.
+/// The outcome of a vector's input, for comparison with the expectations.
 final class MachineOutcome {
     let now: Int
     var platform: Platform?
@@ -204,7 +204,7 @@ final class MachineOutcome {
         }
     }
 
-    /// A kind of error, or the platform's own code.
+    /// Checks the kind of error, or the platform's own code.
     private func checkError(_ name: String) {
         if let kind = IdentityError.Kind(rawValue: name) {
             #expect(error?.kind == kind)
@@ -252,7 +252,7 @@ final class MachineOutcome {
         case "probe": #expect(requests.count == 1 && requests[0].headers["Metadata"] != nil)
         case "secret_sent": #expect((token != nil) == (expected == .bool(true)))
         case "secret_sent_to_location": #expect(requests.count == 1 && token == nil)
-        // What was read would have been sent.
+        // The contents would have been sent.
         default: #expect(requests.count == 1 && requests[0].headers["Authorization"] == nil)
         }
     }

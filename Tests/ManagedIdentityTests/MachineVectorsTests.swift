@@ -7,14 +7,14 @@ import Vectors
 @testable import ManagedIdentity
 @testable import OAuth
 
-/// The cases of `machine.json` that are a machine's own identities'.
+/// The cases in `machine.json` for a machine's managed identities.
 struct MachineVectorsTests {
     private static let categories: Set = [
         "app-service", "arc", "azure-ml", "cache", "cloud-shell", "detect", "detect-azure-identity", "error-body",
         "expiry", "identity", "imds", "probe", "refresh", "retry", "service-fabric",
     ]
 
-    /// The cases of those categories that are not this plugin's to keep to, and why.
+    /// The cases of those categories that don't apply to this plugin, and why.
     private static let leftOut = [
         "detect-azure-identity/workload-identity-before-imds": hostChooses,
         "detect-azure-identity/workload-identity-without-client": hostChooses,

@@ -8,9 +8,9 @@ import Synchronization
 
 @testable import OAuth
 
-/// A platform whose answers are scripted, the last again and again, and a clock that nothing but pauses moves.
+/// A platform with scripted answers, of which the last is repeated, and a clock that only pauses advance.
 final class ScriptedPlatform: Sendable {
-    /// What comes of a request.
+    /// The reply to a request.
     typealias Reply = Result<HTTPAnswer, DirectFailure>
 
     private struct State {
@@ -27,7 +27,7 @@ final class ScriptedPlatform: Sendable {
     }
 
     var requests: [DirectRequest] { state.withLock { $0.requests } }
-    /// The seconds of each pause.
+    /// The length of each pause in seconds.
     var pauses: [Int] { state.withLock { $0.pauses.map { Int($0.components.seconds) } } }
     var progress: [String] { state.withLock { $0.progress } }
 
@@ -37,7 +37,7 @@ final class ScriptedPlatform: Sendable {
             wait: { pause in self.state.withLock { $0.pauses.append(pause) } })
     }
 
-    /// Asks for a token.
+    /// Requests a token.
     func token(
         _ demand: Demand, from source: any TokenSource, now: Int = 1_700_000_000, limits: Pace.Limits = .init()
     ) async throws(IdentityError) -> PlatformToken {
@@ -70,12 +70,12 @@ extension HTTPAnswer {
 }
 
 extension Surroundings {
-    /// Those of plain variables.
+    /// Creates surroundings from plain variables.
     init(_ variables: [String: String], root: String = "/nowhere") {
         self.init(variables.map { PluginField($0.key, Secret($0.value)) }, root: root)
     }
 
-    /// Those in which a platform is found.
+    /// Returns surroundings in which a platform is detected.
     static func of(_ platform: Platform, root: String = "/nowhere") -> Surroundings {
         let variables: [String: String] =
             switch platform {
@@ -98,7 +98,7 @@ extension Surroundings {
     }
 }
 
-/// A folder that stands for a machine's `/`, removed when the test is done with it.
+/// A folder that stands for a machine's `/`, removed after the test.
 final class MachineRoot: Sendable {
     static let tokens = "/var/opt/azcmagent/tokens"
     let path: String

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import X509
 
-/// The plugin over its wire, against servers on this machine.
+/// The plugin over the plugin protocol, with servers on this machine.
 @Suite(.timeLimit(.minutes(2)))
 struct TransportTests {
     private static let token = answer(200, #"{"access_token":"AT","expires_in":"86399","refresh_token":""}"#)
@@ -16,7 +16,7 @@ struct TransportTests {
         "HTTP/1.1 \(status) X\r\ncontent-type: application/json\r\n\(headers)content-length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    /// A plugin for which pauses take no time, though its clock counts them.
+    /// Returns a plugin whose pauses take no time, although its clock counts them.
     private static func plugin(
         root: String = "/nowhere", environment: [String: String] = [:], attempt: Duration = .seconds(20),
         whole: Duration = .seconds(110)
@@ -35,7 +35,7 @@ struct TransportTests {
         let passed = Mutex(Duration.zero)
     }
 
-    /// The path of a request, with its query.
+    /// Returns the path of a request, with its query.
     private static func target(_ request: String) -> String { String(request.split(separator: " ")[1]) }
 
     private static func metadata(_ server: PlainServer, id: String = "system") -> [String] {
@@ -107,7 +107,7 @@ struct TransportTests {
                 Self.plugin(attempt: .milliseconds(100), whole: whole), Self.metadata(server))
             #expect(wire["code"] == "unavailable")
             #expect(wire["message"]?.hasSuffix("did not answer in time") == true)
-            // A third pause would end after the time that there is.
+            // A third pause would exceed the time limit.
             #expect(server.requests.count == 2)
         }
     }
@@ -258,7 +258,7 @@ struct TransportTests {
         }
     }
 
-    /// An agent of Azure Arc that names a file.
+    /// Runs an agent of Azure Arc that names a file.
     private func arc(
         _ realm: String, refusing body: String? = nil, _ prepare: (MachineRoot) throws -> Void,
         _ check: (Wire, [String]) throws -> Void

@@ -5,18 +5,18 @@ import SystemPackage
 
 @testable import PluginKit
 
-/// The plugin as the host reaches it: one request in, events out, on pipes.
+/// The plugin as the host uses it: one request in, events out, on pipes.
 struct Wire {
-    /// What the plugin told on its way.
+    /// The progress that the plugin reported.
     private(set) var progress: [String] = []
-    /// Its last block.
+    /// The last block.
     private(set) var answer: Attributes?
-    /// All that it wrote, as text.
+    /// The whole output, as text.
     private(set) var text = ""
 
     subscript(key: String) -> String? { answer?[key] }
 
-    /// Asks the plugin; the host goes away before the answer if it is to.
+    /// Sends a request to the plugin; the host disconnects after `pause`, if given.
     static func ask(
         _ plugin: ManagedIdentityPlugin, _ lines: [String], hangingUpAfter pause: Duration? = nil
     ) async throws -> Wire {
@@ -44,7 +44,7 @@ struct Wire {
         if block["event"] == "progress" { progress.append(block["message"] ?? "") } else { answer = block }
     }
 
-    /// A request for a token of a machine's identity.
+    /// Returns a request for a managed identity's token.
     static func authenticate(_ variables: [String: String], id: String = "system", _ more: [String] = []) -> [String] {
         ["operation=authenticate", "identity=managed", "managed_id=\(id)", "scope[]=https://vault.azure.net/.default"]
             + variables.map { "variable[]=\($0.key)=\($0.value)" } + more

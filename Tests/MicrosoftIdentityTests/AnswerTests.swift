@@ -75,7 +75,7 @@ struct AnswerTests {
         if let outcome = vector.expected("outcome") {
             #expect((error.code == .interactionRequired) == (outcome == "interaction_required"))
         }
-        // The host removes a dead refresh token if the person is needed, and no other.
+        // The host removes an invalid refresh token only if the user is needed.
         if let removes = vector.expect["remove_refresh_token"] {
             #expect(removes == .bool(error.code == .interactionRequired && error.reasons.contains(.deadToken)))
         }

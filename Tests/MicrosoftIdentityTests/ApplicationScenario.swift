@@ -10,11 +10,11 @@ import X509
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// An application's request for a token, at a server that is its authority and the service that it gets assertions from.
+/// An application's token request to a server that is both its authority and its source of assertions.
 ///
-/// The server answers by a script and keeps what it was asked.
+/// The server answers according to a script and records the requests.
 final class ApplicationScenario: Sendable {
-    /// A request as it came.
+    /// A received request.
     struct Visit: Sendable {
         let method: String
         let path: String
@@ -39,7 +39,7 @@ final class ApplicationScenario: Sendable {
         }
     }
 
-    /// An answer of the script.
+    /// A scripted answer.
     struct Reply: Sendable {
         var status = 200
         var body: String
@@ -55,9 +55,9 @@ final class ApplicationScenario: Sendable {
             AuthorityProfile(name: "aad-tenant", kind: .aad, identities: true), environment: [:], limits: limits)
     }()
 
-    /// What requests for tokens are answered with, one after the other; the last again and again.
+    /// The answers to token requests, one after another; the last is repeated.
     let tokenReplies: Mutex<[Reply]>
-    /// What requests for assertions are answered with.
+    /// The answer to requests for assertions.
     let assertionReply: Reply
     private let server: TLSServer
     private let folder: String
@@ -69,7 +69,7 @@ final class ApplicationScenario: Sendable {
         self.folder = folder
     }
 
-    /// Runs the body against a server that answers so.
+    /// Runs the body with a server with these answers.
     static func with(
         tokens: [Reply] = [Reply(body: tokens)],
         assertion: Reply = Reply(body: #"{"value":"A.B.C","oidcToken":"A.B.C","count":1}"#),
@@ -113,12 +113,12 @@ final class ApplicationScenario: Sendable {
 
     /// The server's URL.
     var authority: String { "https://localhost:\(server.port)" }
-    /// What came, in order.
+    /// The received requests, in order.
     var visits: [Visit] { server.requests.map(Visit.init) }
-    /// The requests for tokens.
+    /// The received token requests.
     var tokenVisits: [Visit] { visits.filter { $0.path.hasSuffix("/oauth2/v2.0/token") } }
 
-    /// Writes a file; gives its path.
+    /// Writes a file and returns its path.
     func write(_ text: String, to name: String, permissions: Int = 0o600) throws -> String {
         let path = "\(folder)/\(name)"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -126,10 +126,10 @@ final class ApplicationScenario: Sendable {
         return path
     }
 
-    /// A path that nothing is at.
+    /// A path without a file.
     var absentPath: String { "\(folder)/absent" }
 
-    /// A request of an application with a secret, for one resource.
+    /// Returns a request of an application with a secret, for one resource.
     func request(secret: String? = "the-secret", tenant: String = tenant) -> PluginRequest {
         var request = PluginRequest(.authenticate)
         request.authority = "\(authority)/\(tenant)"
@@ -142,7 +142,7 @@ final class ApplicationScenario: Sendable {
         return request
     }
 
-    /// A request of an application that somebody vouches for.
+    /// Returns a request of an application with a federated assertion.
     func request(assertion: String, _ variables: [String: String] = [:], tenant: String = tenant) -> PluginRequest {
         var request = request(secret: nil, tenant: tenant)
         request.identity?.assertion = assertion
@@ -155,7 +155,7 @@ final class ApplicationScenario: Sendable {
         try await Self.client.authenticate(request)
     }
 
-    /// Why there is no token; nil if there is one.
+    /// Returns why there is no token; nil if there is one.
     func refusal(_ request: PluginRequest) async -> PluginError? {
         do throws(PluginError) {
             _ = try await authenticate(request)

@@ -235,7 +235,7 @@ struct ApplicationTests {
 
     // MARK: The sandbox
 
-    /// A request of the sandbox's application.
+    /// Returns a request of the sandbox's application.
     private static func request(_ sandbox: Sandbox) -> PluginRequest {
         var request = sandbox.request(.authenticate, at: "/contoso.example")
         request.clientID = sandbox.application.clientID

@@ -8,7 +8,7 @@ import Vectors
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// The cases of `machine.json` that are an application's at Entra.
+/// The cases in `machine.json` for applications at Entra.
 struct ApplicationVectorsTests {
     private static let categories: Set = [
         "aks-proxy", "azure-pipelines", "ci-token", "client-credentials", "github-oidc", "workload-identity",
@@ -25,7 +25,8 @@ struct ApplicationVectorsTests {
     ].merging(aksProxy) { $1 }
 
     private static let hostReads = "the host reads the variables that describe an identity: EnvironmentVectorsTests"
-    /// AKS's identity binding is for pods that opt in, and none needs it: Entra takes the token of a pod's file from everybody.
+    /// AKS's identity binding is only for pods that opt in, and none needs it: Entra accepts the token in a pod's file
+    /// from every client.
     private static let aksProxy = Dictionary(
         uniqueKeysWithValues: MachineVectors.followed.filter { $0.category == "aks-proxy" }.map {
             ($0.id, "the variables of AKS's identity binding aren't read")
@@ -89,7 +90,7 @@ struct ApplicationVectorsTests {
                 }
             }
         }
-        // The one whose URL isn't https, and so isn't asked.
+        // The case whose URL isn't https, so no request is sent.
         if vector.expect["url"] != nil { return [] }
         let request = try federated(vector, scenario)
         return [{ request }]
@@ -164,7 +165,7 @@ struct ApplicationVectorsTests {
 
     private static func check(_ error: PluginError, _ vector: VectorCase, _ scenario: ApplicationScenario) {
         #expect(error.code == vector.expected("error").flatMap { codes[$0] }, "\(error)")
-        // A URL that can't be read says so itself.
+        // The error for an invalid URL is its own hint.
         #expect(error.hint != nil || error.message.hasSuffix("is not a plain https URL"), "\(error)")
         #expect(!error.message.contains("A.B.C") && !error.message.contains("the-secret"))
         for name in vector.expectedTexts("names") {
@@ -178,7 +179,7 @@ struct ApplicationVectorsTests {
         if vector.expect["body_in_message"] == .bool(false) { #expect(!error.message.contains("other")) }
     }
 
-    /// A name as it is spelt nowhere: variables have it in one way, parameters of libraries in another.
+    /// Returns a normalised name: variables and the parameters of libraries spell it differently.
     private static func plain(_ name: String) -> String { name.lowercased().replacing("_", with: "") }
 
     private static func check(

@@ -76,7 +76,7 @@ struct AuthorityTests {
 }
 
 extension AuthorityError {
-    /// What MSAL for Objective-C says of the same, as the vectors have it.
+    /// The message of MSAL for Objective-C for this error, as in the vectors.
     fileprivate var microsoftsWording: String? {
         switch self {
         case .missing: "'authority' is a required parameter and must not be nil or empty."

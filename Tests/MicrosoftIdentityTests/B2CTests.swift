@@ -6,7 +6,7 @@ import Testing
 
 @testable import MicrosoftIdentity
 
-/// The B2C plugin against a real authority.
+/// The B2C plugin with a real authority.
 @Suite(.serialized)
 struct B2CTests {
     private static let path = "/tfp/contosob2c.onmicrosoft.example/B2C_1_susi"
@@ -86,7 +86,7 @@ struct B2CTests {
         }
     }
 
-    // Azure AD B2C itself gives none.
+    // Azure AD B2C itself has no device codes.
     @Test func `an authority without device codes is told as such`() async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.set(#"{"device_code_lifetime":0}"#)

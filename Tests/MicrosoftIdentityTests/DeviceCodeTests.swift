@@ -40,7 +40,7 @@ struct DeviceCodeTests {
         #expect(Self.sorted(TokenGrant.deviceCode(Secret("DC")).fields(for: client)) == Self.expected(poll["body"]))
     }
 
-    /// Scopes are a set: their order doesn't count.
+    /// Returns the fields with sorted scopes, whose order doesn't matter.
     private static func sorted(_ fields: [FormEncoding.Field]) -> [String: String] {
         Dictionary(fields.map { ($0.name, $0.name == "scope" ? order($0.value) : $0.value) }) { $1 }
     }

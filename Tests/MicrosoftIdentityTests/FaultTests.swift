@@ -12,7 +12,7 @@ import X509
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// What happens when the authority, the network or somebody in between does not play along.
+/// Failures of the authority, the network, or something in between.
 @Suite(.serialized)
 struct FaultTests {
     private static let hurried: Transport.Limits = {
@@ -23,7 +23,7 @@ struct FaultTests {
         return limits
     }()
 
-    /// A client like the plugins', that gives up soon.
+    /// A client like the plugins', with short time limits.
     private static let client = IdentityClient(
         AuthorityProfile(name: "aad-tenant", kind: .aad), environment: [:], limits: hurried)
 
@@ -70,7 +70,7 @@ struct FaultTests {
         }
     }
 
-    /// What was sent to the token endpoint while a person signed in, and what came of it.
+    /// Returns the number of codes sent to the token endpoint during a sign-in, and the error.
     private func redeemCode(_ fault: String) async throws -> (codes: Int, error: PluginError?) {
         let outcome = Mutex<(codes: Int, error: PluginError?)>((0, nil))
         try await Sandbox.run { sandbox in
@@ -100,7 +100,7 @@ struct FaultTests {
     ])
     func `a code that may have been taken is not sent again`(_ fault: String, _ words: String) async throws {
         let (codes, error) = try await redeemCode(fault)
-        // The sandbox notes a request when it has answered it.
+        // The sandbox logs a request after answering it.
         #expect(codes <= 1)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
@@ -145,7 +145,7 @@ struct FaultTests {
         request.knownHosts = ["nowhere.invalid"]
         request.refreshToken = Secret("r")
         let error = await #expect(throws: PluginError.self) { try await Self.client.renew(request) }
-        // Without a name server nobody can say that there is no such name.
+        // Without a name server, the name can't be known not to exist.
         let causes = ["no such host", "its name can't be looked up", "the connection timed out"]
         #expect(causes.contains { error?.message == "cannot reach nowhere.invalid: \($0)" }, "\(error?.message ?? "")")
     }
@@ -311,7 +311,7 @@ struct FaultTests {
 
     @Test func `a host that nobody named is asked about at Microsoft's and not used when that fails`() async throws {
         try await Sandbox.run { sandbox in
-            // A proxy that refuses stands for a network without Microsoft.
+            // A proxy that refuses stands for a network without access to Microsoft.
             let client = IdentityClient(
                 AuthorityProfile(name: "aad-tenant", kind: .aad),
                 environment: ["https_proxy": "http://127.0.0.1:9", "no_proxy": "localhost"], limits: Self.hurried)

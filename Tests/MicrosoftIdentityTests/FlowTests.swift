@@ -12,7 +12,7 @@ import Testing
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// The plugins against a real authority.
+/// The plugins with a real authority.
 @Suite(.serialized)
 struct FlowTests {
     @Test func `a browser signs in to common and the tokens are the home tenant's`() async throws {
@@ -49,13 +49,13 @@ struct FlowTests {
             #expect(found.checks == [.authority, .client] && found.proxy == nil)
             let now = Int(Date.now.timeIntervalSince1970)
             #expect(abs(try #require(found.time) - now) < 60)
-            // A policy against device codes says nothing of the client, which is known by the browser.
+            // A policy that forbids device codes says nothing about the client, which works in the browser.
             request.clientID = Sandbox.withoutDeviceCode
             #expect(try await AADTenantPlugin().probe(request).checks == [.authority])
             request.clientID = "99999999-2222-3333-4444-555555555555"
             let error = await #expect(throws: PluginError.self) { try await AADTenantPlugin().probe(request) }
             #expect(error?.errorCodes == ["AADSTS700016"])
-            // Nobody has to do anything, and nothing was got.
+            // No user was involved, and no token was acquired.
             #expect(try await sandbox.log().allSatisfy { $0.grant_type == nil && !$0.path.hasSuffix("/authorize") })
         }
     }
@@ -231,7 +231,7 @@ struct FlowTests {
 
     @Test func `a pasted address signs in where the browser is elsewhere`() async throws {
         try await Sandbox.run { sandbox in
-            // The other computer: something listens there that shows nothing but keeps the address.
+            // The other computer: its listener shows nothing but records the URL.
             let elsewhere = try await LoopbackListener.open(port: nil)
             let seen = Mutex<String?>(nil)
             let server = Task {

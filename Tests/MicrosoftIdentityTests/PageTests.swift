@@ -7,7 +7,7 @@ import Testing
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// What the browser's last page says of a sign-in at Microsoft's authorities.
+/// The browser's last page after a sign-in at a Microsoft authority.
 struct PageTests {
     private static let trace = "7e0a3c1e-0d5b-4f0f-9c2e-2d7f5a6b1c00"
     private static let correlation = "0d6f2f6e-7a3c-4c3d-9d57-0b8f3f6a3a11"
@@ -18,7 +18,7 @@ struct PageTests {
         return OAuthError(ErrorResponse(response: fields) ?? ErrorResponse(error: "?"), at: .authorization)
     }
 
-    /// A session at the sandbox, for a repository and a client that has a name.
+    /// Runs the body with a session at the sandbox, for a repository and a client with a name.
     private static func withSession(
         at path: String = "/common", _ body: @escaping @Sendable (AuthoritySession, Sandbox) async throws -> Void
     ) async throws {

@@ -14,12 +14,12 @@ import X509
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// An authority that answers by a script and writes down what it is asked, and a person who does as its pages want.
+/// A scripted authority that records its requests, and a user who follows its pages.
 ///
-/// The transcript holds requests whole, with `>` before each line, and what the person is asked, with `!`. What is random or of
-/// this run has a word in its place.
+/// The transcript contains whole requests, with `>` before each line, and the questions to the user, with `!`. Random
+/// and run-specific values are replaced with placeholders.
 final class RecordedAuthority: Sendable {
-    /// What the next requests to the token endpoint are answered with before tokens are given.
+    /// The failures of the next token requests, before one succeeds.
     enum PlannedFailure: Sendable {
         case pending
         case unavailable
@@ -39,7 +39,7 @@ final class RecordedAuthority: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs the body against an authority; gives the transcript.
+    /// Runs the body with an authority; returns the transcript.
     static func record(
         _ body: (RecordedAuthority, TLSServer) async throws -> Void
     ) async throws -> String {
@@ -50,20 +50,20 @@ final class RecordedAuthority: Sendable {
         return authority.state.withLock { $0.transcript + $0.end }
     }
 
-    /// Plans what token requests are answered with first.
+    /// Plans the failures of the first token requests.
     func plan(_ failures: PlannedFailure...) { state.withLock { $0.failures = failures } }
 
-    /// Plans what the next page ends with instead of a code.
+    /// Plans an error for the next page, in place of a code.
     func refuse(_ description: String) { state.withLock { $0.refusals.append(description) } }
 
-    /// Writes a line of its own, for what is neither asked nor sent.
+    /// Adds a line to the transcript for anything but requests and questions.
     func note(_ text: String) { state.withLock { $0.transcript += "\(text)\n" } }
 
     private func noteLast(_ text: String) { state.withLock { $0.end += "\(text)\n" } }
 
     // MARK: - The person
 
-    /// A person with a browser here, or with one elsewhere whose address is pasted.
+    /// Returns a user with a browser here, or with one elsewhere whose final URL is pasted.
     func person() -> ScriptedPerson {
         ScriptedPerson { event in
             switch event {
@@ -71,7 +71,7 @@ final class RecordedAuthority: Sendable {
                 self.note("! open-url " + Self.normalized(url) + (redirectURI == nil ? "" : " and come back"))
                 return await self.browse(url)
             case .showCode(let code, let page, _, _, let expiresIn):
-                // Shown while the authority is asked already: which comes first is nobody's to say.
+                // Polling has already begun while the code is shown, so the order of the two varies.
                 self.noteLast("! show-code \(code) at \(Self.normalized(page)) for \(expiresIn)")
                 return .done
             case .openWindow, .prompt, .progress: return .unsupported
@@ -165,7 +165,7 @@ final class RecordedAuthority: Sendable {
 
     // MARK: - The transcript
 
-    /// The text with words for what is another each time.
+    /// Returns the text with placeholders for the values that differ every time.
     private static func normalized(_ text: String) -> String {
         var text = text.replacing("/\(FirstParty.version)", with: "/VERSION")
         text.replace("x-client-ver: \(FirstParty.version)", with: "x-client-ver: VERSION")

@@ -11,11 +11,11 @@ import Testing
 @testable import MicrosoftIdentity
 @testable import OAuth
 
-/// What the plugins send to an authority, byte for byte, and in which order.
+/// The plugins' requests to an authority, byte for byte, in order.
 ///
-/// `LANYARD_RECORD=1` writes the transcripts anew, and fails: what has changed is to be looked at.
+/// `LANYARD_RECORD=1` rewrites the transcripts, and fails: review the changes.
 struct RecordedRequestTests {
-    /// One sign-in or renewal, and the file that has its transcript.
+    /// One sign-in or renewal, and the file with its transcript.
     struct Scenario: Sendable, CustomTestStringConvertible {
         let name: String
         let run: @Sendable (RecordedAuthority, TLSServer) async throws -> Void

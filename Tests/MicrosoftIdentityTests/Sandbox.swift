@@ -14,7 +14,7 @@ import TestSupport
 
 /// A running `lanyard-sandbox`: a real authority over TLS, and its scripted browser.
 struct Sandbox: Sendable {
-    /// One request of the sandbox's log.
+    /// A request in the sandbox's log.
     struct Visit: Decodable, Sendable {
         var method: String
         var path: String
@@ -35,7 +35,7 @@ struct Sandbox: Sendable {
 
     private static let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
     private static var program: Executable { .path(FilePath("\(products)/lanyard-sandbox")) }
-    /// Where the built plugins are.
+    /// The executable of the built plugins.
     static var plugins: Executable { .path(FilePath("\(products)/lanyard-authority")) }
 
     /// Starts a sandbox, runs the body and stops it.
@@ -66,7 +66,7 @@ struct Sandbox: Sendable {
     /// The sandbox's host and port.
     var environment: String { String(authority.dropFirst("https://".count)) }
 
-    /// A request to the authority at the path.
+    /// Returns a request to the authority at the path.
     func request(
         _ operation: PluginRequest.Operation, at path: String, flows: [PluginRequest.Flow] = [.browser]
     ) -> PluginRequest {
@@ -80,7 +80,7 @@ struct Sandbox: Sendable {
         return request
     }
 
-    /// Has the scripted browser open a page; gives its exit status.
+    /// Opens a page in the scripted browser; returns its exit status.
     @discardableResult
     func browse(_ url: String, as username: String, _ further: [String] = []) async throws -> Bool {
         let arguments = ["sign-in", url, "--as", username, "--ca", caFile] + further
@@ -89,7 +89,7 @@ struct Sandbox: Sendable {
         return result.terminationStatus.isSuccess
     }
 
-    /// A person whose browser is the scripted one.
+    /// Returns a user with the scripted browser.
     func person(_ username: String, _ further: [String] = []) -> ScriptedPerson {
         ScriptedPerson { event in
             switch event {
@@ -104,16 +104,16 @@ struct Sandbox: Sendable {
         }
     }
 
-    /// Plans something that goes wrong.
+    /// Plans a fault.
     func plan(_ fault: String) async throws { try await command(.POST, "faults", fault) }
 
-    /// Kills a person's refresh tokens and sessions.
+    /// Revokes a user's refresh tokens and sessions.
     func revoke(_ username: String) async throws { try await command(.POST, "revoke", #"{"username":"\#(username)"}"#) }
 
     /// Changes the sandbox's settings.
     func set(_ settings: String) async throws { try await command(.POST, "settings", settings) }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     func log() async throws -> [Visit] {
         try JSONDecoder().decode([Visit].self, from: Data(try await command(.GET, "log", "").readableBytesView))
     }
@@ -130,12 +130,12 @@ struct Sandbox: Sendable {
     }
 }
 
-/// The sandbox's control API did not do what a test asked.
+/// The sandbox's control API refused a test's request.
 struct SandboxRefusal: Error {
     var status: UInt
 }
 
-/// A person who follows a script.
+/// A user who follows a script.
 final class ScriptedPerson: Conversation {
     private let script: @Sendable (PluginEvent) async -> PluginReply
     private let told: @Sendable (String) -> Void

@@ -1,9 +1,9 @@
 import Testing
 import Vectors
 
-/// Whether the conformance vectors are all run.
+/// Checks that all conformance vectors are run.
 struct VectorsTests {
-    /// Which suites run which category's cases.
+    /// The suites that run each category's cases.
     static let suites = [
         "account": "AccountSelectionTests", "authority": "AuthorityTests", "cache-key": "CredentialKeyTests",
         "claims-challenge": "ClaimsChallengeTests", "claims-merge": "RequestPartsTests",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuth
 
-/// What authorities answer, read.
+/// Parsing of authorities' answers.
 struct AnswerTests {
     private static func answer(_ body: String, status: Int = 200, headers: HTTPHeaders = [:]) -> HTTPAnswer {
         HTTPAnswer(status: status, headers: headers, body: Data(body.utf8))

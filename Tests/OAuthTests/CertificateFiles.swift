@@ -2,12 +2,13 @@ import Foundation
 import Subprocess
 import SystemPackage
 
-/// Certificates and keys as administrators have them, made by openssl(1): all that a test of `ClientCertificate` reads.
+/// Certificates and keys as administrators have them, created with openssl(1): all inputs of the tests of
+/// `ClientCertificate`.
 struct CertificateFiles: Sendable {
-    /// The password of those that have one.
+    /// The password of the encrypted ones.
     static let password = "s+/=&% sesame"
 
-    /// Runs the body with a folder of them, which are made once for all tests.
+    /// Runs the body with their folder; they are created once for all tests.
     static func with(_ body: (CertificateFiles) async throws -> Void) async throws {
         let made = try await made.value
         try await withFolder { files in
@@ -39,19 +40,19 @@ struct CertificateFiles: Sendable {
     func path(_ name: String) -> String { "\(folder)/\(name)" }
     func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
 
-    /// Writes files one after the other into one, and gives its path.
+    /// Concatenates files into one, and returns its path.
     func join(_ names: [String], as name: String = "joined.pem") throws -> String {
         try names.map(text).joined().write(toFile: path(name), atomically: true, encoding: .utf8)
         return path(name)
     }
 
-    /// A certificate's DER.
+    /// Returns a certificate's DER.
     func der(_ name: String) throws -> Data? {
         let lines = try text(name).split(separator: "\n").filter { !$0.hasPrefix("-----") }
         return Data(base64Encoded: lines.joined())
     }
 
-    /// Runs a shell's script in the folder; gives what it prints.
+    /// Runs a shell script in the folder; returns its output.
     @discardableResult
     func openssl(_ script: String) async throws -> String {
         let result = try await Subprocess.run(
@@ -82,7 +83,7 @@ struct CertificateFiles: Sendable {
         """
 }
 
-/// openssl(1) did not do what a test asked.
+/// openssl(1) failed.
 struct OpenSSLFailure: Error {
     var words: String
 }

@@ -7,11 +7,11 @@ import X509
 
 @testable import OAuth
 
-/// Which certificates an authority is believed by.
+/// The certificates that an authority may have.
 struct CertificateTests {
     private static let loopback = GeneralName.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))
 
-    /// Asks a server for its configuration by the host's name; gives why there is none.
+    /// Requests a server's configuration by the host's name; returns the error.
     private func ask(
         _ server: TLSServer, host: String = "localhost", isTrusted: Bool = true
     ) async -> OAuthError? {

@@ -7,12 +7,12 @@ import Vectors
 
 @testable import OAuth
 
-/// Certificates that applications prove themselves with.
+/// Certificates that applications authenticate with.
 struct ClientCertificateTests {
     private static let endpoint = "https://login.example/tenant/oauth2/v2.0/token"
     private static let password = Secret(CertificateFiles.password)
 
-    /// The parts of an assertion, of which the last is the signature.
+    /// The parts of an assertion; the last is the signature.
     private struct Assertion {
         let header: JSONValue
         let claims: JSONValue
@@ -75,7 +75,7 @@ struct ClientCertificateTests {
                 }
             }
             for name in ["empty.p12", "bare.p12"] { _ = try ClientCertificate(file: files.path(name), password: nil) }
-            // A key that needs no password has none that is wrong.
+            // For a key without a password, no password is wrong.
             _ = try ClientCertificate(file: files.join(["app.key", "app.pem"]), password: Self.password)
         }
     }
@@ -154,7 +154,7 @@ struct ClientCertificateTests {
         }
     }
 
-    /// Has openssl(1) check the signature.
+    /// Verifies the signature with openssl(1).
     private static func verify(_ assertion: Assertion, _ files: CertificateFiles, salt: Int) async throws {
         try assertion.signed.write(to: URL(filePath: files.path("signed")))
         try assertion.signature.write(to: URL(filePath: files.path("signature")))

@@ -11,11 +11,11 @@ import Testing
 
 @testable import OAuth
 
-/// The loopback listener, as a browser and as whoever else is on this computer sees it.
+/// The loopback listener, as seen by a browser and by other programs on this computer.
 struct LoopbackTests {
     private static let request = AuthorizationRequest(redirectURI: "http://localhost", responseMode: .formPost)
 
-    /// Serves a catcher while the body runs; gives how many answers were taken.
+    /// Runs a catcher while the body runs; returns how many responses were accepted.
     private func listening(
         path: String = "/", _ body: (Int) async throws -> Void
     ) async throws -> Int {
@@ -148,7 +148,7 @@ struct LoopbackTests {
         }
     }
 
-    /// Sends the right answer as another user, with curl.
+    /// Sends the right response as another user, with curl.
     private func answerAsAnother(_ port: Int, host: String) async throws -> String {
         let arguments: [String] = [
             "--reuid", "54321", "--clear-groups", "curl", "--silent", "--max-time", "10",
@@ -176,7 +176,7 @@ struct LoopbackTests {
         let client = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(to: SocketAddress(ipAddress: bare, port: listener.port)).get()
         let here = try #require(client.localAddress), there = try #require(client.remoteAddress)
-        // The other end sees a mapped address as what it maps.
+        // The other end sees a mapped address as the address that it maps.
         let (near, far) = bare.hasPrefix("::ffff:") ? (try unmapped(here), try unmapped(there)) : (here, there)
         #expect(SocketTable(from: near, to: far).search() == .peer(.user(getuid())))
         try await client.close()
@@ -203,10 +203,10 @@ struct LoopbackTests {
 
     private static let lines: [(String, SocketTable.Finding)] = [
         ("   3: 0100007F:C6B8 0100007F:B5C7 01 0:0 0:0 0 12345 0 265477 1 0", .peer(.user(12_345))),
-        // Closed already: newer kernels tell whose it was, older ones say root's.
+        // Already closed: newer kernels report the former owner, older ones root.
         ("   3: 0100007F:C6B8 0100007F:B5C7 04 0:0 1:2 0 12345 0 0 2 0", .peer(.nobody)),
         ("   3: 0100007F:C6B8 0100007F:B5C7 06 0:0 3:4 0 0 0 0 3 0", .peer(.nobody)),
-        // The listener's own end, and others'.
+        // The listener's own end, and those of other connections.
         ("   2: 0100007F:B5C7 0100007F:C6B8 01 0:0 0:0 0 7 0 265472 1 0", .absent),
         ("   2: 0100007F:C6B8 0200007F:B5C7 01 0:0 0:0 0 7 0 265472 1 0", .absent),
         (
@@ -220,7 +220,7 @@ struct LoopbackTests {
     func `the kernel's table is read`(_ line: String, _ finding: SocketTable.Finding) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "tcp-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: file) }
-        // The line may lie across what is read at once.
+        // The line may span two reads.
         let others = String(repeating: "   0: 0100007F:0001 0100007F:0002 01 0:0 0:0 0 8 0 10 1 0\n", count: 3_000)
         try Data("  sl  local_address\n\(others)\(line)\n\(others)".utf8).write(to: URL(filePath: file))
         let table = SocketTable(

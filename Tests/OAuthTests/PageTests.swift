@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuth
 
-/// The loopback port's pages, as Chromium shows them.
+/// The loopback port's pages, rendered by Chromium.
 struct PageTests {
     private static let pages: [String: LoopbackPage] = [
         "success": .success, "declined": .declined, "failure": .failure, "expired": .expired,
@@ -15,7 +15,7 @@ struct PageTests {
         "declined-told": told(.declined), "hostile": hostile,
     ]
 
-    /// A page with all that is known of a sign-in.
+    /// Returns a page with all details of a sign-in.
     private static func told(_ page: LoopbackPage, isFailure: Bool = false) -> LoopbackPage {
         var page = page
         page.facts = [
@@ -37,7 +37,7 @@ struct PageTests {
 
     private static let markup = "\"><script>document.title = 'x'</script><img src='https://evil.example/'>&amp;"
 
-    /// A page whose every text is an attempt at markup, and longer than anything real.
+    /// A page whose texts all try to inject markup, and are longer than any real one.
     private static var hostile: LoopbackPage {
         let text = markup + String(repeating: "W\u{202E}\u{7}", count: 1_000)
         var page = LoopbackPage(.stopped, title: markup, text: markup)
@@ -101,7 +101,7 @@ struct PageTests {
         #expect(headers["cache-control"] == "no-store" && headers["referrer-policy"] == "no-referrer")
     }
 
-    /// Two schemes by two widths for each page; screenshots go to `$LANYARD_SCREENSHOTS`.
+    /// Renders each page in two colour schemes and two widths; screenshots go to `$LANYARD_SCREENSHOTS`.
     private static func look(at urls: [String]) async throws -> [Look] {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let screenshots = ProcessInfo.processInfo.environment["LANYARD_SCREENSHOTS"] ?? ""

@@ -9,15 +9,15 @@ import X509
 
 @testable import OAuth
 
-/// A person signs in at an authority that follows the standards and nothing else.
+/// Sign-ins at an authority that follows the standards and nothing else.
 struct SignInTests {
     private struct PlainRules: AuthorityRules {
         func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> TokenResponse { response }
     }
 
-    /// A person whose browser goes where the authority would send it.
+    /// A user whose browser follows the authority's redirect.
     private struct Visitor: Person {
-        /// What the authority sends back.
+        /// The fields that the authority returns.
         var fields: [FormEncoding.Field] = [("code", "the-code")]
         var hasBrowser = true
 
@@ -48,7 +48,7 @@ struct SignInTests {
 
     private static let tokens = json(#"{"access_token":"gho_x","token_type":"bearer","scope":"repo,gist"}"#)
 
-    /// Runs the body with a client at a server that answers so.
+    /// Runs the body with a client at a server with this behaviour.
     private static func withClient(
         _ behaviour: @escaping @Sendable (String) -> TLSServer.Behaviour = { _ in tokens },
         _ body: (inout OAuthClient, TLSServer) async throws -> Void

@@ -7,11 +7,11 @@ import X509
 
 @testable import OAuth
 
-/// Where the system's certificates are looked for.
+/// The locations of the system's certificates.
 struct TrustTests {
-    /// Asks a server whose certificate the system has in some places; gives what is said of it.
+    /// Sends a request to a server whose certificate the system has in some locations; returns the error message.
     ///
-    /// What is said of a certificate that is trusted is that nobody answers as an authority does.
+    /// For a trusted certificate, the message says that the answer isn't an authority's.
     private func ask(byHash: Bool, inBundle: Bool) async throws -> (message: String, requests: Int) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "trust-\(UUID().uuidString)")
         let hashed = folder.appending(path: "certs")
@@ -24,7 +24,7 @@ struct TrustTests {
             let own = try Data(contentsOf: URL(filePath: server.caFile))
             let (other, _) = try TLSServer.certificate(.host("other.example"), subject: "other")
             let others = Data((try other.serializeAsPEM().pemString + "\n").utf8)
-            // Both have one, so that neither is passed over since it is empty.
+            // Both locations have another certificate, so that neither is skipped for being empty.
             try others.write(to: hashed.appending(path: "other.pem"))
             if byHash { try own.write(to: hashed.appending(path: "own.pem")) }
             try (inBundle ? others + own : others).write(to: bundle)
@@ -36,7 +36,7 @@ struct TrustTests {
             let transport = try Transport(settings)
             defer { transport.close() }
             let url = "https://localhost:\(server.port)"
-            // Also with the second request, whose certificate the first has found.
+            // It also works for the second request, after the first has found the certificate.
             for _ in 1...2 {
                 let error = await #expect(throws: OAuthError.self) {
                     try await ProviderMetadata.fetch("\(url)/configuration", of: url, over: transport)

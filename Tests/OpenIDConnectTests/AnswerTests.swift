@@ -10,7 +10,7 @@ import Vectors
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// What issuers answer, judged.
+/// Validation of issuers' answers.
 struct AnswerTests {
     private struct PlainRules: AuthorityRules {
         func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> TokenResponse { response }

@@ -6,7 +6,7 @@ import Vectors
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// The device authorization grant, as RFC 8628 and the hosts of git have it.
+/// The device authorization grant, as in RFC 8628 and at git hosts.
 struct DeviceTests {
     @Test(arguments: OAuthVectors.followed("device-response"))
     func `a code is shown, or the next flow is tried`(_ vector: VectorCase) throws {
@@ -55,7 +55,7 @@ struct DeviceTests {
         }
     }
 
-    /// What one poll gives; what the transport makes of a status is tested with refusals.
+    /// Returns the result of one poll; the transport's reaction to a status is tested with refusals.
     private static func poll(_ input: [String: JSONValue], _ session: IssuerSession) -> DevicePolling.Answer {
         if input["timeout"] != nil { return .failed(OAuthError(.unavailable, "no answer")) }
         let answer = Issuing.answer(input)

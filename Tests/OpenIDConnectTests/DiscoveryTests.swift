@@ -76,7 +76,7 @@ struct DiscoveryTests {
         }
     }
 
-    /// An answer for another host, with the right length.
+    /// Returns an answer for another host, with the right content length.
     private static func moved(_ text: String, to host: String) -> String {
         let parts = text.components(separatedBy: "\r\n\r\n")
         let body = parts[1].replacing("id.example.com", with: host)

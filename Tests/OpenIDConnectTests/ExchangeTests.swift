@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenIDConnect
 
-/// What a token is exchanged for at Amazon's Security Token Service.
+/// The exchange of a token at AWS's Security Token Service.
 struct ExchangeTests {
     private static let plugin = IssuerPlugin(environment: [:])
     private static let role = "arn:aws:iam::123456789012:role/team/developer"

@@ -9,7 +9,7 @@ import Testing
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// People sign in at an issuer, renew and sign out.
+/// Sign-ins, renewals and sign-outs at an issuer.
 struct FlowTests {
     private static let plugin = IssuerPlugin(environment: [:])
 
@@ -122,12 +122,12 @@ struct FlowTests {
             let second = try await Self.plugin.renew(request)
             #expect(second.refreshToken == Secret("refresh-2"))
             #expect(second.account?.homeAccountID == first.account?.homeAccountID)
-            // Nothing else is asked: the new refresh token must not get lost.
+            // No further request is sent, because the new refresh token must not be lost.
             #expect(issuer.asked.suffix(2) == ["/.well-known/openid-configuration", "/token"])
             let error = await #expect(throws: PluginError.self) { try await Self.plugin.renew(request) }
             #expect(error?.code == .interactionRequired)
             #expect(error?.reasons == [.deadToken])
-            // lanyard gives the command that signs in.
+            // lanyard adds the command that signs in.
             #expect(error?.hint == nil)
             #expect(error?.message.contains("refresh-1") == false)
         }
@@ -167,7 +167,7 @@ struct FlowTests {
             #expect(error?.code == .invalidRequest)
             #expect(error?.error == "invalid_client")
             #expect(error?.reasons == [.clientRefused])
-            // What to do about it is the host's to say.
+            // The host decides on the hint.
             #expect(error?.hint == nil)
         }
     }

@@ -12,9 +12,9 @@ import X509
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// What the tests of the vectors make of their inputs.
+/// Helpers that turn the vectors' inputs into sessions and answers.
 enum Issuing {
-    /// A session at an issuer whose endpoints are known.
+    /// Returns a session at an issuer with known endpoints.
     static func session(
         _ vector: VectorCase, operation: PluginRequest.Operation = .authorize, at server: TLSServer? = nil
     ) throws -> IssuerSession {
@@ -44,7 +44,7 @@ enum Issuing {
             transport: try transport(to: server))
     }
 
-    /// A way to a server; the tests' end ends its connections.
+    /// Returns a transport to a server; its connections end with the tests.
     static func transport(to server: TLSServer?) throws -> Transport {
         var settings = Transport.Settings(userAgent: "tests", environment: [:])
         settings.caFile = server?.caFile
@@ -52,7 +52,7 @@ enum Issuing {
         return try Transport(settings)
     }
 
-    /// The answer of a case: its JSON or its body, by its status.
+    /// Returns the answer of a case: its JSON or body, with its status.
     static func answer(_ input: [String: JSONValue]) -> HTTPAnswer {
         let json = input["json"] ?? input["document"]
         var headers = HTTPHeaders()
@@ -61,7 +61,7 @@ enum Issuing {
         return HTTPAnswer(status: input["status"]?.wholeNumber ?? 200, headers: headers, body: Data(body.utf8))
     }
 
-    /// The same over the wire.
+    /// Returns the answer of a case as a server sends it.
     static func behaviour(_ input: [String: JSONValue], headers: [String] = []) -> TLSServer.Behaviour {
         let answer = answer(input)
         let body = String(decoding: answer.body, as: UTF8.self)
@@ -76,38 +76,38 @@ enum Issuing {
         return .answer((lines + further + headers).joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
 
-    /// Runs the body against a server on this computer.
+    /// Runs the body with a server on this computer.
     static func serving(
         _ behaviour: @escaping @Sendable (String) -> TLSServer.Behaviour, _ body: (TLSServer) async throws -> Void
     ) async throws {
         try await TLSServer.run(.init(.dnsName("localhost")), behaviour, body)
     }
 
-    /// The form of a request.
+    /// Returns the form of a request.
     static func form(_ request: String) -> [String: String] {
         FormEncoding.decode(request.components(separatedBy: "\r\n\r\n").last?[...] ?? "")
     }
 
-    /// An error in the plugin protocol's terms, for an issuer of no kind.
+    /// Converts an error to one of the plugin protocol, for an issuer without a kind.
     static func plain(_ error: OAuthError) -> PluginError {
         let traits = (try? HTTPSAddress("https://id.example.com")).map { IssuerTraits(kind: nil, authority: $0) }
         return traits.map { error.pluginError(of: PluginRequest(.authorize), $0) } ?? PluginError(.internal, "")
     }
 
-    /// An ID token with a signature that nobody can check.
+    /// Returns an ID token with an unverifiable signature.
     static func idToken(_ claims: JSONValue, header: JSONValue = ["alg": "RS256"]) -> String {
         "\(Base64URL.encode(header.encoded())).\(Base64URL.encode(claims.encoded())).c2ln"
     }
 }
 
 extension IssuerSession {
-    /// What a case expects of an error.
+    /// Returns an error's code, as the cases name it.
     func code(_ error: OAuthError) -> String { pluginError(error).code.rawValue }
 }
 
 extension VectorCase {
-    /// Whether it expects that all goes well.
+    /// Whether the case expects success.
     var isFine: Bool { expected("outcome") != "error" }
-    /// The code of the error that it expects.
+    /// The code of the expected error.
     var code: String? { expected("code") }
 }

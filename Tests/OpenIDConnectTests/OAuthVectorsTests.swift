@@ -1,7 +1,7 @@
 import Testing
 import Vectors
 
-/// Whether the conformance vectors are all run, or listed with the reason.
+/// Checks that all conformance vectors are run, or listed with the reason.
 struct OAuthVectorsTests {
     private static let suites: Set = [
         "account", "authorization-request", "authorization-response", "device-polling", "device-response", "discovery",

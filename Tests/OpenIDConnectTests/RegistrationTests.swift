@@ -9,7 +9,7 @@ import Vectors
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// Applications that an issuer registers by itself (RFC 7591).
+/// Dynamic client registration at an issuer (RFC 7591).
 struct RegistrationTests {
     @Test(arguments: OAuthVectors.followed("registration").filter { $0.expect["json"] == nil })
     func `what the issuer answers counts`(_ vector: VectorCase) async throws {
@@ -92,7 +92,7 @@ struct RegistrationTests {
         #expect(client?.secretExpiresAt == expected)
     }
 
-    /// An issuer that registers what nobody wanted, and takes it back with this status.
+    /// Runs the body with an issuer that registers something else, and answers its deletion with this status.
     private static func registering(takingBack status: Int64, _ body: (IssuerSession, TLSServer) async throws -> Void)
         async throws
     {

@@ -9,7 +9,7 @@ import Vectors
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// What is sent to an issuer.
+/// Requests to an issuer.
 struct RequestTests {
     private static let pages = OAuthVectors.followed("authorization-request")
     private static let asked = ["pairs", "scope_set", "starts_with", "absent"]

@@ -8,7 +8,7 @@ import Vectors
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// What an issuer takes back when somebody signs out.
+/// The tokens that an issuer revokes at a sign-out.
 struct RevocationTests {
     private static let plugin = IssuerPlugin(environment: [:])
 
@@ -46,7 +46,7 @@ struct RevocationTests {
                 try await session.revoke(Secret("rt"))
                 #expect(vector.expect["warning"] == nil)
             } catch {
-                // The host has removed the token already, and only tells.
+                // The host has already removed the token, and only reports the failure.
                 #expect(vector.expect["warning"] == .bool(true))
             }
             #expect(

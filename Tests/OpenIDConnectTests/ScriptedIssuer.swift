@@ -14,29 +14,29 @@ import X509
 @testable import OAuth
 @testable import OpenIDConnect
 
-/// An issuer that keeps to the standards unless its script says otherwise, and a person who signs in there.
+/// An issuer that follows the standards unless its script says otherwise, and a user who signs in there.
 final class ScriptedIssuer: Sendable {
-    /// What it does otherwise.
+    /// The deviations from the standards.
     struct Script: Sendable {
-        /// Its authority's path.
+        /// The path of its authority.
         var path = "/realms/acme"
-        /// Members of its document; null takes one out.
+        /// Members to change in its metadata; null removes one.
         var document: [String: JSONValue] = [:]
-        /// Claims of its ID tokens; null takes one out.
+        /// Claims to change in its ID tokens; null removes one.
         var claims: [String: JSONValue] = [:]
-        /// The client's secret, and whether it has to come in a header.
+        /// The client's secret, and whether it must be sent in a header.
         var secret: (text: String, isInHeader: Bool)?
-        /// Whether it signs with a key that it doesn't publish.
+        /// Whether it signs with an unpublished key.
         var signsWithAnotherKey = false
-        /// Whether its tokens come with an ID token.
+        /// Whether its token responses include an ID token.
         var givesIDTokens = true
         /// Whether its answers are forms.
         var answersForms = false
-        /// What comes back to the redirect besides code and state.
+        /// Additional fields of the authorization response.
         var response: [FormEncoding.Field] = []
-        /// What the person is refused with instead of a code.
+        /// The error for the user in place of a code.
         var refusal: String?
-        /// Whether clients without a secret may take tokens back.
+        /// Whether public clients may revoke tokens.
         var revokesForAll = true
     }
 
@@ -63,7 +63,7 @@ final class ScriptedIssuer: Sendable {
         self.script = script
     }
 
-    /// Runs the body against an issuer.
+    /// Runs the body with an issuer.
     static func run(
         _ script: Script = Script(), _ body: (ScriptedIssuer, TLSServer) async throws -> Void
     ) async throws {
@@ -71,10 +71,10 @@ final class ScriptedIssuer: Sendable {
         try await TLSServer.run(.init(.dnsName("localhost")), { issuer.answer($0) }) { try await body(issuer, $0) }
     }
 
-    /// The paths that were asked, in order.
+    /// The requested paths, in order.
     var asked: [String] { state.withLock { $0.asked } }
 
-    /// A request at the issuer.
+    /// Returns a request to the issuer.
     func request(_ operation: PluginRequest.Operation, at server: TLSServer) -> PluginRequest {
         var request = PluginRequest(operation)
         request.authority = "https://localhost:\(server.port)\(script.path)"
@@ -87,7 +87,7 @@ final class ScriptedIssuer: Sendable {
 
     // MARK: - The person
 
-    /// A person whose browser is here, or who pastes where it ended.
+    /// Returns a user whose browser is here, or who pastes the final URL.
     func person(pastes: Bool = false) -> Visitor {
         Visitor { event in
             switch event {
@@ -170,7 +170,7 @@ final class ScriptedIssuer: Sendable {
             else { return json(["error": "invalid_grant"], status: 400) }
             return tokens(base, nonce: page.nonce)
         case "refresh_token":
-            // Each is good once.
+            // Each is single-use.
             guard state.withLock({ $0.refreshTokens.remove(form["refresh_token"] ?? "") }) != nil else {
                 return json(["error": "invalid_grant"], status: 400)
             }
@@ -256,7 +256,7 @@ final class ScriptedIssuer: Sendable {
     }
 }
 
-/// A person who does as a closure says.
+/// A user who follows a closure.
 final class Visitor: Conversation {
     private let script: @Sendable (PluginEvent) async -> PluginReply
 

@@ -3,7 +3,7 @@ import OtherCaches
 import Testing
 import TokenStore
 
-/// What ADAL for Python kept.
+/// Caches of ADAL for Python.
 @Suite struct ADALCacheTests {
     @Test func `refresh tokens and whose they are come from entries and their access tokens`() throws {
         let cache = try #require(OtherCache(adal: try Fixture.bytes("accessTokens.json")))

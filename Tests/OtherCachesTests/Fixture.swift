@@ -10,7 +10,7 @@ enum Fixture {
     static let tenant = "72f988bf-0000-4000-8000-00000000c0a7"
     static let home = "a11ce000-0000-4000-8000-00000000c0a7.\(tenant)"
     static let host = "login.microsoftonline.com"
-    /// When the fixtures' times are past, and those that are to come still to come.
+    /// A time after the fixtures' past times and before their future ones.
     static let now = 1_800_000_000
 
     static func bytes(_ name: String) throws -> [UInt8] {
@@ -46,10 +46,10 @@ enum Fixture {
 }
 
 extension ImportPlan {
-    /// The secrets, or what stands for a record without, that are taken.
+    /// The secrets of the accepted records, or their placeholders if they have none.
     var takenWords: Set<String> { Set(taken.map(\.word)) }
 
-    /// Why the record with a secret isn't taken.
+    /// Returns why the record with a secret is skipped.
     func reason(_ word: String) -> SkipReason? { entries.first { $0.record.word == word }?.skipped }
 }
 

@@ -5,7 +5,7 @@ import Secrets
 import Testing
 import TokenStore
 
-/// The settings of gh and glab, and the part of YAML that they are written in.
+/// The settings of gh and glab, and the subset of YAML that they use.
 @Suite struct HostTokensTests {
     private static func read(_ text: String) -> PlainYAML.Node? { PlainYAML.read(Array(text.utf8)) }
 

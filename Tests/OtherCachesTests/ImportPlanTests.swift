@@ -4,7 +4,7 @@ import Secrets
 import Testing
 import TokenStore
 
-/// What of another program's cache is taken over.
+/// The parts of another program's cache that are imported.
 @Suite struct ImportPlanTests {
     private func plan(
         _ found: [CredentialRecord], stored: [CredentialRecord] = [], clients: Set<String>? = [Fixture.client]
@@ -47,7 +47,7 @@ import TokenStore
         #expect(
             realms == [
                 "at-organizations": Fixture.tenant, "at-common": told, "at-consumers": consumers,
-                // Of an account that doesn't tell its home nothing better is known.
+                // Nothing better is known about an account without a home tenant.
                 "at-nowhere": "organizations", "alice@contoso.example": Fixture.tenant,
                 "dave@outlook.example": consumers, "ID token of 1": Fixture.tenant, "ID token of 2": told,
             ])
@@ -144,6 +144,6 @@ import TokenStore
 }
 
 extension Secret {
-    /// The realm that the fixture's token was asked for at.
+    /// The realm in the fixture's token request.
     fileprivate var asked: String { String(reveal().dropFirst("at-".count)) }
 }

@@ -2,7 +2,7 @@ import OtherCaches
 import Testing
 import TokenStore
 
-/// What of an account another program's cache tells by its identifiers alone.
+/// What the identifiers in another program's cache reveal about an account.
 @Suite struct MicrosoftAccountTests {
     private static let tenant = "11111111-2222-3333-4444-555555555555"
     private static let personal = "9188040d-6c67-4c5b-b112-36a304b66dad"

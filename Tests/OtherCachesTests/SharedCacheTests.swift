@@ -3,7 +3,7 @@ import OtherCaches
 import Testing
 import Vectors
 
-/// Where Azure Identity for Python keeps its caches.
+/// The location of Azure Identity for Python's caches.
 @Suite struct SharedCacheTests {
     @Test(arguments: BrokerVectors.followed("cache-item"))
     func `a cache's item, and the files beside it`(_ vector: VectorCase) throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import PluginConformance
 @testable import PluginHost
 
-/// What the conformance kit finds in plugins that misbehave.
+/// The conformance kit's findings about misbehaving plugins.
 @Suite struct ConformanceKitTests {
     private func faults(_ behaviour: String, patience: Duration = .seconds(5)) async -> [String: String] {
         let plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])

@@ -3,7 +3,7 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// What a plugin's bytes come to, however they are cut into reads.
+/// The interpretation of a plugin's bytes, however they are split into reads.
 struct ConversationStateTests {
     private static let refusal = "event=error\ncode=throttled\nmessage=slow\n\n"
     private static let progress = "event=progress\nmessage=on it\n\n"

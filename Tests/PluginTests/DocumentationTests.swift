@@ -6,7 +6,7 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// What docs/plugin-protocol.md shows is what is tested.
+/// Checks that the examples in docs/plugin-protocol.md are what is tested.
 struct DocumentationTests {
     private let checkout: String
     private let page: String
@@ -16,7 +16,7 @@ struct DocumentationTests {
         page = try contents(of: checkout + "/docs/plugin-protocol.md")
     }
 
-    /// The text of the only code block in that language.
+    /// Returns the text of the only code block in that language.
     private func block(_ language: String) throws -> String {
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex(of: "```\(language)"))

@@ -4,7 +4,7 @@ import Vectors
 
 @testable import PluginHost
 
-/// The cases of `machine.json` that are about what variables describe, by the manifests of the first-party plugins.
+/// The cases in `machine.json` about what variables describe, with the manifests of the first-party plugins.
 @Suite struct EnvironmentVectorsTests {
     private static let registry = PluginRegistry.firstParty
     private static let ownCategories: Set = ["environment", "token-credentials"]
@@ -14,7 +14,8 @@ import Vectors
         "workload-identity/missing-azure-federated-token-file", "workload-identity/missing-azure-tenant-id",
         "workload-identity/trailing-slash-authority",
     ]
-    /// What the suites of plugins, and of the host's store, run; each names the cases of these that it doesn't.
+    /// The categories that the suites of the plugins and of the host's store run; each lists the cases that it doesn't
+    /// run.
     private static let categoriesOfOthers: Set = [
         "aks-proxy", "app-service", "arc", "assertion", "azure-ml", "azure-pipelines", "cache", "certificate",
         "ci-token",
@@ -38,7 +39,7 @@ import Vectors
         #expect(Self.cases.count == 26)
     }
 
-    /// What the variables describe; those of one credential alone if the case is about one, and not about the whole order.
+    /// Returns what the variables describe; for a case about a single credential, only that credential's.
     private static func found(_ vector: VectorCase, by credential: String?) -> IdentityFound {
         var variables = vector.input["env"]?.members?.compactMapValues(\.string) ?? [:]
         if let credential { variables["AZURE_TOKEN_CREDENTIALS"] = credential }
@@ -82,7 +83,7 @@ import Vectors
             let tenant = try #require(given["AZURE_TENANT_ID"])
             #expect(value.string == "https://login.microsoftonline.com/\(tenant)/oauth2/v2.0/token")
             #expect(pattern.authority == "https://login.microsoftonline.com/\(tenant)")
-        // The plugin reads the variable, and gets it: ApplicationTests has what it does with it.
+        // The plugin receives and reads the variable; ApplicationTests has its effect.
         case "send_chain": #expect(registry.identityVariables.contains("AZURE_CLIENT_SEND_CERTIFICATE_CHAIN"))
         default: Issue.record("nothing looks at \(name)")
         }
@@ -96,7 +97,7 @@ import Vectors
         "managed-identity": [:],
     ]
 
-    /// Whether the variables that one of the SDKs' credentials needs are heeded.
+    /// Whether the variables for one of the SDKs' credentials are supported.
     private static func heeds(_ credential: String, _ vector: VectorCase) throws -> Bool {
         let selecting = vector.input["env"]?.members?.compactMapValues(\.string) ?? [:]
         let all = try #require(variables[credential]).merging(selecting) { $1 }
@@ -118,7 +119,7 @@ import Vectors
             #expect(error == "invalid-request" && variable == "AZURE_TOKEN_CREDENTIALS")
             return
         }
-        // Beside these, there are people's own, which `environment` is none of.
+        // Besides these, there are the users' own credentials, which aren't part of `environment`.
         let chain = vector.expectedTexts("chain") + vector.expectedTexts("chain_starts")
         for credential in Self.variables.keys {
             #expect(try Self.heeds(credential, vector) == chain.contains(credential), "\(credential)")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PluginHost
 
-/// What variables describe, by the manifest of the plugin `aad-tenant`, and what they can't.
+/// What variables describe, with the manifest of the plugin `aad-tenant`, and what they can't.
 @Suite struct IdentityRowTests {
     private static let registry = PluginRegistry.firstParty
     private static let base = ["AZURE_TENANT_ID": "contoso.example", "AZURE_CLIENT_ID": "app"]

@@ -5,7 +5,7 @@ import Vectors
 
 @testable import PluginHost
 
-/// What the manifest of the plugin `oauth` says of issuers, and which of them are its.
+/// The manifest of the plugin `oauth` about issuers, and which of them it serves.
 @Suite struct IssuerRowTests {
     private static let registry = PluginRegistry.firstParty
 
@@ -15,7 +15,7 @@ import Vectors
         ("https://id.example.com/acme", "oidc", "oauth"), ("https://adfs.contoso.com/adfs", nil, "oauth"),
         ("https://gitlab.contoso.com/git", "gitlab", "oauth"),
         ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0", nil, "oauth"),
-        // What Microsoft's plugins name and refuse isn't anybody's.
+        // An authority that Microsoft's plugins name and reject isn't an issuer.
         ("https://login.microsoftonline.com", nil, nil), ("https://login.microsoftonline.com/a/b/c/d", nil, nil),
         ("https://contoso.b2clogin.com/a/b/c/d", nil, nil),
     ])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PluginHost
 
-/// What the manifests that come with lanyard say of hosts, tenants and clients.
+/// The first-party manifests about hosts, tenants and clients.
 @Suite struct KnownAuthorityTests {
     private static let registry = PluginRegistry.firstParty
 
@@ -18,7 +18,7 @@ import Testing
         ("microsoftonline-login.example", "login.microsoftonline.com"),
         ("contoso.b2clogn.com", "contoso.b2clogin.com"), ("contoso.b2clogin.co", "contoso.b2clogin.com"),
         ("githib.com", "github.com"), ("gitlab.co", "gitlab.com"), ("github.com", nil), ("acme.ghe.com", nil),
-        // Organisations call their own so.
+        // Organisations use such names for their own hosts.
         ("gitlab.contoso.com", nil), ("github.contoso.com", nil), ("gitea.example", nil),
     ])
     func `a host that could be taken for another is told`(_ host: String, twin: String?) {
@@ -57,7 +57,7 @@ import Testing
             "contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_susi",
             "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_susi"
         ),
-        // These have no tenant, or are whole already.
+        // These have no tenant, or are complete.
         ("login.microsoftonline.com", "https://login.microsoftonline.com"),
         ("adfs", "https://adfs"), ("a b", "https://a b"), ("", ""),
         ("https://login.microsoftonline.com/contoso", "https://login.microsoftonline.com/contoso"),

@@ -186,7 +186,7 @@ struct ManifestTests {
     ) throws {
         let plugin = try read(Self.more)
         #expect(plugin.exchange(named: name, forHost: host)?.scopes.first == scope)
-        // A machine's platform is no authority, and its plugin exchanges nothing.
+        // A machine's platform isn't an authority, and its plugin has no exchanges.
         var machines = PluginManifest(name: "machines")
         machines.identities = [.managed]
         let registry = PluginRegistry(plugins: [machines, plugin])
@@ -315,7 +315,7 @@ struct ManifestTests {
     @Test(arguments: [("except-realms", "except_realms", "authority"), ("scopes =", "scope =", "resource")])
     func `a table with a key that isn't known is left out whole`(_ old: String, _ new: String, _ table: String) throws {
         let manifest = try read(Self.full.replacingFirst(old, with: new))
-        // The key might have narrowed what the others say.
+        // The key might have limited what the others say.
         #expect(manifest.authorities.count == (table == "authority" ? 1 : 2))
         #expect(manifest.resources.count == (table == "resource" ? 0 : 1))
         let key = new.prefix { $0 != " " }
@@ -323,7 +323,7 @@ struct ManifestTests {
         #expect(manifest.notes.map(\.line) == [table == "authority" ? 13 : 26])
     }
 
-    /// A change to the full manifest, and the complaint about it.
+    /// A change to the full manifest, and the error message for it.
     struct Fault: CustomTestStringConvertible, Sendable {
         let old: String
         let new: String

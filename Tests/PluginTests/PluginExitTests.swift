@@ -4,7 +4,7 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// What becomes of plugins when the host's process ends.
+/// Plugins after the host's process ends.
 @Suite(.timeLimit(.minutes(2)))
 struct PluginExitTests {
     @Test(arguments: [SIGINT, SIGTERM])

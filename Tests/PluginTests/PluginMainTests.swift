@@ -6,7 +6,7 @@ import Testing
 @testable import PluginKit
 @testable import PluginWire
 
-/// A plugin of closures, run in the test's process on pipes.
+/// A plugin made of closures, run in the test's process on pipes.
 private struct ScriptedPlugin: AuthorityPlugin {
     let description = PluginDescription(name: "scripted", version: "1", protocols: ["v1"], flows: [.browser])
     let body: @Sendable (any Conversation) async -> String
@@ -53,7 +53,7 @@ private struct FakeHost {
     func send(_ text: String) throws { _ = try toPlugin.writeEnd.writeAll(text.utf8) }
     func hangUp() throws { try toPlugin.writeEnd.close() }
 
-    /// The next block's lines.
+    /// Returns the lines of the next block.
     func next() async -> [String]? {
         var iterator = blocks.makeAsyncIterator()
         return await iterator.next()?.lines.map { "\($0.key)=\($0.value)" }

@@ -8,7 +8,7 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// One way to misbehave, and the one error it gives.
+/// A misbehaviour, and the resulting error.
 struct Misbehaviour: CustomTestStringConvertible, Sendable {
     let behaviour: String
     let code: PluginError.Code
@@ -70,7 +70,7 @@ struct PluginRunnerTests {
 
     @Test(arguments: Misbehaviour.all)
     func `a plugin that misbehaves gives one clear error`(_ row: Misbehaviour) async throws {
-        // Deadlines only where they are the point: a slow machine must not turn one error into another.
+        // Deadlines only where they matter: a slow machine must not turn one error into another.
         let needsDeadline = ["closes-stdout", "hangs", "ignores-term", "slow-person"].contains(row.behaviour)
         let error = await #expect(throws: PluginError.self) {
             try await run(
@@ -145,7 +145,7 @@ struct PluginRunnerTests {
         #expect(ContinuousClock.now - start < .seconds(2))
     }
 
-    /// What was kept, by what it is about.
+    /// The stored memos, by what they are about.
     private final class Kept: Sendable {
         let memos = Mutex<[String: PluginMemo]>([:])
 
@@ -177,7 +177,7 @@ struct PluginRunnerTests {
             await #expect(throws: PluginError.self) { try await host.run(request, on: match, person: FakePerson()) }
             #expect(kept.memos.withLock { $0.count } == (isKept ? 2 : 1), "\(code)")
         }
-        // Without one it goes on.
+        // Without a memo, it continues.
         #expect(try await host.run(request, on: match, person: FakePerson()).memo?.text == "x")
     }
 
@@ -201,7 +201,7 @@ struct PluginRunnerTests {
     ])
     func `a plugin that is only odd is served`(_ behaviour: String, _ username: String) async throws {
         var request = PluginRequest.sample()
-        // More than a pipe holds, for the plugin that never reads it.
+        // More than a pipe can hold, for the plugin that never reads it.
         if behaviour == "never-reads" {
             let value = String(repeating: "x", count: 4000)
             for number in 0..<200 { request.signIn.queryParameters["p\(number)"] = value }
@@ -294,7 +294,7 @@ struct PluginRunnerTests {
         let result = try await run("late-open-url", person: person)
         #expect(result.account?.username == "alice")
         #expect(person.events.count == 1)
-        // The person's task ends on its own time.
+        // The task of the user interface ends separately.
         for _ in 0..<100 where person.abandonedCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(person.abandonedCount == 1)
     }
@@ -345,7 +345,7 @@ struct PluginRunnerTests {
         #expect(parts[2] == "true")
     }
 
-    /// These folders may be another user's, who could swap whatever is made there for a link.
+    /// These folders may belong to another user, who could replace anything created there with a link.
     @Test func `while a plugin runs nothing is made in the folders that the environment names`() async throws {
         let folders = try [TestFolder(), TestFolder()]
         let environment = ["XDG_RUNTIME_DIR": folders[0].path, "TMPDIR": folders[1].path]

@@ -106,7 +106,7 @@ struct RegistryTests {
     }
 
     @Test func `what another user owns is refused`() throws {
-        // Only root can give files away; what root can't do needs no check here.
+        // Only root can change a file's owner.
         guard geteuid() == 0 else { return }
         let folder = try TestFolder()
         try install("x", in: folder, at: "plugins")
@@ -172,7 +172,7 @@ struct MatchTests {
         ).read().manifest
     }
 
-    /// An authority, and what it comes to: plugin, environment, realm, policy.
+    /// An authority, and its interpretation: plugin, environment, realm, policy.
     struct Row: CustomTestStringConvertible, Sendable {
         let authority: String
         var kind: String?
@@ -226,7 +226,7 @@ struct MatchTests {
     private static let id = "8f1c2a34-0000-4000-8000-00000000abcd"
     private static let wide = "https://login.microsoftonline.com/common"
 
-    /// What a server names, and the realm that it comes to, if any.
+    /// An authority that a server names, and its realm, if any.
     @Test(arguments: [
         ("https://login.microsoftonline.com/\(id)", id), ("https://login.microsoftonline.com/\(id.uppercased())", id),
         ("https://LOGIN.microsoftonline.com/Contoso.com/", "contoso.com"), ("https://login.windows.net/\(id)", id),

@@ -8,7 +8,7 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// The folder that the tests and their plugins are built into.
+/// The folder of the built tests and plugins.
 enum Built {
     static let folder = FileTrust.parent(of: FileTrust.realPath("/proc/self/exe") ?? "/")
 
@@ -25,7 +25,7 @@ enum Built {
 }
 
 extension PluginRegistry {
-    /// What the checked-in manifests say.
+    /// The contents of the checked-in manifests.
     static let firstParty: PluginRegistry = {
         let plugins =
             URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -59,7 +59,7 @@ extension PluginRequest {
     }
 }
 
-/// A person who answers by table, and otherwise waits until the task is cancelled.
+/// A user who answers from a table, and otherwise waits until the task is cancelled.
 final class FakePerson: PersonInterface {
     private let reply: @Sendable (PluginEvent) -> PluginReply?
     private let shown = Mutex<[PluginEvent]>([])
@@ -85,7 +85,7 @@ final class FakePerson: PersonInterface {
     }
 }
 
-/// Collects what a trace shows.
+/// Collects the output of a trace.
 final class TraceLog: Sendable {
     private let lines = Mutex<[String]>([])
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
@@ -95,7 +95,7 @@ final class TraceLog: Sendable {
     }
 }
 
-/// A folder of a test's own, removed when the test is done with it.
+/// A folder for one test, removed afterwards.
 final class TestFolder: Sendable {
     let path: String
 
@@ -132,7 +132,7 @@ final class TestFolder: Sendable {
     }
 }
 
-/// Whether a process lives; one that ended and is not reaped does not.
+/// Whether a process is alive; one that has ended but hasn't been reaped isn't.
 func isAlive(_ pid: pid_t) -> Bool {
     guard kill(pid, 0) == 0, let file = fopen("/proc/\(pid)/stat", "r") else { return false }
     defer { fclose(file) }
@@ -142,7 +142,7 @@ func isAlive(_ pid: pid_t) -> Bool {
     return !text.contains(") Z ")
 }
 
-/// A text file.
+/// Returns the contents of a text file.
 func contents(of path: String) throws -> String {
     let file = try #require(fopen(path, "r"))
     defer { fclose(file) }

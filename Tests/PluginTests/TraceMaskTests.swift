@@ -2,9 +2,9 @@ import Testing
 
 @testable import PluginHost
 
-/// What a trace shows, and what it must not.
+/// What a trace shows, and what it must hide.
 @Suite struct TraceMaskTests {
-    /// 96 bytes of random base64, with all of its letters.
+    /// 96 random bytes in base64, with all of its letters.
     private static let opaque =
         "k9Zq/3VbT+u0rXf7Lw2HcY8/QmJ1sNd4Ae+6oGtR5iPvB0yUxK/zW7hEaS3jCMnO2DlF9gIq8TpZ+bV4uX1rY6wkLf0s/HQ2dN7mJe5oGA=="
     private static let url =

@@ -381,7 +381,7 @@ struct WireTests {
     }
 }
 
-/// Small damage to bytes.
+/// Small random damage to bytes.
 enum Mutation {
     static func apply(to bytes: inout [UInt8], using random: inout SeededGenerator) {
         guard !bytes.isEmpty else { return bytes.append(10) }

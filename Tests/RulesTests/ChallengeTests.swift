@@ -6,7 +6,7 @@ import Secrets
 import SettingsFile
 import Testing
 
-/// What a server may say about the token it wants, and what not.
+/// What a server may say about the token it requires, and what not.
 @Suite struct ChallengeTests {
     private static let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
     private static let challenge = #"Bearer error="insufficient_claims", claims="\#(escaped)""#
@@ -27,7 +27,7 @@ import Testing
 
     private static let narrow = "https://login.microsoftonline.com/" + tenant
 
-    /// What a request for a URL comes to; `dev.azure.com` is well known, and one realm gives way to one tenant.
+    /// Resolves a request for a URL; `dev.azure.com` is well known, and one realm yields to one tenant.
     private func resolve(
         _ url: String, _ headers: [String], _ settings: String = standard, lines: [(String, String)] = []
     ) throws -> TokenRequest? {

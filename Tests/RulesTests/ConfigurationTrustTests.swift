@@ -4,7 +4,7 @@ import Rules
 import SettingsFile
 import Testing
 
-/// Whose configuration is read: `browser` in it is a command.
+/// The owners whose configuration is read: its `browser` is a command.
 @Suite struct ConfigurationTrustTests {
     private static let isRoot = geteuid() == 0
     private static let stranger: uid_t = 65_534
@@ -34,7 +34,7 @@ import Testing
         #expect(error.command.last?.hasSuffix("/it's mine.toml") == true)
     }
 
-    // root's group has root's name, and nobody else in it.
+    // root's group has root's name, and no other members.
     @Test(.enabled(if: isRoot), arguments: [(gid_t(0), true), (gid_t(65_534), false)])
     func `a group may write to it only if it is the user's own`(group: gid_t, isRead: Bool) throws {
         let read = try? Self.load(mode: 0o664, group: group)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rules
 
-/// Who signs in without a person: what `[[identity]]` tables say, and who is meant.
+/// Sign-ins without a user: the `[[identity]]` tables, and which one applies.
 @Suite struct IdentityTests {
     private static let application = """
         name = "a"
@@ -158,7 +158,7 @@ import Testing
     @Test func `a request that names an account is a person's`() throws {
         let wanted = try #require(try Self.resolve("https://person.example") { $0.wish.account = "alice" })
         #expect(wanted.identity == nil && wanted.account == "alice" && wanted.clientID == "people")
-        // A rule without an authority has the configuration's then.
+        // A rule without an authority then has the configuration's.
         let other = try Self.resolve("https://named.example") { $0.wish.account = "alice" }
         #expect(other?.authority == "https://login.example/people")
     }

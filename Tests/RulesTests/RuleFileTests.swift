@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rules
 
-/// Rules added to and taken from files that people write.
+/// Adding rules to files that users write, and removing them.
 @Suite struct RuleFileTests {
     private let folder: String
 

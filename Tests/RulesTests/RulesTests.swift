@@ -75,7 +75,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(URLPattern(text) == nil)
     }
 
-    // git sends host and path apart, each decoded.
+    // git sends the host and path separately, each decoded.
     @Test func `a path that git sends climbs out of no rule`() throws {
         let pattern = try #require(URLPattern("https://h.example/team"))
         for path in [
@@ -141,7 +141,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     func `parameters of rule and request are counted together`(own: Int, asked: Int, isFine: Bool) throws {
         let parameters = (0..<own).map { "r\($0) = \"1\"" }.joined(separator: ", ")
         let configuration = try configuration(text + "\nquery-parameters = { \(parameters) }\n")
-        // One that both have counts once, and the request's wins.
+        // A parameter that both have counts once, and the request's takes precedence.
         let lines = (0..<asked).map { "query_parameter[]=q\($0)=1" } + (own > 0 ? ["query_parameter[]=r0=2"] : [])
         func resolve() throws -> TokenRequest? {
             try configuration.resolve(try request("https://h.example/org", lines)) { _ in nil }

@@ -2,7 +2,7 @@ import Foundation
 import Rules
 import Testing
 
-/// The configuration's keys, told in four places.
+/// The configuration's keys, which are listed in four places.
 @Suite struct SchemaTests {
     private static let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path

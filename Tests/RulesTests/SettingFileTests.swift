@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rules
 
-/// Settings put into files that people write, and taken out again.
+/// Adding settings to files that users write, and removing them.
 @Suite struct SettingFileTests {
     private let folder: String
 
@@ -13,11 +13,11 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    /// A change of a text, and what has to come of it.
+    /// A change of a text, and its expected result.
     struct Edit: Sendable, CustomTestStringConvertible {
         let before: String
         let key: String
-        /// Nil to take the key out.
+        /// The new value; nil to remove the key.
         var value: SettingValue?
         let after: String
 
@@ -48,7 +48,7 @@ import Testing
             before: "\u{FEFF}timeout = 60\n", key: "timeout", value: .number(61), after: "\u{FEFF}timeout = 61\n"),
     ]
 
-    /// A new key stands below the others, above the tables.
+    /// A new key is placed after the other keys and before the tables.
     private static let additions = [
         Edit(before: "", key: "flow", value: .text("browser"), after: "flow = \"browser\"\n"),
         Edit(
@@ -64,7 +64,7 @@ import Testing
         Edit(before: rule, key: "timeout", value: .number(60), after: "timeout = 60\n\n" + rule),
     ]
 
-    /// What is taken out is a key's own lines.
+    /// Removing a key removes its own lines only.
     private static let removals = [
         Edit(
             before: "# kept\ntimeout = 60 # gone\n# kept too\n" + rule, key: "timeout",

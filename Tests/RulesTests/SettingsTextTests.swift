@@ -2,7 +2,7 @@ import Foundation
 import SettingsFile
 import Testing
 
-/// Files of settings, put back in one piece.
+/// Atomic replacement of settings files.
 @Suite struct SettingsTextTests {
     private static func withFolder(_ body: (String) async throws -> Void) async throws {
         let folder = NSTemporaryDirectory() + "/lanyard-settings-\(UUID().uuidString)"
@@ -11,13 +11,13 @@ import Testing
         try await body(folder)
     }
 
-    /// Whose a file is, and who may read it.
+    /// Returns a file's owner and permissions.
     private static func facts(_ path: String) throws -> [Int] {
         let facts = try FileManager.default.attributesOfItem(atPath: path)
         return [.ownerAccountID, .groupOwnerAccountID, .posixPermissions].map { facts[$0] as? Int ?? -1 }
     }
 
-    /// Somebody else if the tests may give files away, else who runs them.
+    /// Another user if the tests may change a file's owner, else the current one.
     private static let somebody = geteuid() == 0 ? (65534, 65534) : (Int(geteuid()), Int(getegid()))
 
     private static func give(_ path: String, mode: Int) throws {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// Adds a line, again and again while others change the file in between.
+    /// Adds a line, retrying while others change the file in the meantime.
     private static func append(_ line: String, to path: String) throws {
         while true {
             do throws(SettingsError) {

@@ -1,7 +1,7 @@
 import SettingsFile
 import Testing
 
-/// Keys of tables in TOML that other programs read.
+/// Keys of tables in TOML files that other programs read.
 @Suite struct TableKeysTests {
     private static let cargo = """
         # mine

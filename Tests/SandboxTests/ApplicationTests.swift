@@ -5,9 +5,9 @@ import JWTKit
 import TestSupport
 import Testing
 
-/// Applications that get tokens by themselves, and what the sandbox refuses of them as Entra does.
+/// Applications that get tokens by themselves, and the sandbox's refusals, which match Entra's.
 @Suite struct ApplicationTests {
-    /// A request for a token, with whatever a test wants to be different.
+    /// Sends a token request with the test's changes.
     private static func ask(
         _ sandbox: RunningSandbox, at tenant: String = "contoso.example", _ changes: [String: String]
     ) async throws -> RunningSandbox.Answer {

@@ -3,7 +3,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// The host that works as GitHub does.
+/// The host that behaves like GitHub.
 @Suite struct ForgeTests {
     @Test func `an OAuth app's token has no end, and answers are form-encoded unless asked for as JSON`() async throws {
         try await withSandbox { sandbox in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The host that works as Gitea does.
+/// The host that behaves like Gitea.
 @Suite struct GiteaTests {
     @Test func `discovery names what Gitea has, and nothing else`() async throws {
         try await withSandbox { sandbox in
@@ -42,7 +42,7 @@ import Testing
             #expect(wrong.status == 400)
             #expect(wrong.text("error") == "unauthorized_client")
             let refresh = try await flow.tokens().text("refresh_token") ?? ""
-            // By default Gitea takes them again, Forgejo doesn't.
+            // By default, Gitea accepts them again, Forgejo doesn't.
             for _ in 0..<2 {
                 let renewed = try await flow.renew(refresh)
                 #expect(renewed.text("refresh_token") != refresh)

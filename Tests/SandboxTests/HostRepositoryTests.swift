@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The git remotes of the hosts that sign people in by themselves.
+/// The git remotes of the hosts with their own sign-in.
 @Suite struct HostRepositoryTests {
     @Test func `the answer without a token says which host this is`() async throws {
         try await withSandbox { sandbox in
@@ -50,7 +50,7 @@ import Testing
             let flow = HostFlow(sandbox: sandbox, isForge: isForge)
             let token = try await flow.tokens().text("access_token") ?? ""
             let clone = sandbox.directory + "/clone"
-            // git itself asks twice: without the token first.
+            // git itself sends two requests: the first without the token.
             let name = isForge ? "x-access-token" : "oauth2"
             let remote = flow.host.url.replacing("https://", with: "https://\(name):\(token)@") + "/contoso/hello.git"
             for step in [

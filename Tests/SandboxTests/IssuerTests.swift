@@ -3,7 +3,7 @@ import JWTKit
 import TestSupport
 import Testing
 
-/// The plain OpenID Connect issuer.
+/// The standard OpenID Connect issuer.
 @Suite struct IssuerTests {
     @Test func `discovery names each endpoint, at both well-known addresses`() async throws {
         try await withSandbox { sandbox in
@@ -76,7 +76,7 @@ import Testing
     struct Refused: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var parameters: [String: String]
-        /// Nil if the page says no instead of the redirect.
+        /// The error; nil if the page shows one instead of redirecting.
         var error: String?
     }
 
@@ -148,7 +148,7 @@ import Testing
             let first = try await flow.redeem(redirect)
             #expect(first.status == 200)
             #expect(try await flow.redeem(redirect).text("error") == "invalid_grant")
-            // Whoever brought the code a second time may be a thief: the first one's tokens end too.
+            // The sender of the code's second use may be a thief, so the first one's tokens are revoked, too.
             #expect(try await flow.status("Bearer \(first.text("access_token") ?? "")") == 401)
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tokens of machines in Azure, and what the sandbox refuses of them as each platform does.
+/// Tokens of machines in Azure, and the sandbox's refusals, which match each platform's.
 @Suite struct MachineTests {
     private static let usual = [
         "imds": (["api-version": "2018-02-01"], ["Metadata": "true"]),
@@ -16,7 +16,7 @@ import Testing
             ?? #require(variables["AZURE_POD_IDENTITY_AUTHORITY_HOST"]) + "/metadata/identity/oauth2/token"
     }
 
-    /// Asks for a token, with whatever a test wants to be different; what is empty is left out.
+    /// Requests a token with the test's changes; empty values are omitted.
     private static func ask(
         _ sandbox: RunningSandbox, _ platform: String, _ query: [String: String] = [:],
         _ headers: [String: String] = [:]
@@ -31,7 +31,7 @@ import Testing
             headers: fields.merging(headers) { $1 }.filter { !$0.value.isEmpty })
     }
 
-    /// What is in the file that the agent of Azure Arc names.
+    /// Returns the contents of the file that the agent of Azure Arc names.
     private static func key(_ sandbox: RunningSandbox, _ answer: RunningSandbox.Answer) throws -> String {
         #expect(answer.status == 401)
         let realm = try #require(answer.headers("WWW-Authenticate").first)
@@ -52,7 +52,7 @@ import Testing
             #expect(
                 claims["idtyp"] as? String == "app" && claims["app_displayname"] as? String == "lanyard sandbox machine"
             )
-            // Every number is a text, as there.
+            // Every number is a string, as in Azure.
             let end = try #require(own.text("expires_on").flatMap { Int($0) })
             #expect(end == claims["exp"] as? Int && own.text("resource") == "api://sandbox-git")
             let listed = try await Program.git(
@@ -87,7 +87,7 @@ import Testing
             ] {
                 let next = try Self.key(sandbox, try await Self.ask(sandbox, "azure-arc", [name: id]))
                 let answer = try await Self.ask(sandbox, "azure-arc", [name: id], ["Authorization": "Basic \(next)"])
-                // It says whose token it is.
+                // The answer says whose token it is.
                 #expect(answer.text(name) == id, "\(answer.body)")
             }
             // It doesn't know App Service's name for it.

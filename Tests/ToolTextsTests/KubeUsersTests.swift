@@ -2,7 +2,7 @@ import Testing
 
 @testable import ToolTexts
 
-/// Users in kubeconfigs: which are converted, and what stays.
+/// Users in kubeconfigs: which ones are converted, and what stays.
 @Suite struct KubeUsersTests {
     private static func file(_ user: String, indent: String = "") -> String {
         let lines = user.split(separator: "\n").map { "\(indent)    \($0)" }.joined(separator: "\n")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ToolTexts
 
-/// Settings of a line each, as pip, the AWS tools, Go and npm have them.
+/// Settings on one line each, as in pip, the AWS tools, Go and npm.
 @Suite struct LineSettingsTests {
     /// A text, a section, and the text with `k` in it.
     private static let edits: [(String, String?, String)] = [
