@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Where the tests' process begins.
+/// The entry point of the tests' process.
 ///
-/// Without a file of this name Swift Package Manager writes one, and looks for XCTest's tests in an index of the whole
-/// build for that, which takes a third of the build's time. There are none: all tests are Swift Testing's.
+/// Without a file of this name, Swift Package Manager generates one, and for that it looks for XCTest tests in an index
+/// of the whole build, which takes a third of the build's time. There are none: all tests use Swift Testing.
 @main struct TestsProcess {
     static func main() async {
-        // What `swift test --filter` asks first. A list of none would make it say that nothing matches.
+        // `swift test --filter` asks this first. An empty list would make it report that nothing matches.
         if CommandLine.arguments.contains("--dump-tests-json") {
             let error = "error: there are no tests of XCTest's"
             let hint = "hint: script/test --filter, or add --enable-swift-testing"

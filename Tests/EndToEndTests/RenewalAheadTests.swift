@@ -73,8 +73,8 @@ import Testing
             let cache = isRemembered ? [:] : ["LANYARD_ANSWER_CACHE": "0"]
             try await world.withAgent(world.browser(as: Self.alice).merging(cache) { $1 }) { far in
                 let url = "\(world.sandbox.resource)/\(Self.path)"
-                // The first answer is the sign-in's; from the second on, the agent answers itself, or with a new process
-                // for each request.
+                // The first answer is the sign-in's; from the second on, the agent answers itself, or with a new
+                // process for each request.
                 let token = try #require(try await far.get(url).value("password"))
                 try await world.sandbox.set(#"{"refresh_in": null}"#)
                 try await world.sandbox.clearLog()

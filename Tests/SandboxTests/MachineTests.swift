@@ -90,7 +90,7 @@ import Testing
                 // The answer says whose token it is.
                 #expect(answer.text(name) == id, "\(answer.body)")
             }
-            // It doesn't know App Service's name for it.
+            // The agent doesn't know App Service's name for it.
             let other = try Self.key(
                 sandbox, try await Self.ask(sandbox, "azure-arc", ["mi_res_id": machine.resourceID]))
             let answer = try await Self.ask(

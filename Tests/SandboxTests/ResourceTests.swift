@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Bytes that don't get smaller when they are packed, made eight at a time.
+    /// Returns incompressible bytes, generated eight at a time.
     private func noise(count: Int) -> Data {
         let words = (0..<count / 8).map { _ in UInt64.random(in: .min ... .max) }
         return words.withUnsafeBytes { Data($0) }

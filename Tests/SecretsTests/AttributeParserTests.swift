@@ -50,7 +50,7 @@ import Testing
         #expect(throws: ProtocolError.notUTF8) { _ = try parser.consume([0x61, 0x3D, 0xFF, 0x0A]) }
     }
 
-    // git 2.41: a long wwwauth[] line was split, and its tail read as a line of its own.
+    // git 2.41: a long wwwauth[] line was split, and its tail was parsed as a separate line.
     @Test func `an over-long line is an error and is never split`() throws {
         let longest = String(repeating: "a", count: AttributeParser.longestLine - 1 - "wwwauth[]=".utf8.count)
         #expect(try pairs("wwwauth[]=\(longest)\n").count == 1)

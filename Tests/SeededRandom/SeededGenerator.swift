@@ -1,11 +1,11 @@
-/// Numbers that look random and are the same in every run (SplitMix64).
+/// A pseudo-random generator with the same numbers in every run (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Begins the row of numbers that belongs to the seed.
+    /// Creates a generator with this seed.
     public init(seed: UInt64) { state = seed }
 
-    /// The next number of the row.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Secrets
 internal import TokenStore
 
-/// The password store behind git's credential protocol, as thin as can be: a helper that git can run.
+/// A minimal git helper for the password store.
 struct GitPasswords {
     private let store: PasswordStore
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TokenStore
 
-/// The operations that tests ask for by name.
+/// The operations that tests select by name.
 struct Probe {
     private let arguments: ProbeArguments
     private let configuration: KeyringConfiguration
@@ -21,7 +21,7 @@ struct Probe {
         case "save": try store.save(UnifiedCache(json: readInput())?.records ?? [])
         case "records": try show(store.records(matching: query))
         case "reread":
-            // Reads, has a command change the keyring, and reads again over the same connection.
+            // Reads, runs a command that changes the keyring, and reads again over the same connection.
             _ = try store.records(matching: query)
             guard system(arguments["command"] ?? "false") == 0 else { exit(1) }
             try show(store.records(matching: query))
@@ -51,14 +51,14 @@ struct Probe {
         for reason in records.unreadable { print("unreadable: \(reason)") }
     }
 
-    /// Prints the milliseconds that the first and the following calls take.
+    /// Prints the duration of the first and the following calls in milliseconds.
     private func bench(_ store: SecretServiceStore) throws {
         let clock = ContinuousClock()
         for _ in 0..<3 { print("records", try clock.measure { _ = try store.records(matching: query) }) }
         for _ in 0..<3 { print("state", clock.measure { _ = store.problem() }) }
     }
 
-    /// Adds one to the number in a file, slowly, under the lock.
+    /// Increments the number in a file, slowly, with the lock held.
     private func count() async throws {
         let path = arguments["file"] ?? ""
         let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }

@@ -1,4 +1,4 @@
-/// `--name value` pairs and, at the end, the operation, where git puts it too.
+/// `--name value` pairs followed by the operation, where git puts it, too.
 struct ProbeArguments {
     private var options: [String: String] = [:]
     private(set) var operation = ""

@@ -2,8 +2,8 @@ internal import Glibc
 internal import Secrets
 internal import TokenStore
 
-// Runs one operation of the store and prints what came of it. libsecret holds one connection to one bus for each
-// process, so that tests of many buses need many processes.
+// Runs one operation of the store and prints the result. libsecret keeps one connection to one bus per process, so
+// tests with several buses need several processes.
 
 let arguments = ProbeArguments(Array(CommandLine.arguments.dropFirst()))
 do {

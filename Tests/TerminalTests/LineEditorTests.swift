@@ -4,7 +4,7 @@ import Testing
 
 /// Keys as a terminal sends them.
 @Suite struct LineEditorTests {
-    /// Types the keys, and gives the outcome of the last and what was echoed.
+    /// Types the keys; returns the last outcome and the echo.
     private func type(_ keys: String, longest: Int = 100) -> (last: LineEditor.Outcome?, echo: String) {
         var editor = LineEditor(longest: longest)
         var last: LineEditor.Outcome?

@@ -2,14 +2,14 @@ import Testing
 
 @testable import Terminal
 
-/// A list to choose from, key by key.
+/// A menu, key by key.
 @Suite struct MenuTests {
     private static let choices = [
         "alice@contoso.example   Alice Archer, work or school", "malice@fabrikam.example  Mal Ice, personal",
         "Zoë@contoso.example     Zoë Zuse, work or school", "sign in with another account",
     ]
 
-    /// Types the keys; gives the outcome of the last, and the menu.
+    /// Types the keys; returns the last outcome and the menu.
     private func type(
         _ keys: String, choices: [String] = choices, columns: Int = 80, rows: Int = 24
     ) -> (last: Menu.Outcome?, menu: Menu) {

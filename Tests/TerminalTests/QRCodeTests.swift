@@ -3,7 +3,7 @@ import Testing
 
 @testable import Terminal
 
-/// QR codes, read back by a decoder that is not ours (zbar).
+/// QR codes, read back by an independent decoder (zbar).
 @Suite struct QRCodeTests {
     private static let page = "https://login.microsoftonline.com/common/oauth2/deviceauth"
 
@@ -13,8 +13,8 @@ import Testing
         String(repeating: "abcdefghij", count: 13), String(repeating: "AbC/", count: 50),
     ]
 
-    /// A text of every tenth length, and of those where a version ends and its symbol is full, up to the largest:
-    /// every version, level and shape of blocks occurs.
+    /// Every tenth length, and those at which a version ends and its symbol is full, up to the largest: together they
+    /// cover every version, level and block structure.
     private static let lengths =
         Set(stride(from: 1, through: 271, by: 10))
         .union([17, 18, 32, 33, 53, 54, 78, 79, 106, 107, 134, 135, 154, 155, 192, 193, 230, 231, 271])
@@ -40,7 +40,8 @@ import Testing
         }
     }
 
-    /// What zbarimg reads in pictures of the symbols, one call for all: it takes longer to start than to read.
+    /// Returns what zbarimg reads from pictures of the symbols, in one call, because it takes longer to start than to
+    /// read.
     private static func read(_ codes: [QRCode]) throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -60,7 +61,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// A picture of the symbol, with the four modules of quiet zone that the standard asks for.
+    /// Returns a picture of the symbol, with the quiet zone of four modules that the standard requires.
     private static func picture(of code: QRCode) -> Data {
         let scale = 4
         let side = (code.side + 8) * scale

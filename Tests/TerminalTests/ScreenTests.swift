@@ -3,7 +3,7 @@ import Testing
 
 @testable import Terminal
 
-/// What is shown if stderr is no terminal, and what the environment says about colours.
+/// Output if stderr isn't a terminal, and the environment's influence on colours.
 @Suite struct ScreenTests {
     private static let colours: [([String: String], Bool)] = [
         (["TERM": "xterm"], false), (["CLICOLOR_FORCE": "1"], true), (["CLICOLOR_FORCE": "0"], false),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Terminal
 
-/// Rows in columns, on narrow screens and on none.
+/// Rows in columns, on narrow screens and without a screen.
 @Suite struct TableTests {
     private static let rows = [["ok", "git.version", "2.39"], ["warning", "path", "a text that is too long for it"]]
 

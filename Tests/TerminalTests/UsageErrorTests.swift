@@ -1,7 +1,7 @@
 import Terminal
 import Testing
 
-/// The argument parser's complaints in the form of other errors.
+/// The argument parser's errors in the format of other errors.
 @Suite struct UsageErrorTests {
     private static let tail = "  See 'lanyard login --help' for more information."
 

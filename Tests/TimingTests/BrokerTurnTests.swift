@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The machine's broker where a person waits: it has two seconds, in which it and its plugin have to be started.
+/// The machine's broker while a user waits: it and its plugin have two seconds, including their start.
 @Suite(.timeLimit(.minutes(5)))
 struct BrokerTurnTests {
     private static let path = "common/hello.git"
@@ -21,13 +21,13 @@ struct BrokerTurnTests {
             #expect(world.asked.isEmpty)
             #expect(try await world.lanyard(["export"], machine).output.contains("lanyard_broker"))
 
-            // A no there is a no.
+            // A refusal there is final.
             _ = try await world.lanyard(["logout"], machine)
             try broker.set(["interactive": IdentityBroker.error(7, "")])
             let refused = try await world.get(Self.path, desktop)
             #expect(refused.status != 0, "\(refused)")
             #expect(world.asked.isEmpty)
-            // Whatever else it says is no reason not to ask in another way.
+            // Any other error is no reason not to try another way.
             try broker.set(["interactive": IdentityBroker.error(9, "AADSTS50011: redirect mismatch")])
             let signedIn = try await world.get(
                 Self.path, machine.merging(world.browser(as: World.alice)) { $1 }.merging(["DISPLAY": ":9"]) { $1 })
@@ -78,10 +78,10 @@ struct BrokerTurnTests {
             let first = try await world.get(Self.path, machine)
             #expect(first.status == 0, "\(first)")
             try broker.set(["silent": IdentityBroker.error(3, "")])
-            // It is due, and lives on.
+            // It is due for renewal, but still valid.
             let offline = try await world.get(Self.path, machine)
             #expect(offline.value("password") == first.value("password"), "\(offline)")
-            // An outage is found out once for all that ask within three seconds.
+            // An outage is detected once for all requests within three seconds.
             try await Task.sleep(for: .seconds(4))
             try broker.set(["silent": IdentityBroker.error(19, "")])
             let signedIn = try await world.get(Self.path, machine.merging(world.browser(as: World.alice)) { $1 })

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Refresh tokens that several processes redeem, replace and lose at the same time.
+/// Refresh tokens that several processes redeem, replace and lose concurrently.
 @Suite struct RotationTests {
     private static let alice = "alice@contoso.example"
     /// Four rules of one account: three authorities, two resources.
     private static let paths = ["common/hello.git", "contoso/hello.git", "fabrikam/hello.git", "v1.0/me"]
 
-    /// A world where alice has signed in, every token of hers is due, and a refresh token is good once.
+    /// Runs the body in a world where alice is signed in, all her tokens are due, and refresh tokens are single-use.
     private static func with(_ body: @Sendable (World) async throws -> Void) async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Sixty-four processes at once, sixteen for each path.
+    /// Runs sixty-four concurrent processes, sixteen for each path.
     private static func stampede(_ world: World) async throws -> [Ended] {
         try await withThrowingTaskGroup(of: Ended.self) { group in
             for number in 0..<64 { group.addTask { try await world.get(paths[number % paths.count]) } }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Whether the sign-in still renews.
+    /// Whether the sign-in can still be renewed.
     private static func renews(_ world: World) async throws -> Bool {
         let claims = #"{"access_token":{"nbf":null}}"#
         return try await world.get(paths[0], lines: "claims=\(claims)\n").status == 0
@@ -83,14 +83,14 @@ import Testing
         try await World.with { world in
             let url = "\(world.sandbox.resource)/\(Self.paths[0])"
             let browser = world.browser(as: Self.alice)
-            // Due as soon as they come: each get needs the refresh token.
+            // Due immediately: each get needs the refresh token.
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             #expect(try await world.lanyard(["login", url], browser).status == 0)
             for round in 0..<4 {
                 try await world.sandbox.revoke(#"{"username": "\#(Self.alice)"}"#)
                 try await world.sandbox.fault(#"{"path": "/token", "delay": 0.3, "times": 1}"#)
                 async let refused = world.get(Self.paths[0])
-                // The other one is on its way first, in most rounds: its request takes the delay.
+                // In most rounds, the other process starts first: its request is delayed.
                 try await Task.sleep(for: .milliseconds(60 * round))
                 let signedIn = try await world.lanyard(["login", url], browser)
                 #expect(signedIn.status == 0, "round \(round): \(signedIn)")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many processes that want the same token at once make the authority no more work than one.
+/// Many processes that request the same token concurrently cause the authority no more work than one.
 @Suite struct StampedeTests {
     private static let many = 64
     private static let path = "common/hello.git"
@@ -121,7 +121,7 @@ import Testing
 
     @Test func `where the one that signs in is killed, one of those that waited does`() async throws {
         try await World.with { world in
-            // A browser that opens nothing: the first waits for ever.
+            // A browser that opens nothing: the first process waits forever.
             let opened = world.folder + "/opened"
             let script = world.folder + "/bin/opens-nothing"
             try "#!/bin/sh\n: >'\(opened)'\n".write(toFile: script, atomically: true, encoding: .utf8)
@@ -162,7 +162,7 @@ import Testing
             status: 2, requests: 1),
     ]
 
-    /// All outages at once, each in a world of its own: most of what each takes is waiting.
+    /// Runs all outages concurrently, each in its own world, because most of the time is spent waiting.
     @Test func `of many processes that wait one finds out that there is no token`() async throws {
         try await withThrowingTaskGroup { group in
             for outage in Self.outages { group.addTask { try await Self.suffer(outage) } }
@@ -180,7 +180,7 @@ import Testing
             for ended in try await atOnce(world, count: 12) {
                 #expect(ended.status == outage.status && ended.output.isEmpty, "\(outage.name): \(ended)")
             }
-            // The plugin tries once more by itself if a server fails.
+            // The plugin itself retries once if a server fails.
             #expect(
                 try await world.sandbox.authorityRequests().renewals.count == outage.requests, "\(outage.name)")
             try await world.sandbox.clearFaults()

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tools that wait only so long, and an authority that never answers.
+/// Tools with a time limit, and an authority that never answers.
 @Suite struct TimeLimitTests {
-    /// How many seconds they wait.
+    /// The tools' time limits in seconds.
     private static let limits = ["bazel": 10, "nuget": 5, "az": 10]
 
     @Test func `an authority that hangs holds no tool up for too long, and meanwhile no secret shows`() async throws {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// All that is stored.
+    /// Returns all stored secrets.
     private static func secrets(_ world: World) async throws -> [String] {
         let exported = try await world.lanyard(["export"])
         let cache =
@@ -41,7 +41,7 @@ import Testing
         return (cache ?? [:]).values.flatMap(\.values).compactMap { $0["secret"] as? String }
     }
 
-    /// Command lines and environments of a world's processes.
+    /// Returns the command lines and environments of a world's processes.
     private static func processes(of world: World) -> String {
         RunningProcess.all.map(\.text).filter { $0.contains(world.folder) }.joined(separator: "\n")
     }

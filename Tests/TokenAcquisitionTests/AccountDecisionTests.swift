@@ -6,7 +6,7 @@ import TokenStore
 @testable import TokenAcquisition
 
 extension AccountSelection {
-    /// A selection among accounts that nothing else is stored of.
+    /// Returns a selection from accounts without any other stored records.
     static func of(
         _ accounts: [AccountRecord], at place: AuthorityPlace, history: [SelectedAccount] = [], isShared: Bool = false
     ) -> AccountSelection {
@@ -16,7 +16,7 @@ extension AccountSelection {
     }
 }
 
-/// Which account an authority's requests mean, and why.
+/// The account for an authority's requests, and the reason for its choice.
 @Suite struct AccountDecisionTests {
     private static let host = "login.example"
     private static let contoso = "11111111-2222-3333-4444-555555555555"
@@ -46,7 +46,7 @@ extension AccountSelection {
         try #require(SelectedAccount(account, authority: authority))
     }
 
-    /// An expired access token, which still tells who was there.
+    /// Returns an expired access token, which still shows which account was used.
     private static func token(
         _ account: AccountRecord, at realm: String, client: String = "c", asked: String? = nil
     ) -> CredentialRecord {
@@ -57,7 +57,7 @@ extension AccountSelection {
         return .accessToken(token)
     }
 
-    /// Who is meant, and why; nil if several could be.
+    /// Returns the account and the reason; nil if there are several candidates.
     private static func decide(
         _ accounts: [AccountRecord], _ tokens: [CredentialRecord] = [], at realm: String,
         _ history: [SelectedAccount] = []
@@ -95,7 +95,7 @@ extension AccountSelection {
         for history in [[], [try Self.choice(Self.frank)], [try Self.choice(Self.frank, "/northwind.example")]] {
             Self.expect(try Self.decide(all, at: realm, history), Self.alice, .atHome)
         }
-        // A personal account is at home in no tenant, even under an address of its domain.
+        // A personal account has no home tenant, even with an address in its domain.
         #expect(try Self.decide([Self.frank, Self.dave], at: realm) == nil)
         #expect(try Self.decide([Self.alice, Self.bob, Self.frank], at: realm) == nil)
     }
@@ -106,7 +106,7 @@ extension AccountSelection {
         Self.expect(try Self.decide(all, tokens, at: Self.contoso), Self.bob, .hasToken)
         let here = [try Self.choice(Self.alice, "/\(Self.contoso)")]
         Self.expect(try Self.decide(all, tokens, at: Self.contoso, here), Self.alice, .selectedHere)
-        // Even one that has never been there: it may be a guest.
+        // This includes an account that has never signed in there: it may be a guest.
         let guest = [try Self.choice(Self.frank, "/\(Self.contoso)")]
         Self.expect(try Self.decide(all, tokens, at: Self.contoso, guest), Self.frank, .selectedHere)
     }
@@ -120,10 +120,10 @@ extension AccountSelection {
         let frank = try Self.choice(Self.frank)
         Self.expect(try Self.decide(all, at: Self.contoso, [frank, here]), Self.alice, .selectedHere)
         Self.expect(try Self.decide(all, at: "common", [frank, here]), Self.frank, .selected)
-        // Once a guest has been there, a choice for all is one for that tenant too.
+        // Once a guest has signed in there, a choice for all applies to that tenant, too.
         let visit = [Self.token(Self.frank, at: Self.contoso, client: "other")]
         Self.expect(try Self.decide(all, visit, at: Self.contoso, [frank, here]), Self.frank, .selected)
-        // If nobody is known, it may be tried.
+        // If no account is known there, the chosen one may be tried.
         Self.expect(try Self.decide(all, at: "tailspin.example", [frank, here]), Self.frank, .selected)
         #expect(try Self.decide(all, at: "tailspin.example", [here]) == nil)
     }
@@ -140,11 +140,11 @@ extension AccountSelection {
         let all = [Self.alice, Self.frank]
         let visit = Self.token(Self.frank, at: Self.contoso, asked: "Contoso.example")
         Self.expect(try Self.decide(all, [visit], at: "contoso.example"), Self.frank, .hasToken)
-        // Another's token tells the tenant's id, so that a record of it tells who was there.
+        // Another account's token reveals the tenant's ID, so a record with it shows which account was used.
         let id = [Self.token(Self.bob, at: Self.contoso, asked: "sub.contoso.example")]
         let profile = Self.account("f", "frank@northwind.example", home: Self.northwind, realm: Self.contoso)
         Self.expect(try Self.decide([Self.dave, profile], id, at: "sub.contoso.example"), profile, .hasBeenHere)
-        // So does an account's record once a server refused the token.
+        // So does an account's record after a server rejected the token.
         var asked = profile
         asked.requestedRealm = "sub.contoso.example"
         Self.expect(try Self.decide([Self.dave, asked], at: "sub.contoso.example"), asked, .hasBeenHere)

@@ -7,7 +7,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// What a plugin tells of an account, and what of it is kept.
+/// A plugin's information about an account, and the part that is stored.
 @Suite struct AccountOfResultTests {
     private static func made(
         _ account: PluginAccount, idToken: String? = "i", at policy: String? = nil, known: [AccountRecord] = []

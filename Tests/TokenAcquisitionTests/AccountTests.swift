@@ -8,7 +8,7 @@ import Vectors
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Which account is meant, and what a sign-out takes.
+/// Which account is selected, and what a sign-out removes.
 @Suite struct AccountTests {
     private static let host = "login.microsoftonline.com"
     private static let tenant = "11111111-2222-3333-4444-555555555555"
@@ -29,7 +29,7 @@ import Vectors
         sharedRealm: SharedRealm(name: "common"), policy: nil)
     private let alice = account("a.\(tenant)", "alice@contoso.example")
     private let bob = account("b.\(tenant)", "bob@contoso.example")
-    /// The same address as Alice's at work.
+    /// The same address as Alice's work account.
     private let personal = account("p.personal", "alice@contoso.example")
 
     @Test func `the account that was chosen last is meant, under any host of its environment`() throws {
@@ -93,7 +93,7 @@ import Vectors
         for (name, known) in [("ben", [ann]), ("ben@contoso.example", [ann, ben]), ("ben", [])] {
             #expect(throws: AcquisitionError.noSuchAccount(name, known: known)) { try decision(name, among: known) }
         }
-        // The rule's or the request's account counts before.
+        // The account in the rule or the request takes precedence.
         let known = AccountSelection.of([ann, ben], at: Self.place)
         #expect(try known.decision(named: "ben", hint: "cleo", hintIsAccount: true)?.account == ben)
     }
@@ -116,7 +116,7 @@ import Vectors
         #expect(request.expectedAccount == "ben" && request.admits(nameless) && !request.admits(ann))
         request.account = "ben"
         #expect(!request.admits(nameless))
-        // Where a user name may be anything, it says nothing about who signs in.
+        // If a user name may be anything, it doesn't say who signs in.
         request.account = nil
         request.userHintIsAccount = false
         #expect(request.expectedAccount == nil && request.admits(ann))

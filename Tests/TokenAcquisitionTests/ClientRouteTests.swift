@@ -8,7 +8,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Where a sign-in goes if its client is one that a manifest names.
+/// The authority of a sign-in whose client a manifest names.
 @Suite struct ClientRouteTests {
     private struct Route: CustomTestStringConvertible, Sendable {
         var client = "own"

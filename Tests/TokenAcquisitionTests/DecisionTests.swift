@@ -5,12 +5,12 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// What will be done with what is stored for an account.
+/// The next step, given an account's stored tokens.
 @Suite struct DecisionTests {
     struct Case: Sendable, CustomTestStringConvertible {
-        /// Seconds that the access token lives; nil if there is none.
+        /// Seconds until the access token expires; nil if there is none.
         var lives: Int?
-        /// Seconds until the authority wants it renewed.
+        /// Seconds until the authority wants it renewed; nil if it didn't say.
         var renewsIn: Int?
         var refreshToken = false
         var prompt: String?

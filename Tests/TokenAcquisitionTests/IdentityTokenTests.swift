@@ -9,20 +9,20 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// When an identity's token is got anew, and what is given if that fails.
+/// When a new token is requested for an identity, and what is returned if that fails.
 @Suite struct IdentityTokenTests {
     private static let start = 1_800_000_000
     private static let lifetime = 7200
     private static let refreshIn = 3600
 
-    /// An authority of one kind of identity, on a clock of its own.
+    /// An authority for one kind of identity, with its own clock.
     private struct Bench {
         let folder: String
         let clock = Clock()
         let store = MemoryStore()
         let isMachine: Bool
 
-        /// Each token's number is that of the request for it; a file of this name has all fail.
+        /// The name of a file that makes all requests fail; otherwise, each token's number is that of its request.
         var outage: String { folder + "/outage" }
         private var log: String { folder + "/log" }
         var requests: Int {
@@ -55,7 +55,7 @@ import TokenStore
             return manifest
         }
 
-        /// The last request that came to the plugin.
+        /// The last request to the plugin.
         var lastRequest: String { (try? String(contentsOfFile: folder + "/request", encoding: .utf8)) ?? "" }
 
         private var request: TokenRequest {
@@ -69,7 +69,7 @@ import TokenStore
             return request
         }
 
-        /// The token that is given at a moment, counted from the first one.
+        /// Returns the token at a time relative to the first one.
         func token(after seconds: Int, claims: String? = nil) async throws -> String {
             clock.set(start + seconds)
             var request = request
@@ -82,7 +82,7 @@ import TokenStore
             return try await acquirer.token(for: request) { nil }.accessToken.reveal()
         }
 
-        /// Expects a token to be given at a moment.
+        /// Expects a token at a time.
         func expect(_ expected: String, after seconds: Int, claims: String? = nil) async throws {
             let given = try await token(after: seconds, claims: claims)
             #expect(given == expected)
@@ -151,7 +151,7 @@ private final class Clock: Sendable {
     var now: @Sendable () -> Int { { self.time.withLock { $0 } } }
 }
 
-/// A keyring in memory, of access tokens only.
+/// An in-memory keyring for access tokens only.
 private final class MemoryStore: RecordStore {
     private let tokens = Mutex<[AccessTokenRecord]>([])
 

@@ -7,7 +7,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// What a plugin is told of an issuer that its manifest knows.
+/// What a plugin receives about an issuer that its manifest knows.
 @Suite struct IssuerRouteTests {
     private static var manifest: PluginManifest {
         var manifest = PluginManifest(name: "p")

@@ -8,7 +8,7 @@ import Vectors
 @testable import Rules
 @testable import TokenAcquisition
 
-/// The cases of `machine.json` that say under which key the tokens of machines and applications are kept.
+/// The cases in `machine.json` about the cache keys of machines' and applications' tokens.
 @Suite struct MachineVectorsTests {
     private static func vector(_ name: String) throws -> VectorCase {
         try #require(MachineVectors.followed.first { $0.id == "cache/\(name)" })

@@ -1,6 +1,6 @@
 import TokenStore
 
-/// Keeps nothing.
+/// A store that stores nothing.
 struct NoRecordStore: RecordStore {
     var mayPrompt: Bool { false }
     func problem() -> StoreError? { nil }

@@ -6,7 +6,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// What processes remember of failures, at the edges.
+/// The limits of what processes remember about failures.
 @Suite struct RecentFailuresTests {
     private static let place = AuthorityPlace(
         environment: "login.example", aliases: ["login.example"], realm: "common", policy: nil)
@@ -33,7 +33,7 @@ import TokenStore
         return error
     }
 
-    /// Runs the body with a runtime directory of its own.
+    /// Runs the body with a separate runtime directory.
     private static func with(_ body: (RecentFailures, _ runtime: String) throws -> Void) throws {
         let runtime = FileManager.default.temporaryDirectory.appendingPathComponent("recentFailures-\(UUID())").path
         try FileManager.default.createDirectory(

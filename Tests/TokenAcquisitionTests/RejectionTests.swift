@@ -7,7 +7,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// What is noted of refused tokens, and for how long it counts.
+/// The records of rejected tokens, and for how long they count.
 @Suite struct RejectionTests {
     private static let now = 1_800_000_000
     private static let account = AccountRecord(
@@ -24,7 +24,7 @@ import TokenStore
         return request
     }
 
-    /// An access token that was renewed so many seconds ago, and the refresh token it was renewed by.
+    /// Returns an access token that was renewed this many seconds ago, and the refresh token that renewed it.
     private static func records(renewed age: Int, _ other: [String: JSONValue] = [:]) -> StoredRecords {
         var token = AccessTokenRecord(
             homeAccountID: "uid.utid", environment: "login.example", clientID: "cid", realm: "utid",
@@ -39,7 +39,7 @@ import TokenStore
         return records
     }
 
-    /// What the authority gives for the next request.
+    /// The authority's result for the next request.
     private static var result: PluginResult {
         var result = PluginResult(
             accessToken: Secret("at2"), expiresIn: 90_000, scopes: ["api://git/.default"],
@@ -49,7 +49,7 @@ import TokenStore
         return result
     }
 
-    /// The records once their token was refused at a path.
+    /// Returns the records after their token was rejected at a path.
     private static func refused(_ records: StoredRecords, at path: String?, claims: String? = nil) -> StoredRecords {
         var request = request(path)
         request.claims = claims
@@ -81,7 +81,7 @@ import TokenStore
         #expect(Self.look(records, "a", after: 49).redeemable.isEmpty)
         #expect(Self.look(records, "a", after: 50).redeemable.count == 1)
         #expect(Self.look(records, "a", after: 50).freshToken == nil)
-        // A clock that was set back must not make it last longer.
+        // Setting the clock back must not prolong it.
         #expect(Self.look(records, "a", after: -100).redeemable.count == 1)
         #expect(Self.look(records, "a", after: 86_400).freshToken != nil)
     }
@@ -102,7 +102,7 @@ import TokenStore
         #expect(Self.look(records, "a").redeemable.count == 1)
         #expect(Self.look(records, "b").missedClaims == nil)
         #expect(Self.look(records, "b").freshToken != nil)
-        // Renewed for another path, it still lacks them.
+        // After a renewal for another path, it still lacks the claims.
         records.accessTokens[0].secret = Secret("another")
         #expect(Self.look(records, "a").freshToken == nil)
         records.accessTokens[0].other[Rejection.renewedMember] = .string(Rejection.renewedWithClaims)
@@ -120,7 +120,7 @@ import TokenStore
         settle("b")
         #expect(standing().map(\.renewed) == [Self.now - 10])
         settle("a")
-        // The refused token is stored until the new one is.
+        // The rejected token remains stored until the new one is.
         let left = RejectedToken(token: Secret("at").reveal().shortDigest, on: Self.now)
         #expect(standing() == [left])
         #expect(standing(after: RejectedToken.lifetime).isEmpty)

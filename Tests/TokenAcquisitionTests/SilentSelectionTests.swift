@@ -80,7 +80,7 @@ import Vectors
         #expect(selection(.byAnother).dueOn(token).map { $0 <= Self.now } == isDue)
         #expect((selection(.ahead).freshToken == nil) == isDue)
         #expect(selection(.whenDue).dueOn(token) == nil && selection(.whenDue).shouldRenew(token) == (refresh != nil))
-        // A renewal that ends the token before waits for its end, whoever would do it.
+        // A renewal that revokes the previous token waits until that has expired, in whichever process it would run.
         for timing in [RenewalTiming.byAnother, .ahead] {
             let late = selection(timing, late: true)
             #expect(late.freshToken != nil && late.dueOn(token) == nil)
@@ -164,7 +164,7 @@ import Vectors
         }
     }
 
-    /// Those that say whether a stored token serves; the others are the plugin's and run there.
+    /// The cases about whether a stored token can be used; the others are the plugin's and run there.
     static let scopeCases = Vectors.followed("scope-match").filter { $0.expect["cache_hit"] != nil }
 
     @Test func `there are cases`() {
@@ -220,7 +220,7 @@ import Vectors
         if example.expect["source"] == .string("cache") { #expect(selection.freshToken != nil) }
     }
 
-    /// A record of a vector's cache, whose times are offsets from now.
+    /// Returns a record of a vector's cache, whose times are relative to now.
     private static func record(_ entry: JSONValue) -> CredentialRecord? {
         guard var members = entry.members, let section = members["section"]?.text else { return nil }
         for name in ["expires_on", "cached_at", "refresh_on"] {
@@ -256,7 +256,7 @@ import Vectors
         #expect(place.owns(token, of: Self.account))
         token.environment = "login.evil.example"
         #expect(!place.owns(token, of: Self.account))
-        // If nobody told the home, what was asked for decides.
+        // Without a known home tenant, the requested one decides.
         var homeless = Self.account
         homeless.homeRealms = []
         token.environment = "login.windows.net"

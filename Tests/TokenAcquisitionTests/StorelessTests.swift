@@ -9,7 +9,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Getting tokens where nothing can be kept.
+/// Getting tokens without any storage.
 @Suite struct StorelessTests {
     /// Types the code of Acme's fob.
     private struct FobOwner: PersonInterface {

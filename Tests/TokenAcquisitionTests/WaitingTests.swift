@@ -6,7 +6,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// How long a process waits for another of the user's.
+/// How long a process waits for another one of the same user.
 @Suite struct WaitingTests {
     private static func acquirer(_ timeout: Int, _ locks: SingleFlight) -> TokenAcquirer {
         var configuration = Configuration()
@@ -39,7 +39,7 @@ import TokenStore
             #expect(ContinuousClock.now - start >= .milliseconds(300))
         }
         #expect(try await asked.exclusively("k") { 1 } == 1)
-        // What can be done without the lock goes on.
+        // Work that doesn't need the lock continues.
         try await locks.withLock(key: "k", deadline: 1) {
             let result = try await asked.exclusively("k", insists: false) { 1 }
             #expect(result == 1)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import TokenStore
 
-/// A directory of answers of one test, under a key of its own.
+/// A directory with one test's answers, with a separate key.
 private final class Place {
     let scratch: ScratchDirectory
     let answers: AnswerCache
     private let key: String
 
-    /// Seconds since 1970 in all tests.
+    /// The time in all tests, in seconds since 1970.
     static let now = 1_800_000_000
     static let text = Array("password=s3cret\n".utf8)
 
@@ -21,10 +21,10 @@ private final class Place {
         answers = Place.answers(scratch, key)
     }
 
-    // The kernel grants a user few keys.
+    // The kernel limits the number of a user's keys.
     deinit { AnswerEncryptionKey.revoke(key) }
 
-    /// The answers that other variables lead to.
+    /// Returns the answer cache for other variables.
     func answers(_ variables: [String: String]) -> AnswerCache { Place.answers(scratch, key, variables) }
 
     private static func answers(
@@ -40,7 +40,7 @@ private final class Place {
     var file: String { folder + "/" + name.file }
     var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
 
-    /// Keeps an answer; false if this machine has no kernel keyring for its users.
+    /// Stores an answer; returns false if this machine has no kernel keyring for its users.
     func keep(until: Int = now + 1000, now: Int = now) -> Bool {
         guard let key = answers.key() else { return false }
         answers.keep(Self.text, as: name, now: now, until: until, key: key)
@@ -112,7 +112,7 @@ private final class Place {
             #expect(name() == name())
             _ = try scratch.write("three", to: "config.toml")
             names.append(name())
-            // The same length and the old time, as a careful copy leaves them: another inode, another time of change.
+            // The same length and the old time, as after a careful copy: the inode and the change time differ.
             var status = stat()
             stat(path, &status)
             _ = try scratch.write("seven", to: "new")
@@ -227,7 +227,7 @@ private final class Place {
             let copy = FileManager.default.contents(atPath: place.file)
             place.answers.changing {
                 #expect(place.given() == nil)
-                // An answer that another process finds meanwhile may be of before.
+                // An answer that another process stores in the meantime may be outdated.
                 _ = place.keep()
             }
             #expect(place.given() == nil && place.files.isEmpty)

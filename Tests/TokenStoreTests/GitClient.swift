@@ -1,6 +1,6 @@
 import TestSupport
 
-/// git, with the probe as its only helper, and a stub in the person's place that says `askpass-…`.
+/// git with the probe as its only helper, and a stub for the user that answers `askpass-…`.
 struct GitClient {
     private let keyring: KeyringFixture
     private let askpass: String
@@ -19,19 +19,19 @@ struct GitClient {
         }
     }
 
-    /// Tells git that a credential works: the helper stores it.
+    /// Tells git that a credential works, so that the helper stores it.
     func approve(_ lines: String...) async throws {
         let result = try await credential("approve", lines)
         try result.expectSilence()
     }
 
-    /// Tells git that a credential does not work: the helper erases it.
+    /// Tells git that a credential doesn't work, so that the helper erases it.
     func reject(_ lines: String...) async throws {
         let result = try await credential("reject", lines)
         try result.expectSilence()
     }
 
-    /// Asks git for a credential, and gives `user:password` as it found them.
+    /// Asks git for a credential, and returns `user:password`.
     func fill(_ lines: String...) async throws -> String {
         let result = try await credential("fill", lines)
         try result.expectSuccess()

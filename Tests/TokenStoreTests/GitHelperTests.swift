@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What git expects of a helper that stores, asked through git itself.
+/// git's expectations of a storing helper, tested through git itself.
 @Suite struct GitHelperTests {
     @Test func `what is not stored is asked for`() async throws {
         try await GitClient.with { git in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenStore
 
-/// What plugins have lanyard remember.
+/// The memos that lanyard stores for plugins.
 @Suite struct KeptMemosTests {
     private static func with(_ body: (KeptMemos, String) throws -> Void) async throws {
         try await ScratchDirectory.with { scratch in

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the store says of keyrings in every state they can be in, and how long it takes to say so.
+/// The store's results for keyrings in every possible state, and how long they take.
 @Suite struct KeyringStateTests {
     struct Case: CustomTestStringConvertible {
         let keyring: KeyringFixture.State
@@ -11,7 +11,7 @@ import Testing
         var testDescription: String { keyring.rawValue }
     }
 
-    /// Longer than the store waits for anything, however busy the machine is; libsecret by itself would wait for 25 seconds.
+    /// Longer than any wait of the store, however busy the machine is; libsecret by itself would wait for 25 seconds.
     static let longest = Duration.seconds(20)
 
     static let cases = [

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What git of later releases sends to a helper, and what no git helper was careful about.
+/// Input of newer git versions to a helper, and cases that no git helper handled carefully.
 @Suite struct PasswordStoreTests {
     private static let host = "protocol=https\nhost=git.example.com\n"
     private static let authtype = "capability[]=authtype\n"
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `what is below a host counts if there is no choice`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
-            // It is of the protocol that has this place.
+            // It belongs to the protocol with this path.
             try await store(keyring, "path=.well-known/terraform.json", "username=u", "password=t")
             #expect(try await get(keyring, "reach=below") == "")
             try await store(keyring, "path=a", "username=u", "password=a")

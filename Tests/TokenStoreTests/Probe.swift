@@ -4,7 +4,7 @@ import TestSupport
 import TokenStore
 
 extension KeyringFixture {
-    /// Runs one operation of the store in a process that sees this keyring.
+    /// Runs one operation of the store in a process with this keyring.
     func probe(
         _ operation: String, _ options: [String: String] = [:], environment: [String: String] = [:],
         input: String = ""
@@ -13,13 +13,13 @@ extension KeyringFixture {
         return try await run(Self.probePath, arguments + [operation], environment: environment, input: input)
     }
 
-    /// Stores records, and gives what the process said.
+    /// Stores records, and returns the process's output.
     @discardableResult
     func save(_ records: [CredentialRecord], _ options: [String: String] = [:]) async throws -> Ended {
         try await probe("save", options, input: String(decoding: UnifiedCache(records).json(), as: UTF8.self))
     }
 
-    /// Reads the records that match.
+    /// Returns the matching records.
     func records(_ options: [String: String] = [:]) async throws -> [CredentialRecord] {
         let result = try await probe("records", options)
         let document = result.output.split(separator: "\n").first.map { Array($0.utf8) } ?? []
@@ -27,19 +27,19 @@ extension KeyringFixture {
         return cache.records
     }
 
-    /// The probe, which is built beside the tests.
+    /// The path of the probe, which is built along with the tests.
     static var probePath: String {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return tests.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/StoreProbe"
     }
 }
 
-/// What a probe said instead of an answer.
+/// A probe's output in place of an answer.
 struct ProbeFailure: Error {
     let output: String
 }
 
-/// Records of one account for tests.
+/// An account's records for tests.
 enum Sample {
     static let home = "uid.utid"
     static let environment = "login.microsoftonline.com"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TokenStore
 
-/// What the store makes of providers, and of a libsecret, that aren't as they should be.
+/// The store with faulty providers, and with a faulty libsecret.
 @Suite struct ProviderTests {
     @Test func `a provider that took the place of another opens a session of its own`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
@@ -32,7 +32,7 @@ import TokenStore
         }
     }
 
-    /// If a search finds nothing, the provider has to say whether the keyring is locked.
+    /// If a search finds nothing, the provider must say whether the keyring is locked.
     @Test(arguments: [
         ("OpenSession", "test"), ("SearchItems", "test"), ("GetSecrets", "test"), ("ReadAlias", "empty"),
         ("Get", "empty"),
@@ -88,10 +88,10 @@ import TokenStore
         }
     }
 
-    /// A Secret Service with one item, whose secret is the first argument; the method that the second names answers with
-    /// texts in the place of objects' paths, and those for items take as many seconds as the third says.
+    /// A Secret Service with one item, whose secret is the first argument.
     ///
-    /// No real one at hand knows nothing but `plain`, or gets a type wrong.
+    /// The method named by the second argument returns strings in place of object paths, and methods for items take as
+    /// many seconds as the third says. No available provider supports only `plain`, or returns a wrong type.
     private static let plainProvider = """
         import sys
         import time

@@ -181,7 +181,7 @@ import Testing
             async let reading = keyring.probe("records", ["deadline": "20"])
             try await Task.sleep(for: .milliseconds(300))
             try await keyring.endProvider()
-            // The new provider has not been unlocked: that it says so is the answer to the second call.
+            // The new provider hasn't been unlocked: the answer to the second call says so.
             let output = try await reading.output
             #expect(output.hasPrefix("error: locked"), "\(output)")
         }
@@ -218,7 +218,7 @@ import Testing
     }
 }
 
-/// Records in one order, whatever the order they were found in.
+/// Returns the records in a fixed order.
 private func sorted(_ records: [CredentialRecord]) -> [[UInt8]] {
     records.map(\.json).sorted { $0.lexicographicallyPrecedes($1) }
 }

@@ -5,13 +5,13 @@ import Testing
 
 @testable import TokenStore
 
-/// The accounts that the person chose, in their file.
+/// The file of the accounts that the user selected.
 @Suite struct SelectionFileTests {
     private static func account(_ name: String) throws -> SelectedAccount {
         try #require(SelectedAccount(homeAccountID: "\(name).utid", environment: "login.microsoftonline.com"))
     }
 
-    /// A selection in a home of its own.
+    /// Runs the body with a selection in a separate home.
     private static func withFile(
         _ body: (_ file: SelectionFile, _ folder: String) async throws -> Void
     ) async throws {
@@ -110,7 +110,7 @@ import Testing
                 symlink(kept, file.path)
             case "open to others": chmod(file.path, 0o622)
             case "somebody else's":
-                // Only root can give a file away; to anybody else the folder itself is somebody else's elsewhere.
+                // Only root can change a file's owner.
                 guard geteuid() == 0 else { return }
                 chown(file.path, 65534, 65534)
             case "too long":

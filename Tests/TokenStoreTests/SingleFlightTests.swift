@@ -176,7 +176,7 @@ import Testing
     }
 }
 
-/// Counts how many are in the same place at once.
+/// Counts the concurrent visitors of one place.
 private actor Counter {
     private var current = 0
     private(set) var mostAtOnce = 0

@@ -5,81 +5,84 @@ public import JSON
 public struct VectorCase: Sendable, CustomStringConvertible {
     /// `category/name`.
     public let id: String
-    /// What it is about.
+    /// The category.
     public let category: String
-    /// What goes in.
+    /// The input.
     public let input: [String: JSONValue]
-    /// What is to come out.
+    /// The expected output.
     public let expect: [String: JSONValue]
 
-    /// The case's id, by which a test names it.
+    /// The ID, which names the case in tests.
     public var description: String { id }
 
-    /// A text that goes in.
+    /// Returns an input text.
     public func text(_ key: String) -> String? { input[key]?.string }
-    /// A text that is to come out.
+    /// Returns an expected text.
     public func expected(_ key: String) -> String? { expect[key]?.string }
-    /// Texts that go in; none if there is no list.
+    /// Returns input texts; empty if there is no list.
     public func texts(_ key: String) -> [String] { input[key]?.elements.compactMap(\.string) ?? [] }
-    /// Texts that are to come out; none if there is no list.
+    /// Returns expected texts; empty if there is no list.
     public func expectedTexts(_ key: String) -> [String] { expect[key]?.elements.compactMap(\.string) ?? [] }
 }
 
-/// The cases of `oauth.json` that lanyard follows, but for those that no test here runs.
+/// The cases in `oauth.json` that lanyard follows, except for those that no test here runs.
 public enum OAuthVectors {
-    /// Every one of them.
+    /// All of these cases.
     public static let followed: [VectorCase] = {
         let cases = VectorFile.text("Tests/Vectors/oauth.json").flatMap { JSONValue(bytes: $0.utf8) }
         return cases?.elements.compactMap(VectorFile.followed) ?? []
     }()
 
-    /// The ids, or `category/*`, of those that no test here runs: the table of `README.md` beside this file, which says why.
+    /// The IDs, or `category/*`, of the cases that no test here runs, from the table in `README.md` in the same folder,
+    /// which says why.
     public static let leftOut: Set<String> = VectorFile.namesInTable(of: "oauth.json")
 
-    /// The cases of a category, less those left out.
+    /// Returns the cases of a category, except for those left out.
     public static func followed(_ category: String) -> [VectorCase] {
         followed.filter { $0.category == category && !leftOut.contains($0.id) }
     }
 }
 
-/// The cases of `broker.json` that lanyard follows, but for those that no test here runs.
+/// The cases in `broker.json` that lanyard follows, except for those that no test here runs.
 public enum BrokerVectors {
-    /// Every one of them.
+    /// All of these cases.
     public static let followed: [VectorCase] = {
         let cases = VectorFile.text("Tests/Vectors/broker.json").flatMap { JSONValue(bytes: $0.utf8) }
         return cases?.elements.compactMap(VectorFile.followed) ?? []
     }()
 
-    /// The ids, or `category/*`, of those that no test here runs: the table of `README.md` beside this file, which says why.
+    /// The IDs, or `category/*`, of the cases that no test here runs, from the table in `README.md` in the same folder,
+    /// which says why.
     public static let leftOut: Set<String> = VectorFile.namesInTable(of: "broker.json")
 
-    /// The cases of a category, less those left out.
+    /// Returns the cases of a category, except for those left out.
     public static func followed(_ category: String) -> [VectorCase] {
         followed.filter { $0.category == category && !leftOut.contains($0.id) }
     }
 }
 
-/// The cases of `machine.json` that lanyard follows.
+/// The cases in `machine.json` that lanyard follows.
 public enum MachineVectors {
-    /// Every one of them.
+    /// All of these cases.
     public static let followed: [VectorCase] = {
         let cases = VectorFile.text("Tests/Vectors/machine.json").flatMap { JSONValue(bytes: $0.utf8) }
         return cases?.elements.compactMap(VectorFile.followed) ?? []
     }()
 
-    /// The ids, or `category/*`, of those that no test runs: the table of `README.md` beside this file, which says why.
+    /// The IDs, or `category/*`, of the cases that no test runs, from the table in `README.md` in the same folder,
+    /// which says why.
     public static let leftOut: Set<String> = VectorFile.namesInTable(of: "machine.json")
 }
 
-/// The cases of `msal.json` that lanyard follows.
+/// The cases in `msal.json` that lanyard follows.
 public enum Vectors {
-    /// Every one of them.
+    /// All of these cases.
     public static let followed: [VectorCase] = {
         let file = VectorFile.text("Tests/Vectors/msal.json").flatMap { JSONValue(bytes: $0.utf8) }
         return file?["cases"]?.elements.compactMap(VectorFile.followed) ?? []
     }()
 
-    /// The ids of those that no test here runs: the table of `docs/msal-parity.md`, which says why.
+    /// The IDs of the cases that no test here runs, from the table in `docs/msal-parity.md`, which says why.
     public static let leftOut: Set<String> = {
         let page = VectorFile.text("docs/msal-parity.md") ?? ""
         guard let heading = page.range(of: "## Vectors left out\n") else { return [] }
@@ -91,7 +94,7 @@ public enum Vectors {
             })
     }()
 
-    /// The cases of a category, less those left out.
+    /// Returns the cases of a category, except for those left out.
     public static func followed(_ category: String) -> [VectorCase] {
         followed.filter { $0.category == category && !leftOut.contains($0.id) }
     }
@@ -106,7 +109,7 @@ private enum VectorFile {
             expect: entry["expect"]?.members ?? [:])
     }
 
-    /// What the first column names of the table in `README.md` that follows a paragraph about a file.
+    /// Returns the names in the first column of the table in `README.md` after a paragraph about a file.
     static func namesInTable(of file: String) -> Set<String> {
         var names: Set<String> = []
         var current = ""

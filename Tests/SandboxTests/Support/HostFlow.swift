@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A sign-in at one of the sandbox's own hosts, as a client makes it.
+/// A client's sign-in at one of the sandbox's own hosts.
 struct HostFlow: Sendable {
     static let scope = "openid profile email offline_access read_repository write_repository"
 
@@ -13,7 +13,7 @@ struct HostFlow: Sendable {
     var clientID: String?
     var parameters: [String: String] = [:]
     var browser: [String] = []
-    /// What comes after the loopback address in the redirect URI.
+    /// The path of the redirect URI, after the loopback address.
     var path = "/"
 
     var host: SandboxDescription.Host {
@@ -42,7 +42,7 @@ struct HostFlow: Sendable {
         }
     }
 
-    /// The form that exchanges a code, with whatever a test wants to be different; an empty value is left out.
+    /// Sends the form that redeems a code, with the test's changes; empty values are omitted.
     func redeem(
         _ redirect: SignInFlow.Redirect, changing changes: [String: String] = [:], headers: [String: String] = [:]
     ) async throws -> RunningSandbox.Answer {
@@ -57,21 +57,21 @@ struct HostFlow: Sendable {
             tokenEndpoint, form.filter { !$0.value.isEmpty }, headers: json.merging(headers) { $1 })
     }
 
-    /// Signs in and exchanges the code.
+    /// Signs in and redeems the code.
     func tokens() async throws -> RunningSandbox.Answer {
         let redirect = try await run()
         try #require(redirect.fields["code"] != nil, "\(redirect.browser.error) \(redirect.fields)")
         return try await redeem(redirect)
     }
 
-    /// Renews by a refresh token; the answer is JSON.
+    /// Redeems a refresh token; the answer is JSON.
     func renew(_ refreshToken: String, _ further: [String: String] = [:]) async throws -> RunningSandbox.Answer {
         let form = ["grant_type": "refresh_token", "client_id": client, "refresh_token": refreshToken]
         let json = isForge ? ["Accept": "application/json"] : [:]
         return try await sandbox.post(tokenEndpoint, form.merging(further) { $1 }, headers: json)
     }
 
-    /// Asks for a device code; the answer is JSON.
+    /// Requests a device code; the answer is JSON.
     func deviceCode() async throws -> RunningSandbox.Answer {
         try await sandbox.post(
             deviceEndpoint, ["client_id": client, "scope": isForge ? "repo" : Self.scope],
@@ -88,7 +88,7 @@ struct HostFlow: Sendable {
             ], headers: ["Accept": "application/json"])
     }
 
-    /// The status that a repository answers this `Authorization` with.
+    /// Returns a repository's status for this `Authorization`.
     func status(_ authorization: String, owner: String = "contoso", service: String = "git-upload-pack") async throws
         -> Int
     {
@@ -98,7 +98,7 @@ struct HostFlow: Sendable {
     }
 }
 
-/// The content of an `Authorization` header.
+/// Returns the contents of an `Authorization` header.
 func basic(_ name: String, _ password: String) -> String {
     "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
 }

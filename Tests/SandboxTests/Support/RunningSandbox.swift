@@ -8,7 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A sandbox that is there for the length of one test: the built program, over real HTTPS.
+/// A sandbox for one test: the built program, over real HTTPS.
 struct RunningSandbox: Sendable {
     struct Answer: Sendable {
         var status: Int
@@ -49,7 +49,7 @@ struct RunningSandbox: Sendable {
         return try await send(url, method: method, headers: type.merging(headers) { $1 }, body: json)
     }
 
-    /// Uses the tests' door.
+    /// Calls the control API.
     @discardableResult
     func control(_ method: String, _ path: String, _ body: String? = nil) async throws -> Answer {
         try await send(
@@ -70,7 +70,7 @@ struct RunningSandbox: Sendable {
     }
 }
 
-/// Starts a sandbox, lends it to a test and ends it.
+/// Runs a test with a sandbox.
 func withSandbox(
     users: String? = nil, _ test: @escaping @Sendable (RunningSandbox) async throws -> Void
 ) async throws {
@@ -100,9 +100,9 @@ private func use(
     try await http.shutdown()
 }
 
-/// The programs under test and beside it.
+/// The tested programs, and git.
 enum Program {
-    /// The built `lanyard-sandbox`, which lies beside the test bundle.
+    /// The path of the built `lanyard-sandbox`, next to the test bundle.
     static let path: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex) + "/lanyard-sandbox"
@@ -114,13 +114,13 @@ enum Program {
         var error: String
     }
 
-    /// Runs `lanyard-sandbox` as somebody would who uses this sandbox.
+    /// Runs `lanyard-sandbox` as a user of this sandbox would.
     static func sandbox(_ arguments: [String], in sandbox: RunningSandbox? = nil) async throws -> Outcome {
         try await run(
             .path(FilePath(path)), arguments, environment: ["LANYARD_SANDBOX_DIR": sandbox?.directory])
     }
 
-    /// Serves a sandbox by a process of its own, which SIGTERM ends; gives how it ended.
+    /// Runs a sandbox in a separate process, which SIGTERM ends; returns its termination status.
     static func serve(in directory: String, _ body: (String) async throws -> Void) async throws -> TerminationStatus {
         try await Subprocess.run(
             .path(FilePath(path)), arguments: ["serve", "--directory", directory], input: .none, output: .discarded,
@@ -146,7 +146,7 @@ enum Program {
             succeeded: result.terminationStatus.isSuccess, output: result.standardOutput, error: result.standardError)
     }
 
-    /// git with nothing of this computer's configuration.
+    /// Runs git without this computer's configuration.
     static func git(_ arguments: [String], sandbox: RunningSandbox, token: String? = nil) async throws -> Outcome {
         var options = ["-c", "http.sslCAInfo=\(sandbox.description.caFile)", "-c", "credential.helper="]
         if let token { options += ["-c", "http.extraHeader=Authorization: \(token)"] }

@@ -8,7 +8,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-/// A browser sign-in as a client makes it, with the scripted browser in the person's place.
+/// A client's sign-in in the browser, with the scripted browser as the user.
 struct SignInFlow: Sendable {
     static let verifier = String(repeating: "v", count: 43)
     static let git = "api://sandbox-git/.default openid profile offline_access"
@@ -29,7 +29,7 @@ struct SignInFlow: Sendable {
         var browser: Program.Outcome
     }
 
-    /// The query of the request, before anything a test changes.
+    /// Returns the URL of the request, before the test's changes.
     func url(redirectURI: String) -> String {
         var query = [
             "client_id": clientID ?? sandbox.clientID, "response_type": "code",
@@ -47,7 +47,7 @@ struct SignInFlow: Sendable {
             .replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Signs in and returns what came to the loopback address.
+    /// Signs in and returns the request that arrived at the loopback address.
     func run() async throws -> Redirect {
         try await Self.redirect(in: sandbox, browser: ["--as", user] + browser) { port in
             let redirectURI = "http://localhost:\(port)"
@@ -55,7 +55,7 @@ struct SignInFlow: Sendable {
         }
     }
 
-    /// Has the scripted browser open the page that is right for a loopback port, and returns what came to that port.
+    /// Opens a page for a loopback port in the scripted browser, and returns the request that arrived at that port.
     static func redirect(
         in sandbox: RunningSandbox, browser: [String], _ page: (Int) -> (redirectURI: String, url: String)
     ) async throws -> Redirect {
@@ -84,7 +84,7 @@ struct SignInFlow: Sendable {
         }
     }
 
-    /// Exchanges a code, with whatever a test wants to be different.
+    /// Redeems a code, with the test's changes.
     func redeem(
         _ redirect: Redirect, changing changes: [String: String] = [:]
     ) async throws -> RunningSandbox.Answer {
@@ -97,7 +97,7 @@ struct SignInFlow: Sendable {
         return try await sandbox.post("\(sandbox.authority)\(realm)/oauth2/v2.0/token", form)
     }
 
-    /// Signs in and exchanges the code.
+    /// Signs in and redeems the code.
     func tokens() async throws -> RunningSandbox.Answer {
         let redirect = try await run()
         try #require(redirect.fields["code"] != nil, "\(redirect.browser.error) \(redirect.fields)")
@@ -105,7 +105,7 @@ struct SignInFlow: Sendable {
     }
 }
 
-/// The fields of a query or a form body.
+/// Returns the fields of a query or form body.
 func fields(of text: String) -> [String: String] {
     var fields: [String: String] = [:]
     for pair in text.split(separator: "&") {
@@ -123,7 +123,7 @@ func parse(_ text: String) -> [String: Any] {
     (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
 }
 
-/// The claims of a token, unverified.
+/// Returns the unverified claims of a token.
 func claims(of token: String) -> [String: Any] {
     let parts = token.split(separator: ".")
     guard parts.count > 1 else { return [:] }
