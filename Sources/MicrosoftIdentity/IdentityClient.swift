@@ -131,9 +131,9 @@ package struct IdentityClient: Sendable {
         try await person.endSession(at: url)
     }
 
-    /// Returns parameters that identify the session: a hint for Entra; for B2C only an ID token would do, which
-    /// contains more than the browser needs to know.
+    /// Returns the parameters that identify the session: a hint for Entra, an ID token for B2C.
     ///
+    /// B2C accepts nothing else, although an ID token contains more than the browser needs to know.
     /// There is no `post_logout_redirect_uri`, because nothing here waits for it; the authority's page says that the
     /// session has ended.
     private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {

@@ -109,7 +109,7 @@ package struct IDToken: Sendable, Equatable {
         }
     }
 
-    /// Checks the rules that apply to every token.
+    /// Checks the additional rules of a strict expectation.
     private func checkForm(for audience: String) throws(OAuthError) {
         guard let algorithm, algorithm.lowercased() != "none" else { throw Self.wrong("is not signed") }
         guard audiences.count == 1 || authorizedParty == audience else {
