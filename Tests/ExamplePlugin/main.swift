@@ -3,7 +3,7 @@ import PluginKit
 import PluginWire
 import Secrets
 
-/// Signs users in at Acme with the code from their key fob.
+/// Signs people in at Acme with the code their key fob shows.
 struct Acme: AuthorityPlugin {
     var description: PluginDescription {
         var description = PluginDescription(name: "acme", version: "1.0.0", protocols: ["v1"], flows: [])
