@@ -74,7 +74,7 @@ public struct RequestHost: Sendable, Hashable {
         }
     }
 
-    /// The labels of a name; an address is one label.
+    /// The labels of a name; an address counts as one label.
     public var labels: [Substring] {
         isIPv6 ? [name[...]] : name.pieces(between: ".", omittingEmpty: false)
     }

@@ -9,7 +9,7 @@ extension UInt8 {
     /// ASCII that is neither a control character nor the space.
     package var isVisibleASCII: Bool { (0x21...0x7E).contains(self) }
 
-    /// What DNS names are made of in practice.
+    /// Whether the byte occurs in DNS names in practice.
     package var isLabelByte: Bool { isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
 
     /// RFC 3986, 2.3.
@@ -32,6 +32,6 @@ extension UInt8 {
 }
 
 extension StringProtocol {
-    /// Whether a C0 control or DEL occurs, which no URL that git can parse holds.
+    /// Whether it has a C0 control character or DEL, which no URL that git can parse contains.
     package var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 }

@@ -6,10 +6,11 @@ public enum MachineIdentity {
     public static let authority = "https://localhost/managed_identity"
 }
 
-/// What the configuration, the plugin protocol and the commands alike take for the parts of an identity.
+/// Checks for the parts of an identity that the configuration, the plugin protocol and the commands share.
 extension String {
 
-    /// Whether it is a variable's name, as POSIX has them: at most 128 letters, digits and underscores, without a digit at the front.
+    /// Whether it is the name of a variable, as in POSIX: at most 128 letters, digits and underscores, not beginning
+    /// with a digit.
     public var isVariableName: Bool {
         guard let first = utf8.first, !first.isDigit, utf8.count <= 128 else { return false }
         return utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }

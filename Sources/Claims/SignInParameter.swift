@@ -7,13 +7,13 @@ public import Secrets
 public enum SignInParameter: String, Sendable, CaseIterable {
     /// OpenID Connect's `prompt`.
     case prompt
-    /// Who is likely to sign in.
+    /// The user who will probably sign in.
     case loginHint = "login-hint"
-    /// The domain of who is likely to sign in.
+    /// The domain of the user who will probably sign in.
     case domainHint = "domain-hint"
-    /// Further parameters of the sign-in page.
+    /// Additional parameters of the sign-in page.
     case queryParameters = "query-parameters"
-    /// The loopback port that the sign-in comes back to.
+    /// The port of the loopback redirect.
     case redirectPort = "redirect-port"
     /// The B2C policy that resets a forgotten password.
     case resetPolicy = "reset-policy"
@@ -73,20 +73,20 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         }
     }
 
-    /// Those that rules may have; the others are a request's.
+    /// The parameters that rules may have; the others are only in requests.
     public static let ofRules = allCases.filter(\.row.isOfRules)
 
     /// What it may hold, and where.
     public var form: Form { row.form }
-    /// What people are shown.
+    /// The display name.
     public var label: String { row.label }
     /// The key of a rule.
     public var setting: String { rawValue }
-    /// The key of consumers' requests and of plugins'; a list if it ends in `[]`.
+    /// The key in consumers' requests and in plugins'; it is a list if it ends in `[]`.
     public var wireKey: String { single.replacing(bytes: "-", with: "_") + (isTable ? "[]" : "") }
-    /// The option on the command line; one of a table is given several times.
+    /// The option on the command line; the option of a table can be repeated.
     public var option: String { "--\(single)" }
-    /// The member of JSON documents.
+    /// The member in JSON documents.
     public var member: String {
         let words = rawValue.pieces(between: "-").map(String.init)
         return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -119,16 +119,16 @@ extension SignInParameter.Value {
     }
 }
 
-/// Why a sign-in can't be given a parameter.
+/// The reason why a parameter is invalid.
 public struct SignInParameterError: Error, Sendable, Equatable {
-    /// What is wrong, for a person.
+    /// The reason, in words for the user.
     public let reason: String
     /// What to do about it.
     public let hint: String
 }
 
 extension String {
-    /// Letters, digits and what a URL never has to escape.
+    /// Whether it consists of letters, digits and other characters that a URL never has to escape.
     var isParameterName: Bool {
         (1...128).contains(utf8.count)
             && utf8.allSatisfy { byte in

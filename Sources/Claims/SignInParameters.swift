@@ -11,20 +11,20 @@ public struct SignInParameters: Sendable, Equatable {
     public var loginHint: String?
     /// The domain of the user who will probably sign in.
     public var domainHint: String?
-    /// Further parameters of the sign-in page.
+    /// Additional parameters of the sign-in page.
     public var queryParameters: [String: String] = [:]
     /// The port of the loopback redirect, if it is fixed.
     public var redirectPort: Int?
     /// The B2C policy that resets a forgotten password.
     public var resetPolicy: String?
 
-    /// The most further parameters that a request may have.
+    /// The highest number of additional parameters in a request.
     static let mostParameters = 32
 
-    /// Makes parameters of which none is given.
+    /// Creates a value without any parameters.
     public init() {}
 
-    /// What a parameter holds; nil if it isn't given.
+    /// Returns the value of a parameter; nil if it isn't set.
     public subscript(parameter: SignInParameter) -> SignInParameter.Value? {
         switch parameter.form {
         case .text(let place, _): self[keyPath: place].map { .text($0) }
@@ -36,7 +36,7 @@ public struct SignInParameters: Sendable, Equatable {
     /// What a parameter holds as texts, such as `take` reads.
     public func texts(of parameter: SignInParameter) -> [String] { self[parameter]?.texts ?? [] }
 
-    /// Reads texts as they come over a wire or from a command line; those given take the place of what is there.
+    /// Parses texts from a protocol or the command line; they replace existing values.
     ///
     /// For a table, each text adds a `NAME=VALUE`.
     public mutating func take(_ texts: [SignInParameter: [String]]) throws(SignInParameterError) {
@@ -67,7 +67,7 @@ public struct SignInParameters: Sendable, Equatable {
                 guard name.isParameterName, value.utf8.count <= 2048, !value.hasControl else {
                     throw parameter.error("\(name)=\(value)")
                 }
-                // A plugin refuses them too; here the error can name the line of the rule.
+                // A plugin refuses these, too, but here the error can point to the line of the rule.
                 guard !AuthorizationParameters.reserved.contains(name.lowercased()) else { throw .reserved(name) }
             }
             self[keyPath: place] = all
@@ -75,7 +75,7 @@ public struct SignInParameters: Sendable, Equatable {
         }
     }
 
-    /// Reads `NAME=VALUE` texts; of one name the last counts.
+    /// Parses `NAME=VALUE` texts; if a name occurs several times, the last one counts.
     private static func pairs(
         _ texts: [String], of parameter: SignInParameter
     ) throws(SignInParameterError) -> [String: String] {

@@ -6,7 +6,7 @@ public import TokenAcquisition
 package import TokenStore
 
 extension Credential {
-    /// What tells a token from others without giving it away.
+    /// A digest that identifies the secret without revealing it.
     public var fingerprint: String { secret.fingerprint }
 
     /// A digest that identifies the secret and its fields without revealing them.

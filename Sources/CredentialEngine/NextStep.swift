@@ -13,7 +13,7 @@ public enum NextStep: Sendable {
     case exchange
     /// Refresh tokens are redeemed; with what makes it doubtful that they serve.
     case renew(RenewalDoubt?)
-    /// The plugin gets a token as the identity.
+    /// Have the plugin acquire a token as the identity.
     case authenticate
     /// The machine's broker is asked for a token, which it gave before if `isSure`; else the other step is next.
     indirect case askBroker(isSure: Bool, otherwise: NextStep)
@@ -110,7 +110,7 @@ extension CredentialSources {
         guard let flows = attendance.flows else { return .signIn(by: nil, error) }
         do throws(AcquisitionError) {
             guard let flow = try decision.signInFlow(for: wanted, among: flows) else { return .fail(error) }
-            // What a sign-in brings must be kept.
+            // The result of a sign-in must be stored.
             do throws(StoreError) { try acquirer.requireWritable() } catch { throw .store(error) }
             return .signIn(by: flow, error)
         } catch {

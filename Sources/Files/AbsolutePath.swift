@@ -6,14 +6,13 @@ extension [String: String] {
         self[variable].flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
     }
 
-    /// The user's folder of what programs can make again; nil if the environment has no place for it.
+    /// The user's cache folder; nil if the environment doesn't specify one.
     package var cacheHome: String? { home("XDG_CACHE_HOME", else: ".cache") }
 
     /// The user's folder of programs' settings; nil if the environment has no place for it.
     package var configHome: String? { home("XDG_CONFIG_HOME", else: ".config") }
 
-    /// The folder of what lanyard remembers for the user from one login to the next; nil if the environment has no place
-    /// for it.
+    /// The folder for lanyard's persistent state; nil if the environment doesn't specify one.
     package var stateFolder: String? { home("XDG_STATE_HOME", else: ".local/state").map { "\($0)/lanyard" } }
 
     /// The folder of what programs keep until logout; nil if there is none, or it isn't this user's.

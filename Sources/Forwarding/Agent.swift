@@ -11,9 +11,10 @@ public protocol AgentDuties {
     ///
     /// - Throws: An error if the settings are invalid; the previous ones then stay in effect.
     mutating func forwards() throws -> [Forward]
-    /// What was answered before to such a request and still counts.
+    /// Returns the remembered answer to the same request, if it is still valid.
     func remembered(_ request: CredentialRequest) -> Credential?
-    /// Starts the processes that renew what was remembered and is due, and gives their numbers (`pid_t`); nobody waits for them.
+    /// Starts the processes that renew remembered tokens that are due, without waiting for them, and returns their
+    /// process IDs (`pid_t`).
     func startRenewals() -> [Int32]
     /// The program that answers one request, with its arguments and environment.
     ///

@@ -4,11 +4,11 @@ public import Secrets
 
 /// An agent's reply to a request: one block of lines in git's format (docs/forwarding.md).
 public enum ForwardedReply: Sendable, Equatable {
-    /// This is what was asked for.
+    /// The requested credential.
     case credential(Credential)
-    /// There is none, and nobody objects to another source.
+    /// There is none, and the client may use another source.
     case nothing
-    /// There is none, for this reason.
+    /// There is no credential, for this reason.
     case refused(ForwardedRefusal)
 
     /// The longest reply that is read, in bytes.

@@ -29,6 +29,6 @@ package struct EndpointAnswer: LoopbackAnswer, Error, Equatable {
     /// The encoded body.
     package var content: String { body.encodedText }
 
-    /// The answer to another user of the computer.
+    /// The answer to a request from another user of the computer.
     package static let otherUser = refusal(403, "only processes of the user who runs the command get tokens")
 }

@@ -38,13 +38,13 @@ extension JSONValue {
         }
     }
 
-    /// The times that are taken: differences of any two of them fit a number.
+    /// The range of valid times, in which the difference of any two can't overflow.
     private static let times = -(1 << 53)...(1 << 53)
 
     /// The time in a number or a decimal string; nil of anything else, or of one that nobody could reckon with.
     public var time: Int? { wholeNumber.flatMap { Self.times.contains($0) ? $0 : nil } }
 
-    /// The text of a string; nil of anything else.
+    /// The text of a string; nil for anything else.
     public var string: String? {
         guard case .string(let text) = self else { return nil }
         return text

@@ -14,7 +14,7 @@ struct CommandContext: Sendable {
     var input: FileDescriptor
     /// What the program was run with, its own name left out.
     var arguments: [String] = []
-    /// The running program's real path.
+    /// The real path of the running program.
     var executable: String
     /// The far side for which the agent runs this process; nil for the user themselves.
     var requester: Requester?
@@ -43,7 +43,7 @@ struct CommandContext: Sendable {
     /// Whether standard input is a terminal.
     var isInputTerminal: Bool { isatty(input.rawValue) == 1 }
 
-    /// What of it the engine depends on.
+    /// The parts that the engine depends on.
     var surroundings: Surroundings {
         Surroundings(environment: environment, executable: executable, version: Version.current)
     }

@@ -106,7 +106,7 @@ extension ServedCommand {
     mutating func run(in context: CommandContext) async throws { throw CleanExit.helpRequest(Self.self) }
 }
 
-/// `lanyard`, for people.
+/// The root command, for people.
 struct LanyardCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "lanyard",

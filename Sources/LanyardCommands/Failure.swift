@@ -67,7 +67,7 @@ extension Console {
         for hint in failure.hints { self.hint(hint) }
     }
 
-    /// Tells the person what went wrong and what to do about it; an interruption they know of.
+    /// Shows the user an error and its remedies, unless it is an interruption, which they know about.
     func report(_ failure: Failure) {
         endProgress()
         guard failure.cause != .interruption else { return }

@@ -305,7 +305,7 @@ extension Failure {
         return kinds.first { error.reasons.contains($0.0) }.map { " (\($0.1))" } ?? ""
     }
 
-    /// What settles which account is meant; on a shared device no choice does.
+    /// Returns hints for choosing one of several accounts; on a shared device, only signing out helps.
     private static func choosing(
         _ account: String, isShared: Bool, request: TokenRequest, url: String?
     ) -> [Hint] {

@@ -80,7 +80,7 @@ struct Session: Sendable {
             environment: context.environment)
     }
 
-    /// Every record that is stored.
+    /// Returns all stored records.
     func storedRecords() throws(Failure) -> StoredRecords { try list().records }
 
     /// Returns all stored tokens and their accounts.
@@ -137,12 +137,13 @@ struct Session: Sendable {
         }
     }
 
-    /// Runs what has only the keyring's own errors.
+    /// Runs a body that only throws errors of the keyring.
     func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
         do { return try body() } catch { throw Failure(error) }
     }
 
-    /// Does what needs the keyring; if it is locked and the person unlocks it at the terminal, once more.
+    /// Runs a body that needs the keyring; if the keyring is locked and the user unlocks it at the terminal, runs it
+    /// again.
     func unlocking<Result>(
         for url: String?, _ body: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -156,14 +157,14 @@ struct Session: Sendable {
 }
 
 extension Session {
-    /// The well-known consumer of tokens at a pattern's host.
+    /// Returns the well-known resource at a pattern's host.
     func resource(of pattern: URLPattern) -> PluginResource? {
         guard pattern.scheme == "https" else { return nil }
         return registry.resource(forHost: pattern.host.text)
     }
 
-    /// Whether people may be sent to an authority's host without another word: a manifest or the configuration names it, or
-    /// it is this machine.
+    /// Whether users may be sent to an authority's host without confirmation: a manifest or the configuration names it,
+    /// or it is this machine.
     func trusts(authorityHost host: String) -> Bool {
         registry.names(host: host) || configuration.configuredHosts.contains(host)
             || RequestHost(host)?.isThisMachine == true
@@ -174,7 +175,7 @@ extension Configuration {
     /// Where sign-ins are kept: on a shared machine, until its user logs out.
     var keyringCollection: KeyringConfiguration.Collection { deviceMode == .shared ? .session : .default }
 
-    /// Reads the configuration, and takes the command's options into it.
+    /// Reads the configuration and applies the command's options.
     fileprivate init(
         _ context: CommandContext, _ scope: Session.Scope, _ options: InteractionOptions.Values, isToBeWritten: Bool
     ) throws(Failure) {

@@ -39,10 +39,10 @@ extension CredentialRequest {
 }
 
 extension URLPattern {
-    /// Its scheme and host alone.
+    /// The scheme and host.
     var place: String { "\(scheme)://\(host.urlText)" }
 
-    /// Whether tokens may be sent to its places.
+    /// Whether tokens may be sent to the pattern's places.
     var isTokenPlace: Bool { request.isTokenPlace }
 
     /// Throws for a rule whose places may not get tokens.
@@ -70,7 +70,7 @@ extension CredentialRequest {
 }
 
 extension RequestHost {
-    /// Whether it is this machine by one of its fixed names.
+    /// Whether it is one of the fixed names of this machine.
     var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
 }
 

@@ -21,17 +21,17 @@ package struct OAuthClient: Sendable {
     package var renewalParameters: [FormEncoding.Field] = []
     /// How the client authenticates.
     package var authentication = ClientAuthentication.none
-    /// Whether requests for tokens name the scope once more.
+    /// Whether token requests repeat the scope.
     package var repeatsScope = false
-    /// Whether authorization requests have a nonce, for an ID token to name.
+    /// Whether authorization requests contain a nonce for the ID token.
     package var sendsNonce = true
     /// Whether answers may be forms instead of JSON.
     package var takesForms = false
-    /// Whether the first question whether a device code was used waits for as long as the others.
+    /// Whether the first poll with a device code waits as long as the later ones.
     package var waitsBeforePolling = true
-    /// What answers of the authorization endpoint have to name as `iss` (RFC 9207); nil takes any and none.
+    /// The required `iss` of authorization responses (RFC 9207); nil accepts any or none.
     package var issuer: Issuer?
-    /// Whether the authority can post the answer to an authorization request (OAuth 2.0 Form Post Response Mode).
+    /// Whether the authority can post authorization responses (OAuth 2.0 Form Post Response Mode).
     ///
     /// An answer in the address works everywhere, and can be pasted.
     package var postsAnswers = false

@@ -10,7 +10,7 @@ package struct OAuthError: Error, Sendable, Equatable {
         case silent(Stage)
         /// The user cancelled, or nobody responded in time.
         case cancelled
-        /// Too many requests; `retryAfter` says how long to wait.
+        /// There were too many requests; `retryAfter` says how long to wait.
         case throttled
         /// The authority is unreachable or doesn't work; stored tokens stay usable.
         case unavailable

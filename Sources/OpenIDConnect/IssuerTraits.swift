@@ -15,9 +15,9 @@ struct IssuerTraits: Sendable {
     var takesSecretInForm = false
     /// The name of the login hint parameter.
     var hintName = "login_hint"
-    /// OpenID Connect's prompts that it knows.
+    /// The supported `prompt` values of OpenID Connect.
     var prompts = SignInPrompt.allCases
-    /// Further parameters of authorization requests.
+    /// Additional parameters of authorization requests.
     var parameters: [FormEncoding.Field] = []
     /// The parameter names that a device code is sent under.
     var deviceCodeNames = ["device_code"]
@@ -92,7 +92,7 @@ struct IssuerTraits: Sendable {
 
     private mutating func adfs() {
         prompts = [.login, .none]
-        // Its documentation has both.
+        // Its documentation uses both.
         deviceCodeNames = ["device_code", "code"]
     }
 }

@@ -10,7 +10,7 @@ extension CredentialRecord {
         return moved.itemKey
     }
 
-    /// How new the record is, in seconds since 1970; nil if it doesn't tell.
+    /// The time of the record, in seconds since 1970; nil if it has none.
     var moment: Int? {
         switch self {
         case .accessToken(let token): token.cachedAt
@@ -21,7 +21,7 @@ extension CredentialRecord {
         }
     }
 
-    /// Whether the other holds the same secret, or, if there is none, the same facts.
+    /// Whether both have the same secret or, if there is none, the same facts.
     func says(theSameAs other: CredentialRecord) -> Bool {
         switch (self, other) {
         case (.accessToken(let one), .accessToken(let other)): one.secret == other.secret

@@ -31,7 +31,7 @@ struct Tryout: Sendable {
             return nil
         }
 
-        /// Whether everything that was written is blocks of `key=value`.
+        /// Whether the whole output consists of `key=value` messages.
         var isWellFormed: Bool {
             var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
             guard (try? parser.consume(output[...])) != nil else { return false }

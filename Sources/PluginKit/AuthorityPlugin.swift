@@ -45,7 +45,7 @@ public protocol AuthorityPlugin: Sendable {
     ///
     /// The host can be told what is happening: a minute of silence ends the operation. Nobody answers what is asked.
     ///
-    /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
+    /// - Throws: `unsupported` for a kind of identity that the plugin doesn't support.
     func authenticate(_ request: PluginRequest, _ host: any Conversation) async throws(PluginError) -> PluginResult
 
     /// Exchanges `request.accessToken` for the credential that the host `request.audience` accepts.
@@ -80,7 +80,7 @@ extension AuthorityPlugin {
         throw PluginError(.unsupported, "\(description.name) takes no application back")
     }
 
-    /// Serves no identities.
+    /// Throws `unsupported`.
     public func authenticate(
         _ request: PluginRequest, _ host: any Conversation
     ) async throws(PluginError) -> PluginResult {

@@ -51,7 +51,7 @@ struct OperationRunner {
         return Done()
     }
 
-    /// A result without keys, which is all that `sign-out`, `revoke` and `unregister` have to say.
+    /// A result without keys, as for `sign-out`, `revoke` and `unregister`.
     private struct Done: PluginAnswer {
         func wire() throws(ProtocolError) -> Attributes {
             var block = Attributes()
@@ -60,7 +60,7 @@ struct OperationRunner {
         }
     }
 
-    /// The block, or an `internal` error if the plugin's values don't fit on the wire.
+    /// Encodes a message; returns an `internal` error if the plugin's values aren't valid in the protocol.
     static func encode(_ answer: any PluginAnswer) -> Attributes {
         do throws(ProtocolError) {
             return try answer.wire()

@@ -48,7 +48,7 @@ extension PluginRequest {
         return fields + others + signIn.queryParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The refresh token that the request is about.
+    /// Returns the refresh token of the request.
     ///
     /// - Throws: `invalid-request` if there is none.
     package func requiredRefreshToken() throws(PluginError) -> Secret {

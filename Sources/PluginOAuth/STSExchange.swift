@@ -76,7 +76,7 @@ package struct STSExchange: Sendable {
         return credential
     }
 
-    /// Seconds since 1970, from such a number or a date (ISO 8601).
+    /// Parses a time as seconds since 1970, from such a number or an ISO 8601 date.
     private static func time(_ text: String) -> Double? {
         if let seconds = Double(text) { return seconds.isFinite ? seconds : nil }
         return (try? Date(text, strategy: .iso8601))?.timeIntervalSince1970

@@ -27,7 +27,7 @@ extension PluginError {
         error = reader.diagnostic("error", .token(256))
         suberror = reader.diagnostic("suberror", .token(256))
         errorCodes = reader.diagnostics("error_code[]", .token(64))
-        // A reason of a later version is one that nothing is known to be done about.
+        // A reason from a later version has no known remedy, so it is ignored.
         reasons = Set(try reader.list("reason[]", .token(64)).compactMap(Reason.init(rawValue:)))
         correlationID = reader.diagnostic("correlation_id", .token(64))
         retryAfter = try reader.number("retry_after", in: Lifetime.range)

@@ -58,7 +58,7 @@ public struct PluginError: Error, Sendable, Equatable {
     public var reasons: Set<Reason> = []
     /// The authority's correlation ID.
     public var correlationID: String?
-    /// Seconds to wait before the next try.
+    /// Seconds to wait before the next attempt.
     public var retryAfter: Int?
     /// The claims challenge to answer.
     public var claims: String?

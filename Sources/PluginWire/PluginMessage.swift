@@ -13,7 +13,7 @@ extension PluginProbe: PluginAnswer {}
 extension PluginDescription: PluginAnswer {}
 extension PluginError: PluginAnswer {}
 
-/// A block that a plugin wrote.
+/// A message from a plugin.
 package enum PluginMessage: Sendable {
     /// An event for the user.
     case event(PluginEvent)

@@ -53,7 +53,7 @@ package struct WireReader {
         Array(block.list(key).lazy.filter(form.accepts).prefix(limit))
     }
 
-    /// A number in plain digits, or nil if the key is absent or empty.
+    /// Returns a number in plain digits; nil if the key is missing or empty.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(WireFault) -> Int? {
         guard let value = try optional(key, .token(20)) else { return nil }
         guard let number = Self.number(value), range.contains(number) else { throw .invalid(key) }

@@ -125,8 +125,8 @@ extension Configuration {
             return (mapped, try identity(for: request, rule, ambient))
         }
         guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
-        // Without a client ID and an authority of the user's own, nothing says that this host is lanyard's to answer; the
-        // plugins, which it takes time to find, aren't asked then.
+        // Without a client ID and an authority of the user's, nothing suggests that this host is lanyard's to answer,
+        // so the plugins, which take time to find, aren't asked.
         let isIdentified = (request.wish.identity ?? defaultIdentity) != nil
         let authority = request.wish.authority ?? authority
         guard isIdentified || authority.flatMap({ request.wish.clientID ?? clientID(at: $0) }) != nil,

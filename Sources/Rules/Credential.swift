@@ -3,35 +3,37 @@ public import Secrets
 
 /// What there is for a request.
 public struct Credential: Sendable, Equatable {
-    /// What sort of secret it is.
+    /// The kind of secret.
     public enum Kind: Sendable, Equatable {
         /// An access token, or what one was exchanged for, which the engine keeps itself (RFC 6750).
         case accessToken
         /// A user's password, or a certificate's passphrase.
         case password
-        /// What follows the scheme in an `Authorization` header; all of it if the scheme is empty.
+        /// The part of an `Authorization` header after the scheme; the whole header if the scheme is empty.
         case authorization(scheme: String)
     }
 
-    /// What sort of secret it is.
+    /// The kind of secret.
     public var kind: Kind
     /// The token, password or authorization.
     public var secret: Secret
-    /// Whose it is; nil if it has no user name.
+    /// The user name that goes with the secret; nil if there is none.
     public var username: String?
-    /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
+    /// The expiry, in seconds since 1970; nil if it never expires or the expiry isn't known.
     public var expiresOn: Int?
-    /// From when on it is renewed ahead of time though it is handed out, in seconds since 1970; nil for never.
+    /// The time from which it is renewed ahead of time, while it is still handed out, in seconds since 1970; nil for
+    /// never.
     public var dueOn: Int?
-    /// The only user name that servers take a token with as a password; nil if any will do.
+    /// The user name that servers require if the token is sent as a password; nil if any will do.
     public var basicUsername: String?
-    /// Whether servers take a token as such, too (RFC 6750).
+    /// Whether servers also accept a bearer token (RFC 6750).
     public var takesBearer = true
-    /// The tenant that a token is for; nil if it is for none.
+    /// The tenant that a token is for; nil if it isn't for one.
     public var realm: String?
-    /// The parts of a credential that has several, by name; only requests that take them get one with an empty secret.
+    /// The named parts of a credential that has several; if the secret is empty, only requests that accept parts get
+    /// it.
     public var fields: [String: Secret] = [:]
-    /// A refresh token of another helper's, which is carried with a password.
+    /// Another helper's refresh token, which is stored and returned along with the password.
     public var oauthRefreshToken: Secret?
 
     /// Makes a credential.

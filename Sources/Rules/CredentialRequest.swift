@@ -54,7 +54,7 @@ public struct CredentialRequest: Sendable, Equatable {
         /// What the scope that means all of a resource's has behind the resource.
         public static let wholeResource = "/.default"
 
-        /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
+        /// Returns the scope for all of a resource's permissions; a trailing slash of the resource stays, as in az.
         public static func scope(ofResource resource: String) -> String { resource + wholeResource }
 
         /// Whether the text can be a tenant: an ID or a domain.

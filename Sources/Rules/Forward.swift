@@ -27,7 +27,7 @@ public struct Forward: Sendable, Equatable {
 
     /// Parses a `[[forward]]` table.
     ///
-    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
+    /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
     public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "forward")
         guard let name = try table.string("name") else { throw table.error(nil, "a forward needs `name`") }

@@ -103,7 +103,7 @@ extension Identity {
 
     /// Parses an `[[identity]]` table.
     ///
-    /// - Throws: `SettingsError` if a key is unknown, missing or wrong, or one proof stands beside another.
+    /// - Throws: `SettingsError` if a key is unknown, missing or invalid, or if there is more than one proof.
     public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "identity")
         guard let name = try table.string("name") else { throw table.error(nil, "an identity needs `name`") }

@@ -45,7 +45,7 @@ public struct Rule: Sendable, Equatable {
 
     /// Parses a `[[rule]]` table.
     ///
-    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
+    /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
     public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "rule")
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }

@@ -1,7 +1,7 @@
 internal import CGLib
 
 extension KeyringSession {
-    /// Looks at the collection without a prompt.
+    /// Returns the state of the collection, without a prompt.
     ///
     /// - Throws: `locked` or `noDefaultCollection` if it can't be used.
     package func requireUnlocked() throws(ServiceFailure) {

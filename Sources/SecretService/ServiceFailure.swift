@@ -2,7 +2,7 @@ internal import CGLib
 
 /// The reason why a call to the Secret Service failed.
 package struct ServiceFailure: Error, Equatable, Sendable {
-    /// What is wrong, as far as a remedy depends on it.
+    /// The reasons that need different remedies.
     package enum Reason: String, Sendable {
         case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, denied, noLibrary, badBackend, broken
     }

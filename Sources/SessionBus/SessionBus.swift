@@ -118,7 +118,7 @@ struct Held: @unchecked Sendable {
 
 /// The GIO library, loaded on first use.
 private enum Library {
-    // GLib would write to stderr what is in the errors that it returns anyway.
+    // Otherwise GLib would write errors to stderr that it also returns.
     private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
 
     static func open() throws(BusFailure) {

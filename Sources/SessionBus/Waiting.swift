@@ -31,7 +31,7 @@ enum Waiting {
 
 /// A handle that ends a call and records why.
 private final class Stop: Sendable {
-    // A GCancellable is made to be used by several threads.
+    // A GCancellable is thread-safe.
     nonisolated(unsafe) let cancellable: OpaquePointer = g_cancellable_new()
     private let pulled = Mutex<BusFailure.Reason?>(nil)
 

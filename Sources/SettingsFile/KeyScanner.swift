@@ -1,6 +1,6 @@
 import Addresses
 
-/// Passes over the text of a TOML file before the parser does and notes the line of each key and table.
+/// Scans the text of a TOML file before the parser does, and records the line of each key and table.
 ///
 /// It leaves validation to the parser, except for escaped NULs and for what toml++ 3.4.0 takes for granted (an
 /// assertion, which is undefined behaviour in a release build): a key in a header, two digits in an hour, and a value

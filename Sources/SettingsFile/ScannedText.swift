@@ -12,7 +12,7 @@ struct ScannedText: Sendable {
 
     /// Looks for everything.
     ///
-    /// - Throws: `SettingsError` if the text can't be TOML.
+    /// - Throws: `SettingsError` if the text isn't valid TOML.
     init(_ text: String, file: String) throws(SettingsError) {
         let unmarked = TOMLGuard.withoutMark(text)
         mark = Array(text.utf8.prefix(text.utf8.count - unmarked.utf8.count))

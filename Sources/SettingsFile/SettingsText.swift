@@ -170,7 +170,8 @@ public struct SettingsText: Sendable {
         return current
     }
 
-    /// Who gets what root makes in somebody's folder, as under sudo; it would be of no use to them otherwise.
+    /// Returns the owner for files that root creates in a user's folder, as under sudo; otherwise the user couldn't use
+    /// them.
     private static func heir(of folder: String) -> FileStatus? {
         guard geteuid() == 0, let status = FileStatus(of: folder), status.owner != 0 else { return nil }
         return status

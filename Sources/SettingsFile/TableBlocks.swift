@@ -20,7 +20,7 @@ public struct TableBlocks: Sendable {
         lines = scanned.headers.indices.compactMap { index in
             let header = scanned.headers[index]
             guard header.isElement, header.names == [name] else { return nil }
-            // `[name.x]` that follows is a part of it.
+            // A `[name.x]` that follows is part of it.
             let parts = scanned.headers[(index + 1)...].prefix { $0.names.first == name && $0.names.count > 1 }
             return ScannedText.start(of: header.line - 1, in: rows)..<(parts.last ?? header).lastLine
         }
@@ -31,7 +31,7 @@ public struct TableBlocks: Sendable {
         let (rows, block) = (scanned.rows, lines[index])
         var before = rows[..<block.lowerBound]
         var after = rows[block.upperBound...]
-        // One gap between what is left, not two.
+        // Leave a single gap between the remaining parts.
         if after.first?.isBlank ?? true, before.last?.isBlank ?? true { after = after.dropFirst() }
         if after.allSatisfy(\.isBlank) {
             while before.last?.isBlank ?? false { before.removeLast() }

@@ -16,7 +16,7 @@ struct Menu {
     }
 
     private static let prompt = "lanyard: arrows, number or name; Enter picks the marked one: "
-    /// More than any name needs.
+    /// Longer than any name.
     private static let longestFilter = 64
 
     private let choices: [String]

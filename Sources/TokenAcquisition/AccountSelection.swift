@@ -111,7 +111,7 @@ public struct AccountSelection: Sendable {
         return hint.isAddress ? nil : try decision(among: accounts)
     }
 
-    /// The account that is used if a request names none; nil if it is nobody's, or several could be meant.
+    /// The account that is used if a request names none; nil if there is none, or if there are several candidates.
     public var used: AccountRecord? {
         do { return try decision(among: accounts)?.account } catch { return nil }
     }

@@ -61,7 +61,7 @@ extension AuthorityPlace {
 }
 
 extension CredentialRecord {
-    /// Whether the URL of the authority that issued the token had this realm.
+    /// Whether the authority that issued the token was requested by a URL with this realm.
     fileprivate func wasRequested(in realm: String) -> Bool {
         switch self {
         case .accessToken(let record): record.wasRequested(in: realm)

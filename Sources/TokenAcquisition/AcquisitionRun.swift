@@ -31,7 +31,7 @@ struct AcquisitionRun: Sendable {
         self.began = began
     }
 
-    /// Why the broker itself has to ask the person; nil if it wouldn't, or wasn't asked.
+    /// The reason why the broker has to ask the user; nil if it doesn't have to, or wasn't asked.
     var brokerWish: PluginError? { brokerRefusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
 
     /// What a failure for an account is filed under; nil is for whoever has yet to sign in.

@@ -16,11 +16,11 @@ public struct Decision: Sendable {
         case exchange(AcquiredToken)
         /// These refresh tokens of the account are redeemed, best first, until one helps.
         case renew(by: [RefreshTokenRecord], of: SilentAccount)
-        /// The plugin gets a token as the identity.
+        /// Have the plugin acquire a token as the identity.
         case authenticate
         /// Only the person helps; with the account that is meant, nil if it has yet to sign in.
         case askPerson(SilentAccount?)
-        /// Nothing can be done, unless the person can say who is meant or sign in who is named.
+        /// Fail, unless the user picks an account, or signs in the one that was named.
         case refuse(AcquisitionError)
     }
 
@@ -51,7 +51,7 @@ public struct Decision: Sendable {
     var clientSecret: Secret?
     /// Whether the client's secret is stored.
     public var hasClientSecret: Bool { clientSecret != nil }
-    /// What will be done first.
+    /// The first step.
     public var step: Step
 
     /// What is stored of the account that another token is wanted for; nil if it has yet to sign in, or none is wanted.
@@ -103,7 +103,7 @@ public enum RenewalDoubt: Sendable {
     case othersSignIn
 }
 
-/// How the account for a request was chosen.
+/// The reasons for choosing an account.
 public enum AccountReason: String, Sendable {
     /// The request, the rule or the configuration names it.
     case named
@@ -124,7 +124,7 @@ public enum AccountReason: String, Sendable {
 }
 
 extension TokenAcquirer {
-    /// Decides what to do for a request now; a keyring or a rule that is in the way is a step too.
+    /// Decides what to do for a request now; a keyring or rule that can't be used also results in a step.
     public func decide(_ request: TokenRequest) -> Decision { decide(request, isAnew: false) }
 
     /// The same; with `isAnew`, as if no access token were stored.
@@ -145,7 +145,7 @@ extension TokenAcquirer {
                     request, at: authority, known?.kept(under: place.aliases) ?? (try? load(place)), now: clock())
             }
             decision.match = authority
-            // Read first: the keyring may still be on its way.
+            // Before the keyring, whose session may still be opening.
             let history = selection?.read() ?? []
             let records =
                 if let known { known.kept(under: place.aliases) } else { try load(authority, for: request.clientID) }
@@ -186,7 +186,7 @@ extension Decision {
         }
     }
 
-    /// Decides by what is stored for the account that is meant.
+    /// Decides by the stored records of the chosen account.
     mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount, isAnew: Bool = false) {
         account = meant.account
         reason = meant.choice
@@ -194,7 +194,7 @@ extension Decision {
         isBrokered = found.selection.isBrokered
         let redeemable = found.selection.redeemable
         canRenew = !redeemable.isEmpty
-        // A token that the authority wants renewed early serves if it can't be.
+        // A token that is due for early renewal is still usable if it can't be renewed.
         if !isAnew, let token = found.usable(renewsEarly: canRenew) {
             step = .answer(token)
         } else if canRenew, found.selection.mayRenew {
@@ -216,7 +216,7 @@ extension Decision {
         }
     }
 
-    /// The store's failure, which nothing but the store's recovery helps with.
+    /// The store's error, if that is the reason for the refusal.
     public var storeError: StoreError? {
         guard case .refuse(.store(let error)) = step else { return nil }
         return error

@@ -18,7 +18,7 @@ struct RecordsOfResult {
     var broker: String?
     /// What is stored.
     var stored = StoredRecords()
-    /// Whether the redeemed refresh token has been replaced by another since it was read.
+    /// Whether the redeemed refresh token has been replaced since it was read.
     var isSuperseded = false
 
     /// The home account ID; after a renewal, that of the redeemed refresh token.
@@ -74,10 +74,11 @@ struct RecordsOfResult {
 
     /// Returns the records to write, in this order; each write takes the keyring some milliseconds.
     ///
-    /// The refresh token is first: a process killed meanwhile must not lose a rotated one. The account is last: who sees it finds
-    /// its token too, and does not renew beside the one who signs in. An ID token is read for what it says of the account. Of
-    /// a renewal's, only the times are new while the account stays the same, and an expired one is a good hint, too (OpenID Connect
-    /// RP-Initiated Logout 1.0, 2), so that the stored one stays.
+    /// The refresh token is first: if the process is killed in between, a rotated one must not be lost. The account is
+    /// last: a process that finds it also finds its token, and doesn't start a renewal during the sign-in. An ID token
+    /// is only read for its claims about the account. After a renewal only its times are new as long as the account
+    /// stays the same. Because an expired ID token is a good hint, too (OpenID Connect RP-Initiated Logout 1.0, 2), the
+    /// stored one stays.
     var changes: [CredentialRecord] {
         let known = stored.all
         let account = account.map(CredentialRecord.account)
@@ -92,8 +93,9 @@ struct RecordsOfResult {
 
     /// Returns the stored records that this result replaces.
     ///
-    /// That is the client's access tokens of the same account and realm that share a scope of the resource: those of
-    /// OpenID Connect are every resource's. Also a client's own refresh token that was redeemed for its family's.
+    /// These are the client's access tokens of the same account and realm that share a scope of the resource. OpenID
+    /// Connect's scopes don't count, because every resource has them. A client's own refresh token that was redeemed for
+    /// its family's is also replaced.
     var replaced: [CredentialRecord] {
         let new = accessToken
         let query = RecordQuery(

@@ -3,7 +3,7 @@ import Rules
 import Secrets
 import TokenStore
 
-/// An account and all that is stored to answer for it.
+/// An account and its stored records that can answer a request.
 public struct SilentAccount: Sendable {
     let account: AccountRecord
     let selection: SilentSelection
@@ -45,7 +45,7 @@ public struct SilentAccount: Sendable {
         return missed.map(PluginError.missing) ?? selection.secondsToRenewal.map(PluginError.refused)
     }
 
-    /// The access tokens that a refresh token's record says were refused somewhere.
+    /// Returns the access tokens that were refused somewhere, according to a refresh token's record.
     func refused(of refreshToken: RefreshTokenRecord, now: Int) -> [AccessTokenRecord] {
         let digests = RejectedTokens.tokens(in: refreshToken, now: now)
         return records.accessTokens.filter { digests.contains($0.secret.reveal().shortDigest) }

@@ -95,7 +95,7 @@ public struct SilentSelection: Sendable {
     /// Whether the last token came from a broker's sign-in, and so is renewed there.
     var isBrokered: Bool { matching.first.map { $0.broker != nil } ?? (account.broker != nil) }
 
-    /// Whether a renewal would do: not if a prompt is asked for.
+    /// Whether a renewal can answer the request; false if it asks for a prompt.
     var mayRenew: Bool { request.needsNoPage }
 
     /// The refresh tokens that are worth redeeming; one whose renewal's token was refused at the request's place is left
@@ -112,7 +112,7 @@ public struct SilentSelection: Sendable {
             || redeemable.contains { $0.clientID.lowercased() == request.clientID.lowercased() }
     }
 
-    /// What was refused where the token is to be presented.
+    /// The refusals that apply where the token is to be presented.
     private var refusals: [RejectedToken] {
         refreshTokens.flatMap { RejectedTokens.standing(in: $0, for: request, now: now) }
     }
@@ -166,7 +166,7 @@ extension TokenRequest {
     /// Whether a token will do that is got without a page: a prompt asks for one, but for `none` (OpenID Connect Core 1.0, 3.1.2.1).
     var needsNoPage: Bool { prompt == nil || prompt == "none" }
 
-    /// The resource indicators as an access token's record has them; nil if there are none.
+    /// The resource indicators as an access token's record stores them; nil if there are none.
     var resourceKey: String? {
         resourceIndicators.isEmpty ? nil : Set(resourceIndicators).sorted().joined(separator: " ")
     }

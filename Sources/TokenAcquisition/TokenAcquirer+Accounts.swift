@@ -27,8 +27,8 @@ extension TokenAcquirer {
 
     /// Signs an account out of clients: removes their records of it, and no other client's.
     ///
-    /// The clients' ids are lower-cased; nil means every client of the group. See `SignOutPlan` for what goes. An account of
-    /// which nothing is left goes from the selection too.
+    /// The client IDs are lower-cased; nil stands for every client of the group. See `SignOutPlan` for the records that
+    /// are removed. An account without any remaining records is also removed from the selection.
     public func signOut(_ account: KnownAccount, of clientIDs: Set<String>?) throws(StoreError) -> SignedOut {
         let query = RecordQuery(
             homeAccountID: account.account.homeAccountID, environments: account.environments.sorted())

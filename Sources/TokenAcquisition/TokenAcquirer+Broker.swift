@@ -53,7 +53,7 @@ extension TokenAcquirer {
         let key = RecentFailures.Key(broker: plugin, request, run.authority.place, account: account?.account)
         let answer = try await exclusively(key.renewal, within: seconds) {
             [run] () async throws(AcquisitionError) -> BrokerAnswer in
-            // Whoever held the lock before may have done the work.
+            // The process that held the lock before may have done the work.
             if !run.isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }
             if !run.isAnew, let failure = self.recentFailures.failure(key, since: run.began) {
                 return .refusal(failure)
@@ -66,7 +66,7 @@ extension TokenAcquirer {
         case .token(let token): return token
         case .refusal(let error):
             run.brokerRefusal = error
-            // As at a renewal, a token that still lives serves while nobody can be asked for another.
+            // As with a renewal, a token that is still valid is handed out while no other can be acquired.
             guard error.code.isOutage, let account, account.selection.redeemable.isEmpty else { return nil }
             return account.lastResort
         }
@@ -177,7 +177,7 @@ extension PluginError {
     fileprivate static let refusedOfBroker = PluginError(
         .interactionRequired, "the server refused the token that the machine's broker gives")
 
-    /// The error if people sign in by a broker only, and there is none.
+    /// The error if users may only sign in through a broker, and there is none.
     static let noBroker = PluginError(
         .unsupported, "no broker of this machine signs in here",
         hint: "sign in with --flow auto, or set flow to auto in the configuration")

@@ -30,7 +30,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// Exchanges a token; if the host takes it for bad, another one, unless it is new.
+    /// Exchanges a token; if the host calls it invalid, exchanges another one, unless it is new.
     private func turn(
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, since asked: Int, isLast: Bool,
         another: () async throws(AcquisitionError) -> AcquiredToken

@@ -38,7 +38,8 @@ extension TokenAcquirer {
 
     /// Acquires a token as an identity: a stored one, or a new one from the plugin.
     ///
-    /// One process at a time asks, and those that waited find what came of it. If that fails, a token that lives on serves.
+    /// One process at a time asks, and those that waited find its result. If that fails, a token that is still valid is
+    /// handed out.
     func authenticated(_ run: AcquisitionRun) async throws(AcquisitionError) -> AcquiredToken {
         let (request, authority) = (run.request, run.authority)
         return try await exclusively(lock(ofTokenFor: request, authority.place)) {

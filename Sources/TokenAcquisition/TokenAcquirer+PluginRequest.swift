@@ -105,7 +105,7 @@ extension TokenAcquirer {
         return ask
     }
 
-    /// The stored secret of a client; nil if there is none, or the plugin's clients never have one.
+    /// Returns the stored secret of a client; nil if there is none, or if the plugin's clients never have one.
     func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
         guard let clientSecrets else { return nil }
         return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match)?.secret }

@@ -26,12 +26,12 @@ extension TokenAcquirer {
         }
     }
 
-    /// The plugin that a request's tokens can be asked of if another program of the machine holds the sign-in; nil if none can.
+    /// Returns the plugin that can get a request's tokens from a broker; nil if there is none.
     public func broker(for request: TokenRequest) -> PluginManifest? {
         registry.match(request).flatMap { broker(for: request, at: $0) }
     }
 
-    /// Has that plugin find out whether the program is there; starts it if it can be.
+    /// Has the plugin check whether the broker is there; starts the broker if possible.
     public func probeBroker(
         _ plugin: PluginManifest, for request: TokenRequest
     ) async throws(AcquisitionError) -> PluginProbe {
@@ -45,17 +45,17 @@ extension TokenAcquirer {
         }
     }
 
-    /// Why the program isn't asked at present, or was of no use a moment ago; nil if nothing is known.
+    /// Returns why the broker isn't asked at present, or failed a moment ago; nil if no reason is known.
     public func brokerFailure(of plugin: PluginManifest, for request: TokenRequest) -> PluginError? {
         guard let authority = try? match(request) else { return nil }
-        // Whoever had yet to sign in may have done so since, in another way.
+        // A user who had yet to sign in may have done so in another way since.
         return [decide(request).account, nil].lazy.compactMap { account in
             let key = RecentFailures.Key(broker: plugin, request, authority.place, account: account)
             return recentFailures.failure(key, since: .max)
         }.first
     }
 
-    /// Renews the token of a request, though what is stored may serve still, and stores what comes.
+    /// Renews a request's token even if a stored one is still valid, and stores the result.
     ///
     /// This is the renewal that `get` does, with the same refresh tokens and under the same locks: a new refresh token
     /// is stored, and an invalid one is removed. A token from the machine's broker is requested there again.

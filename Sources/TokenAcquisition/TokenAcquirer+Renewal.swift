@@ -5,13 +5,13 @@ import Secrets
 import TokenStore
 
 extension TokenAcquirer {
-    /// What came of one refresh token.
+    /// The outcome of redeeming one refresh token.
     private enum Attempt: Sendable {
         /// It is settled: by this token, or by the person alone.
         case ended(AcquiredToken?, AcquisitionRun)
         /// The store holds something else by now, and this is to be done.
         case changed(Decision.Step)
-        /// The next refresh token may be tried.
+        /// It failed, and the next refresh token may be tried.
         case failed(PluginError)
     }
 
@@ -20,7 +20,7 @@ extension TokenAcquirer {
     /// Only one refresh token's lock is held at a time, so two processes that need several never wait for each other.
     ///
     /// - Returns: nil if only the person helps.
-    /// - Throws: if neither a refresh token nor the person can help.
+    /// - Throws: An error if neither a refresh token nor the user can help.
     func renew(
         by tokens: [RefreshTokenRecord], of account: SilentAccount, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {
@@ -55,7 +55,7 @@ extension TokenAcquirer {
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
         try await exclusively(lock(of: next, run.authority.place)) { () async throws(AcquisitionError) -> Attempt in
-            // Whoever held the lock before may have done the work: what it stored counts.
+            // The process that held the lock before may have done the work; its stored result counts.
             let decision = self.decide(run.request, isAnew: run.isAnew)
             switch decision.step {
             case .answer(let token), .exchange(let token): return .ended(token, run)
@@ -104,10 +104,10 @@ extension TokenAcquirer {
     private func end(
         _ account: SilentAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {
-        // A token that was only due early stays usable whatever became of its renewal.
+        // A token that was only due for early renewal stays usable whatever the outcome.
         if !run.isAnew, let token = account.usable(renewsEarly: false) { return token }
         guard let last = run.failure, !last.code.wantsPerson else { return nil }
-        // A family that this client turned out not to be in: it has yet to sign in itself.
+        // The client turned out not to be in the family: it has yet to sign in itself.
         guard !last.isClientMismatch else {
             run.failure = nil
             return nil

@@ -18,7 +18,7 @@ extension TokenAcquirer {
     func exclusively<Result: Sendable>(
         _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
-        // Whoever has the lock does what is to be done ahead of time.
+        // A held lock means that another process is renewing already, so a renewal ahead of time doesn't wait.
         let patience = timing == .ahead && insists ? 0 : longestWait
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         if let result = try await exclusively(key, within: patience, waiting: waiting, body) { return result }

@@ -123,13 +123,13 @@ public struct TokenAcquirer: Sendable {
         run.mayAsk = finder.mayFind
         let decision = decision ?? decide(request)
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
-        // Waits for those that renew by the same refresh token, and not for whoever is signing in.
+        // Waits for processes that use the same refresh token, but not for a sign-in.
         if let token = try await silently(decision, &run) { return token }
         try await requireSomebody(for: decision, finder)
         let attempted = run
         return try await alone(request, account: decision.account) { () async throws(AcquisitionError) in
             var run = attempted
-            // Whoever held the lock before may have done the work: what it stored counts.
+            // The process that held the lock before may have done the work; its stored result counts.
             let decision = self.decide(request)
             run.clientSecret = decision.clientSecret
             if let token = try await self.silently(decision, &run) { return token }
@@ -149,7 +149,7 @@ public struct TokenAcquirer: Sendable {
                 return token
             }
             run.clientSecret = try self.clientSecret(of: request.clientID, at: authority)
-            // Here `none` means: without a page, by the session that the browser has.
+            // Here `none` means: without a page, using the browser's session.
             return try await self.signIn(run, account: nil, because: nil, person)
         }
     }
@@ -201,7 +201,7 @@ public struct TokenAcquirer: Sendable {
         _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
     ) async throws(AcquisitionError) -> AcquiredToken {
         let (request, authority) = (run.request, run.authority)
-        // A sign-in that cannot be kept would be asked for again at once.
+        // A sign-in that can't be stored would be asked for again at once.
         tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
         await person.announce?()
@@ -247,7 +247,7 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
-    /// Ends what waited for a sign-in that the person has cancelled: they said no once, and for all that waited.
+    /// Fails a request that waited for a sign-in that the user cancelled; one refusal counts for all that waited.
     private func refuseCancelled(_ run: AcquisitionRun, _ account: SilentAccount?) throws(AcquisitionError) {
         guard let error = recentFailures.cancellation(run.key(account), since: run.began) else { return }
         throw .plugin(error, name: run.authority.plugin.name)

@@ -3,25 +3,26 @@ import Secrets
 
 /// The users in a kubeconfig as kubectl writes it, for edits that leave everything else unchanged.
 ///
-/// It is YAML in blocks, two blanks a level. What is written with braces, as JSON is, is read, but can't be changed.
+/// Users in YAML's block style, with two blanks per level, can be read and changed; those in flow style, with braces as
+/// in JSON, can only be read.
 package struct KubeUsers {
-    /// A user: the rows below its `user:`.
+    /// A user with the rows below its `user:`.
     package struct User {
         package let name: String
         fileprivate let rows: Range<Int>
         fileprivate let indent: Int
-        /// Those rows, each without its indentation.
+        /// The rows without their indentation.
         package let lines: [String]
-        /// Whether it is written with braces.
+        /// Whether the user is in flow style, with braces.
         package var isFlow = false
     }
 
-    /// A user's lines as a record keeps them.
+    /// Returns a user from the lines in a record.
     package static func user(_ name: String, lines: String) -> User {
         User(name: name, rows: 0..<0, indent: 0, lines: lines.pieces(between: "\n").map(String.init))
     }
 
-    /// The name of the context that kubectl uses; nil if a text names none.
+    /// Returns the name of the current context; nil if the text has none.
     package static func current(_ text: String) -> String? {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         let own = flow(rows, "contexts").map { $0.pieces(between: "\n") + rows } ?? rows
@@ -29,7 +30,7 @@ package struct KubeUsers {
     }
 
     package let users: [User]
-    /// The names of all, also of those that have no settings.
+    /// The names of all users, including those without settings.
     package let names: [String]
     private let rows: [Substring]
 
@@ -59,7 +60,7 @@ package struct KubeUsers {
         names = ranges.compactMap { Self.name(in: $0, of: rows, level) }
     }
 
-    /// The text with other lines below a user's `user:`.
+    /// Returns the text with other lines below a user's `user:`.
     package func replacing(_ user: User, with lines: [String]) -> String {
         let indent = String(repeating: " ", count: user.indent)
         var new = lines.map { (indent + $0 + (isReturned(0) ? "\r" : ""))[...] }
@@ -141,7 +142,8 @@ extension KubeUsers.User {
     ]
     private static let secrets = ["--client-secret", "--password", "--client-certificate", "--pop-enabled", "--legacy"]
 
-    /// The lines of `exec` with lanyard in it; nil if the user signs in otherwise than a person does with Entra ID.
+    /// Returns the lines of an `exec` that runs lanyard; nil unless the user is a person who signs in to Entra ID, or
+    /// lanyard's already.
     package func converted(running program: String) -> [String]? {
         guard !isFlow, isPersonOfEntra || isLanyard else { return nil }
         if isLanyard { return lines }
@@ -152,7 +154,7 @@ extension KubeUsers.User {
         ]
     }
 
-    /// The lines less tokens, which are not for a record.
+    /// The lines without tokens, which must not be in a record.
     package var withoutTokens: [String] {
         lines.filter { line in
             !["access-token", "refresh-token", "expires-in", "expires-on"].contains { line.value(of: $0) != nil }
@@ -165,7 +167,7 @@ extension KubeUsers.User {
         return user
     }
 
-    /// Whether lanyard is run already.
+    /// Whether it already runs lanyard.
     package var isLanyard: Bool { command == "lanyard" }
 
     private var command: String? {
@@ -173,26 +175,26 @@ extension KubeUsers.User {
         return lines.lazy.compactMap { $0.value(of: "command") }.first?.pieces(between: "/").last.map(String.init)
     }
 
-    /// The value of the first line that sets a key.
+    /// Returns the value of the first line that sets a key.
     package func value(of key: String) -> String? { lines.lazy.compactMap { $0.value(of: key) }.first }
 
-    /// Whether it gets tokens of Entra ID by kubelogin, or by what kubectl had before it.
+    /// Whether it gets Entra ID tokens from kubelogin, or from kubectl's former sign-in.
     package var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.said.hasBytes("kubelogin") } }
 
-    /// Whether kubectl itself signed it in, which kept the tokens in the file.
+    /// Whether it uses kubectl's former sign-in, which stored the tokens in the file.
     package var isOfFormerProvider: Bool { Self.isOfFormerProvider(lines) }
 
-    /// Whether lines are of such a user.
+    /// Whether the lines are of a user of kubectl's former sign-in.
     package static func isOfFormerProvider(_ lines: [String]) -> Bool {
         lines.first?.hasPrefix("auth-provider:") == true && lines.contains { $0.value(of: "name") == "azure" }
     }
 
-    /// Whether it has tokens in the file.
+    /// Whether the file contains its tokens.
     package var hasTokens: Bool { withoutTokens.count < lines.count }
 
     private var isPersonOfEntra: Bool { isOfEntra && obstacle == nil }
 
-    /// Why lanyard can't take the place of what gets its tokens; nil if it can, or that isn't of Entra ID.
+    /// The reason why lanyard can't replace what gets its tokens; nil if it can, or if they aren't Entra ID's.
     package var obstacle: String? {
         guard isOfEntra else { return nil }
         guard !isFlow else { return "it is written with braces, which lanyard doesn't change" }
@@ -215,7 +217,7 @@ extension KubeUsers.User {
         terms.contains(way) ? nil : "no person signs in with it (\(setting) \(way.displayable(limit: 60)))"
     }
 
-    /// Who signs in to what, as kubelogin's options or kubectl's settings say.
+    /// Who signs in where, according to kubelogin's options or kubectl's settings.
     package var signIn: KubeSignIn {
         let (words, variables) = (words, variables)
         func option(_ names: String..., setting: String) -> String? {
@@ -290,11 +292,11 @@ extension Substring {
     fileprivate var isTopLevelKey: Bool { indent == 0 && !isBlank && !hasPrefix("-") && !hasPrefix("#") }
 }
 
-/// What a user of a kubeconfig signs in with; nil for what nothing says.
+/// The sign-in of a kubeconfig's user; properties that aren't specified are nil.
 package struct KubeSignIn: Sendable, Equatable {
     package let tenant: String?
     package let clientID: String?
-    /// The application that stands for the cluster.
+    /// The application that represents the cluster.
     package let server: String?
     /// The name of one of Azure's clouds.
     package let cloud: String?

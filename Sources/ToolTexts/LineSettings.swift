@@ -2,8 +2,8 @@ import Addresses
 
 /// Settings on one line each in a tool's file, for edits that leave everything else unchanged, byte for byte.
 ///
-/// `[section]` and `key = value` are pip's and the AWS tools', `key=value` alone is Go's and npm's. What is indented below a key belongs
-/// to it if the text has sections.
+/// pip and the AWS tools write `[section]` and `key = value`, Go and npm only `key=value`. In a text with sections,
+/// indented lines belong to the key above.
 package struct LineSettings {
     private let rows: [Substring]
     /// The name of the section; nil in texts without sections.
@@ -42,7 +42,7 @@ package struct LineSettings {
         return nil
     }
 
-    /// A key's value as it is written, with the lines that it goes on in; nil if there is none.
+    /// Returns a key's value as written, including continuation lines; nil if there is none.
     package func value(of key: String) -> String? {
         guard let place = place(of: key) else { return nil }
         let first = rows[place.lowerBound].utf8.dropFirst(prefix(of: rows[place.lowerBound]).utf8.count)
@@ -68,7 +68,7 @@ package struct LineSettings {
         return replacing(last..<last, with: last == rows.count ? [line, ""] : [line])
     }
 
-    /// The names of the sections, as they are written.
+    /// The names of the sections as written.
     package var sections: [String] { rows.compactMap(\.section) }
 
     /// Whether the text has the section; texts without sections need none.

@@ -5,11 +5,11 @@ package import SettingsFile
 
 /// A setting of a tool: its file and its place in the file.
 ///
-/// Its values are texts as the file has them, quotes included, so that putting one back changes nothing else.
+/// Values are text as in the file, including quotes, so that restoring one changes nothing else.
 package struct ToolSetting: Sendable, Hashable {
-    /// How the file is written; what the key's parts mean depends on it.
+    /// The format of the file, which decides what the parts of the key mean.
     package enum Format: String, Sendable {
-        /// An object: the members' names on the way.
+        /// A JSON object; the key is the path of member names.
         case json
         /// JSON with comments and trailing commas.
         case jsonWithComments = "jsonc"
@@ -32,7 +32,7 @@ package struct ToolSetting: Sendable, Hashable {
         /// A symbolic link; the value is its target.
         case link
 
-        /// Whether nothing else is in the file.
+        /// Whether the file contains nothing else.
         package var isWholeFile: Bool { [.script, .document, .link].contains(self) }
 
         /// Whether the file is JSON, with or without comments.
@@ -55,7 +55,7 @@ package struct ToolSetting: Sendable, Hashable {
 }
 
 extension ToolSetting {
-    /// The value in the file's text.
+    /// Returns the value in the file's text.
     package func value(in text: String) throws(SettingsError) -> String? {
         switch format {
         case .json, .jsonWithComments: isEmpty(text) ? nil : try json(text).value(at: key)
@@ -69,7 +69,7 @@ extension ToolSetting {
         }
     }
 
-    /// Whether the file has the section, the table or the object that the value stands in.
+    /// Whether the text has the section, table or object of the setting.
     package func hasSection(in text: String) throws(SettingsError) -> Bool {
         switch format {
         case .json where key.count < 2, .jsonWithComments where key.count < 2: true
@@ -80,12 +80,12 @@ extension ToolSetting {
         }
     }
 
-    /// Whether another is in the same section of the same file.
+    /// Whether another setting is in the same section of the same file.
     package func isBeside(_ other: ToolSetting) -> Bool {
         file == other.file && format == other.format && key.count > 1 && key.dropLast() == other.key.dropLast()
     }
 
-    /// Whether an empty line has to set a new value apart from what is around it.
+    /// Whether a new value needs an empty line around it.
     package func setsApart(in text: String) throws(SettingsError) -> Bool {
         switch format {
         case .toml: try toml(text).setsNewKeyApart
@@ -94,7 +94,7 @@ extension ToolSetting {
         }
     }
 
-    /// The file's text with a value, or without one if it is nil.
+    /// Returns the file's text with a value, or without one if it is nil.
     package func text(
         _ old: String?, with value: String?, isSetApart: Bool = false, keepingSection: Bool = false
     ) throws(SettingsError) -> String {
@@ -129,7 +129,7 @@ extension ToolSetting {
         }
     }
 
-    /// The setting with a value as it looks in the file.
+    /// Returns the setting with a value as it looks in the file.
     package func shown(_ value: String) -> [String] {
         switch format {
         case .json, .jsonWithComments:
@@ -195,7 +195,7 @@ extension ToolSetting {
         return rows.joined(separator: "\n")
     }
 
-    /// Whether a text says nothing any more.
+    /// Whether a text has no settings left.
     package func isEmpty(_ text: String) -> Bool {
         let rest = text.trimmed(of: " \t\r\n")
         return rest.isEmpty || format.isJSON && rest == "{}"

@@ -1,6 +1,6 @@
 import Terminal
 
-/// What somebody who started a sandbox reads: where everything is, who can sign in, and commands to paste.
+/// The text for a user who starts a sandbox: the addresses, the users, and commands to paste.
 struct Greeting {
     private let world: World
     private let areas: [GitArea]

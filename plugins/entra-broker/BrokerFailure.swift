@@ -40,7 +40,7 @@ struct BrokerFailure: Error, Equatable, Sendable {
         self.message = message
     }
 
-    /// A token of somebody else.
+    /// The token belongs to another account.
     static let otherAccount = BrokerFailure(.refused, "the broker returned a token for another account")
     /// What isn't there.
     static let absent = BrokerFailure(.absent, "there is no broker on the session bus")

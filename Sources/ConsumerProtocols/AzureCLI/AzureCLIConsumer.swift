@@ -123,7 +123,7 @@ public struct AzureCLIConsumer: Consumer {
         return .answer(members[name]?.text ?? "")
     }
 
-    /// What a token is for if nothing is named.
+    /// The default scope of a token.
     static let defaultScope = CredentialRequest.TokenWish.scope(ofResource: AzureCLICommandLine.defaultResource)
 
     /// Formats a time as az does.
@@ -131,7 +131,7 @@ public struct AzureCLIConsumer: Consumer {
 }
 
 extension ReportedRefusal {
-    /// What the person reads, with the words that SDKs look for if somebody must sign in.
+    /// Returns a complaint with the words that SDKs look for if the user must sign in.
     ///
     /// An authority's own refusal goes without them, for with them SDKs hide it. It has what the errors of Entra ID begin
     /// with, which SDKs look for, too.

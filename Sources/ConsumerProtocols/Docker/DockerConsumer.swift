@@ -159,15 +159,15 @@ public struct DockerConsumer: Consumer {
         return stored.compare(at: request)
     }
 
-    /// What a person is told if docker gets a token for the server: docker itself says that the login succeeded.
+    /// The note that docker gets a token for the server; docker itself says that the login succeeded.
     private var notKept: String {
         "a rule maps \(request.url) to a token, which docker gets; the password is not kept"
     }
 
     private func answer(_ credential: Credential) -> Turn {
-        // docker stores what it was given, too.
+        // docker also stores the token that it got from lanyard.
         if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
-        // docker has no name for a credential of another scheme than a password's.
+        // docker can't represent an authorization with another scheme.
         if case .authorization = credential.kind { return fail(Words.notFound) }
         let answer: JSONValue = [
             "ServerURL": .string(server), "Username": .string(credential.passwordUsername),

@@ -29,7 +29,7 @@ public struct GitRequest: Sendable, Equatable {
 
     /// A capability of git's protocol (`capability[]`).
     public struct Capability: RawRepresentable, Sendable, Hashable {
-        /// The name on the wire.
+        /// The name in the protocol.
         public let rawValue: String
         /// Creates a capability with any name.
         public init(rawValue: String) { self.rawValue = rawValue }

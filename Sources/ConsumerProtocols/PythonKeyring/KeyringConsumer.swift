@@ -89,7 +89,7 @@ public struct KeyringConsumer: Consumer {
         }
     }
 
-    /// What a person is told if a token answers for the URL.
+    /// The note that a rule maps the URL to a token.
     private var notKept: String {
         "a rule maps \(request.url) to a token, which tools get; the password is not kept"
     }
@@ -113,7 +113,7 @@ public struct KeyringConsumer: Consumer {
 
     private func answer(_ credential: Credential) -> Turn {
         if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
-        // keyring has no name for a credential of another scheme than a password's.
+        // keyring can't represent an authorization with another scheme.
         if case .authorization = credential.kind { return Turn(.end(1)) }
         let values = [("username", credential.passwordUsername), ("password", credential.secret.reveal())]
             .dropFirst(wanted?.form.hasUsername == true ? 0 : 1)

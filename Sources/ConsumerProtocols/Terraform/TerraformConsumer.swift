@@ -65,7 +65,7 @@ public struct TerraformConsumer: Consumer {
         }
     }
 
-    /// What a person is told if terraform gets a token for the host: terraform itself says that the login succeeded.
+    /// The note that terraform gets a token for the host; terraform itself says that the login succeeded.
     private var notKept: String {
         let host = arguments.last?.displayable(limit: 200) ?? ""
         return "a rule maps https://\(host) to a token, which terraform gets; what terraform sent is not kept"

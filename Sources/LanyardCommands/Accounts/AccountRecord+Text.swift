@@ -5,13 +5,13 @@ import TokenAcquisition
 import TokenStore
 
 extension AccountRecord {
-    /// The user name, or the identifier if there is none, fit to show.
+    /// The user name, or else the identifier, fit to show.
     var nameForPeople: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
 
-    /// The realm that it is at home in; nil if it has none, or its host has but one.
+    /// The home tenant; nil if there is none, or if the host has only one realm.
     var tenant: String? { homeRealm.flatMap { $0 == PluginProtocol.realmOfHost ? nil : $0 } }
 
-    /// What kind of account it is, as its plugin says, and the policy that it belongs to.
+    /// The kind of account according to its plugin, and the policy that it belongs to.
     var kindForPeople: String {
         [(kind ?? "other").displayable(limit: 40), policy?.displayable(limit: 60)].compactMap(\.self)
             .joined(separator: " ")
@@ -19,7 +19,7 @@ extension AccountRecord {
 }
 
 extension [AccountRecord] {
-    /// The accounts' names, those of the same name told apart by their hosts, or by kind and identifier.
+    /// The accounts' names; accounts with the same name are told apart by host, or by kind and identifier.
     var namesApart: [String] {
         zip(self, namesToType).map { account, name in
             let shown = account.nameForPeople
@@ -28,11 +28,11 @@ extension [AccountRecord] {
         }
     }
 
-    /// What names each account and no other, fit to show.
+    /// The name of each account that no other has, fit to show.
     var namesToType: [String] { map { distinctName(of: $0).displayable(limit: 200) } }
 
-    /// What names one of the accounts and no other: its user name, or with its host if others have that name, or else its
-    /// identifier.
+    /// Returns a name that only this account has: its user name, with the host if others have the same name, or else
+    /// its identifier.
     func distinctName(of account: AccountRecord) -> String {
         guard let nameWithHost = account.nameWithHost else { return account.homeAccountID }
         let namesakes = filter { $0.username.lowercased() == account.username.lowercased() }
@@ -41,7 +41,7 @@ extension [AccountRecord] {
         return here == 1 ? nameWithHost : account.homeAccountID
     }
 
-    /// What tells each account from the others: user name, name and kind, and the host or the tenant of those that share these.
+    /// A distinct label for each account: user name, name and kind, and if these are the same, also the host or tenant.
     var labels: [String] {
         let plain = map { account in
             let name = account.name?.displayable(limit: 30) ?? ""

@@ -155,7 +155,7 @@ extension ForwardedRefusal {
 }
 
 extension AgentCommand {
-    /// How to start the agent; nil if it serves a forward already.
+    /// Returns how to start the agent; nil if it already serves a forward.
     static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
         guard let folder = try? place(context), isServed("\(folder)/\(forward)") else {
             return Hint(text, run: "lanyard agent")

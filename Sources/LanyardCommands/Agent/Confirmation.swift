@@ -41,7 +41,7 @@ struct Confirmation {
         case nobodyThere
     }
 
-    /// How long the person has, in seconds.
+    /// The time that the user has for an answer, in seconds.
     private static let patience = 60
 
     /// Returns the reason why the far side may not use it; nil if it may.

@@ -68,7 +68,7 @@ extension ShellCommand {
 }
 
 extension Session {
-    /// The issuer of a client: the one that is named, or the only one that the configuration uses it at.
+    /// Returns the issuer of a client: the named one, or the only one for which the configuration uses the client.
     fileprivate func issuer(ofClient id: String, named url: String?) throws(Failure) -> AuthorityMatch {
         let known = configuration.authorities(ofClient: id)
         let named = url.map { url in (url: url, kind: known.first { $0.url == url.withoutTrailingSlashes }?.kind) }

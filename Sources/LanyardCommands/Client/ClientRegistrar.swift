@@ -23,7 +23,7 @@ struct ClientRegistrar {
                 hints: [match.plugin.registrationHint, Self.byHand].compactMap(\.self))
         }
         try await agree(match)
-        // A secret that came and couldn't be kept would be lost.
+        // A secret that couldn't be stored would be lost.
         try session.keeping { () throws(StoreError) in try session.acquirer.requireWritable() }
         let registered = try await register(rule, match)
         let kept = KeptSecret.ofClient(registered.clientID, at: match)

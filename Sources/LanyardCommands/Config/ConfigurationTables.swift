@@ -53,9 +53,9 @@ extension Session {
         }
     }
 
-    /// Takes a table out of the file.
+    /// Removes a table from the file.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: Whether there was one.
     func removeTable<Table: ConfigurationTable>(where isIt: (Table) -> Bool) throws(Failure) -> Bool {
         try changing { (file: TableFile<Table>) throws(SettingsError) in
             guard let table = file.tables.first(where: isIt) else { return false }
@@ -66,7 +66,7 @@ extension Session {
 }
 
 extension ConfigurationTable {
-    /// `FILE:LINE`, for people; `built in` if it has no table.
+    /// Returns `FILE:LINE` for people; `built in` if the identity has no table.
     func place(_ context: CommandContext) -> String {
         file.isEmpty ? "built in" : context.short(file) + (line.map { ":\($0)" } ?? "")
     }

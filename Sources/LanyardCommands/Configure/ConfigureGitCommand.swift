@@ -130,7 +130,7 @@ struct ConfigureGitCommand: Command {
         guard let keeper = plan.keepers.first else { return plan }
         session.context.console.note(
             "git \(version) also passes lanyard's tokens to \(keeper.name), which may keep them in a file")
-        // For every URL it would take away what other hosts' passwords come from.
+        // Without a URL, this would also take other hosts' passwords away.
         guard pattern != nil, let prompt = scope.prompt(session.context),
             await prompt.accepts("have git ask no other helper there, as with --only?")
         else { return plan }

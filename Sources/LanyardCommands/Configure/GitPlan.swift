@@ -95,7 +95,7 @@ struct GitPlan: Sendable {
         let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + known)
         guard let pattern else { return places.sorted() }
         let place = pattern.place
-        // What an agent forwards may well be a path.
+        // A forwarded URL may well have a path.
         guard session.configuration.agent == nil else { return [place] }
         let isNeeded = places.contains(place) || !own.isEmpty && session.mapsByPath(pattern)
         return isNeeded ? [place] : []

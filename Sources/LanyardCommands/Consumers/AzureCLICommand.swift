@@ -1,7 +1,7 @@
 import ArgumentParser
 import ConsumerProtocols
 
-/// `lanyard azd`, for those without a link of that name; hidden like `lanyard az`.
+/// `lanyard azd`, which works without a link of that name; hidden like `lanyard az`.
 struct AzureDeveloperCLICommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: AzureDeveloperCLIConsumer.program, abstract: "Print tokens as the Azure Developer CLI does.",
@@ -20,7 +20,7 @@ struct AzureDeveloperCLICommand: ServedCommand {
     var arguments: [String] = []
 }
 
-/// `lanyard az`, for those without a link of that name; hidden, because it is for SDKs.
+/// `lanyard az`, which works without a link of that name; hidden because it is for SDKs.
 struct AzureCLICommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: AzureCLIConsumer.program, abstract: "Print tokens as the Azure CLI does.",

@@ -93,7 +93,7 @@ struct ConsumerRun: Sendable {
         case .nothing: return consumer.take(.nothing)
         case .list(let list): return consumer.take(list: list)
         case .refused(let refusal) where refusal.isAbstention:
-            // The tool goes on as without lanyard, and the person is told why.
+            // The tool continues as if lanyard weren't there, and the user reads the reason.
             context.console.note(Failure(refusal, in: context))
             return consumer.take(.nothing)
         case .refused(let refusal):

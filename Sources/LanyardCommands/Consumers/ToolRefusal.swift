@@ -18,7 +18,7 @@ struct ToolRefusal {
         key = "refused tool\n\(parent)\n\(start)"
     }
 
-    /// Whether there is one that counts.
+    /// Whether there is a note that still applies.
     var isThere: Bool { notes.happened(key, within: Self.lifetime) }
 
     /// Takes note of one.

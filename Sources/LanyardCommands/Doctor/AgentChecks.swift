@@ -2,9 +2,10 @@ import Forwarding
 import Rules
 import Terminal
 
-/// Whether the agent that this machine asks can be reached, and what it forwards itself is served.
+/// Checks whether the agent that this machine uses can be reached, or else whether the machine's own forwards are
+/// served.
 ///
-/// For strangers neither a socket nor a forward is named, for people name these after machines.
+/// Creates the checks; for strangers, no socket or forward is named, because people name these after machines.
 struct AgentChecks {
     private static let check = "agent"
 

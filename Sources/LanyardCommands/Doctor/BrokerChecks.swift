@@ -5,9 +5,9 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-/// Whether another program of this machine holds sign-ins that tokens come from.
+/// Checks whether another program on this machine, a broker, has sign-ins that can provide tokens.
 ///
-/// For strangers nothing is said in the authority's own words, which may name somebody.
+/// Creates the checks; for strangers, the authority's own words are left out, because they may name somebody.
 struct BrokerChecks {
     private static let check = "broker"
 

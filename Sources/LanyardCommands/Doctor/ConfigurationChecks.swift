@@ -77,7 +77,7 @@ struct ConfigurationChecks {
         return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
     }
 
-    /// What is wrong with a rule's client.
+    /// Returns a problem with a rule's client.
     private func clientFinding(_ rule: Rule, _ name: String, _ place: String, _ match: AuthorityMatch) -> Finding? {
         guard let client = configuration.clientID(of: rule) else {
             return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))

@@ -69,7 +69,7 @@ struct Examination: Sendable {
         findings += MemoryChecks(examination: self).findings
         findings += await GitChecks(examination: self).findings()
         findings += ToolChecks(context: context).findings
-        // Who has an agent asked neither signs in here nor connects to an authority.
+        // A machine that asks an agent neither signs in nor connects to an authority.
         guard configuration.agent == nil else { return findings }
         findings += PersonChecks(examination: self).findings
         findings += await BrokerChecks(examination: self).findings()

@@ -122,7 +122,8 @@ struct GitChecks {
         return nil
     }
 
-    /// Where rules need a path that git doesn't send to lanyard; other tools may send it, so nothing has to be wrong.
+    /// Returns findings for rules that need a path that git doesn't send; other tools may send it, so this isn't
+    /// necessarily wrong.
     private func paths(_ entries: [GitConfiguration.Entry]) async -> [Finding] {
         var findings: [Finding] = []
         let rules = examination.configuration.rules.filter { $0.exchange == nil }

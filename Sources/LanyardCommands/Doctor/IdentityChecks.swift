@@ -12,7 +12,7 @@ struct IdentityChecks {
     private var configuration: Configuration { examination.configuration }
     private var context: CommandContext { examination.context }
 
-    /// One for each identity, and for each name that none has; none without identities.
+    /// A finding for each identity, and for a default identity that doesn't exist.
     var findings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }
 
     private static let check = "identity"

@@ -11,7 +11,7 @@ struct KeyringChecks {
     let examination: Examination
 
     func findings() async -> [Finding] {
-        // First, because this starts the provider that the bus knows of.
+        // First, because this starts the provider that the bus knows.
         let problem = examination.store.problem()
         if examination.needsNoKeyring, let unneeded = unneeded(problem) { return [unneeded] }
         switch problem?.reason {
@@ -28,7 +28,7 @@ struct KeyringChecks {
             + (problem == nil ? contents : [])
     }
 
-    /// What stands for a keyring that isn't there and isn't needed; nil if there is one.
+    /// Returns a finding for a keyring that neither exists nor is needed; nil if there is one.
     private func unneeded(_ problem: StoreError?) -> Finding? {
         let reason = examination.configuration.agent == nil ? "identities need none" : "an agent is asked"
         return switch problem?.reason {

@@ -26,7 +26,7 @@ struct OnlineChecks: Sendable {
     ///
     /// For strangers, the authorities' own words are left out, because they may name somebody.
     ///
-    /// - Throws: `Failure` if the configuration is wrong.
+    /// - Throws: `Failure` if the configuration has errors.
     init(_ examination: Examination) throws(Failure) {
         session = try Session(examination.context, options: .init(isInteractive: false))
         targets = OnlineTarget.all(of: session)
@@ -42,7 +42,7 @@ struct OnlineChecks: Sendable {
         console.progress("asking \(targets.count == 1 ? "the authority" : "\(targets.count) authorities")")
         defer { console.endProgress() }
         let probed = await probes()
-        // What keeps one rule from working may keep others from it too.
+        // Several rules may have the same problem.
         return (probed.map(\.finding) + [clock(probed)].compactMap(\.self) + (await renewals(probed))).uniqued
     }
 

@@ -18,7 +18,7 @@ struct ToolName: ExpressibleByArgument, Sendable {
 
     var isGit: Bool { text == "git" }
 
-    /// The tool whose settings this one reads, as `lanyard configure` calls it.
+    /// The tool whose settings this one uses, as `lanyard configure` names it.
     var configured: (any ConfigurableTool.Type)? { Tools.serving(text) }
 }
 

@@ -60,7 +60,7 @@ struct ExplainCommand: Command {
         guard let tool else { return nil }
         let whole = try address.asWholeURL
         if isSparse { return AskingTool(tool, CargoConsumer.sparse + whole, in: context) }
-        // git keeps the path to itself unless it is told otherwise.
+        // git doesn't send the path unless it is configured to.
         let isSent = tool.isGit ? await GitConfiguration(context).sendsPath(for: whole) : true
         return AskingTool(tool, isSent ? whole : whole.placeOfURL, in: context)
     }

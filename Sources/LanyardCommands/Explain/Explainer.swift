@@ -182,7 +182,7 @@ struct Explainer {
         request.host.flatMap(session.issuer(atHost:)) ?? explanation.server.flatMap(session.issuer(suggestedBy:))
     }
 
-    /// Whether a client's secret that isn't stored would be of use; not if nobody can know whether it is.
+    /// Whether a client secret is missing that would be of use; false if that isn't known.
     private static func lacksSecret(_ decision: Decision) -> Bool {
         decision.match?.issuer?.secretFlows.isEmpty == false && !decision.hasClientSecret
             && decision.storeError == nil
@@ -312,7 +312,7 @@ struct Explainer {
     }
 
     private func signIn(by flow: PluginRequest.Flow?, _ wanted: TokenRequest) -> Explanation.Next {
-        // The rule's account needs no naming, but the URL that is shown has no user name.
+        // The rule's account doesn't have to be named, but the shown URL has no user name.
         let account = request.wish.account ?? (wanted.account == nil ? wanted.expectedAccount : nil)
         let how =
             switch flow {

@@ -73,7 +73,7 @@ struct Explanation: Sendable {
         }
 
         let step: Step
-        /// For people, after "get would".
+        /// The step for people, after "get would".
         let text: String
         var hints: [Hint] = []
         var status: ExitStatus = .done

@@ -8,7 +8,7 @@ import Terminal
 struct Git: Sendable {
     let context: CommandContext
 
-    /// What a run of git came to.
+    /// The result of running git.
     struct Output: Sendable {
         let status: Int32
         let output: String
@@ -30,7 +30,7 @@ struct Git: Sendable {
 
     /// Returns git's release.
     ///
-    /// - Throws: `Failure` if there is no git.
+    /// - Throws: `Failure` if git isn't installed.
     func version() async throws(Failure) -> GitVersion {
         let result = try await run(["--version"])
         guard result.status == 0 else { throw result.failure(doing: "printing its version") }
@@ -54,7 +54,7 @@ struct Git: Sendable {
         return version
     }
 
-    /// Runs git, with further variables; its messages are not translated.
+    /// Runs git with additional variables; its messages aren't translated.
     func run(
         _ arguments: [String], with variables: [Environment.Key: String] = [:]
     ) async throws(Failure) -> Output {
@@ -80,7 +80,7 @@ struct Git: Sendable {
         }
     }
 
-    /// Why git did not run, or not to its end.
+    /// Returns the reason why git didn't run, or not to its end.
     private func unrunnable(_ error: SubprocessError) -> Failure {
         guard error.code != .outputLimitExceeded else {
             return Failure("git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])

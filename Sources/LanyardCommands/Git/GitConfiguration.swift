@@ -25,17 +25,17 @@ struct GitConfiguration: Sendable {
         git = Git(context: context)
     }
 
-    /// Everything that the scope's own file sets, in order; empty if there is no such file.
+    /// Returns everything that the scope's own file sets, in order; empty if there is no such file.
     func ownEntries(of scope: Scope) async throws(Failure) -> [Entry] {
         try await listed(["config", scope.rawValue, "--no-includes"])
     }
 
-    /// Everything that a file sets, in order; empty if there is no such file.
+    /// Returns everything that a file sets, in order; empty if there is no such file.
     func entries(of file: String) async throws(Failure) -> [Entry] {
         try await listed(["config", "--file", file, "--no-includes"])
     }
 
-    /// Everything that counts outside any repository, in order.
+    /// Returns everything that applies outside any repository, in order.
     func everything() async throws(Failure) -> [Entry] { try await listed(["-C", "/", "config"]) }
 
     /// What counts for whom a scope is: everybody has the system's file and those that it includes, a user has all that git reads.
@@ -59,18 +59,18 @@ struct GitConfiguration: Sendable {
 
     /// Makes git lock the scope's file as for a change, without changing it.
     ///
-    /// - Throws: `Failure` with git's reason if it can't; if that is a lack of permission, with this hint.
+    /// - Throws: `Failure` with git's reason if it can't; with this hint if it lacks permission.
     func requireWritable(_ scope: Scope, hint: Hint) async throws(Failure) {
         try await requireWritable([scope.rawValue], hint: hint)
     }
 
-    /// Has git lock a file as for a change, and change nothing.
+    /// Makes git lock a file as for a change, without changing it.
     func requireWritable(file: String, hint: Hint) async throws(Failure) {
         try await requireWritable(["--file", file], hint: hint)
     }
 
     private func requireWritable(_ place: [String], hint: Hint) async throws(Failure) {
-        // A value that isn't there: git tells so once it has the lock.
+        // The value doesn't exist; git reports that once it has the lock.
         let result = try await git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
         guard [0, 5].contains(result.status) else {
             let isForbidden = result.errors.contains("Permission denied")
@@ -89,7 +89,7 @@ struct GitConfiguration: Sendable {
     /// The special characters of POSIX regular expressions.
     private static let special = Set(".^$*+?()[]{}|\\".unicodeScalars)
 
-    /// Takes a value away from a key of a file, but for so many that are equal to it; other values of the key stay.
+    /// Removes a value from a key in a file, but leaves a number of equal ones; the key's other values stay.
     func remove(_ key: String, _ value: String, leaving rest: Int, from file: String) async throws(Failure) {
         let pattern = "^\(value.unicodeScalars.map { Self.special.contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
         let change = rest > 0 ? ["--replace-all", key, value, pattern] : ["--unset-all", key, pattern]
@@ -99,7 +99,7 @@ struct GitConfiguration: Sendable {
 
     private func write(_ key: String, _ words: [String]) async throws(Failure) {
         let result = try await git.run(["config"] + words)
-        // 5 says that there is nothing to take away.
+        // 5 means that there is nothing to remove.
         guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
@@ -114,13 +114,13 @@ struct GitConfiguration: Sendable {
         value.lowercased() == "never" || Bool(gitWord: value) == false
     }
 
-    /// Whether git tells helpers the path of a URL, as the file of a scope alone says, or all that counts.
+    /// Whether git sends helpers the path of a URL, according to a scope's file or to everything that applies.
     func sendsPath(for url: String, in scope: Scope? = nil) async -> Bool {
         guard let value = await value(of: "credential.useHttpPath", for: url, in: scope) else { return false }
         return value.isEmpty || Bool(gitWord: value) == true
     }
 
-    /// What a key is for a URL; nil if it isn't set, or git can't tell.
+    /// Returns a key's value for a URL; nil if it isn't set, or if git fails.
     private func value(of key: String, for url: String, in scope: Scope? = nil) async -> String? {
         let place = scope.map { [$0.rawValue, "--includes"] } ?? []
         let result = try? await git.run(["config"] + place + ["--get-urlmatch", key, url])

@@ -122,7 +122,7 @@ extension GitHelpers.Helper {
 }
 
 extension GitHelpers {
-    /// The places that git's configuration names lanyard for.
+    /// Returns the places for which git's configuration names lanyard.
     static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
         entries.filter { Helper(value: $0.value, file: $0.file).isLanyard }
             .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }

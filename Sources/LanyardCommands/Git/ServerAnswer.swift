@@ -20,7 +20,7 @@ enum ServerAnswer: Sendable, Equatable {
     /// The time limit for a server.
     private static let patience = Duration.seconds(10)
 
-    /// Asks the server of a URL, with nobody's name or password, and follows it nowhere.
+    /// Asks the server of a URL, without credentials and without following redirects.
     static func asking(_ url: String, in context: CommandContext) async -> ServerAnswer {
         await within(patience) { await asked(url, context) }
             ?? .unreachable("it did not answer within \(patience.components.seconds) seconds")

@@ -63,7 +63,7 @@ extension Session {
 
     /// Keeps a secret, and when it ends, in seconds since 1970.
     func store(_ secret: Secret, until end: Int? = nil, as kept: KeptSecret) async throws(Failure) {
-        // RFC 6749, A.2; a password may be anything.
+        // RFC 6749, A.2; a password may contain any characters.
         guard kept.alphabet == "UTF-8" || secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(
                 "that is not a client secret, which is printable ASCII only",

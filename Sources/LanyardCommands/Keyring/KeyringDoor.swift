@@ -45,7 +45,7 @@ struct KeyringDoor {
                 "\(Self.daemon) could not unlock the keyring",
                 hints: [.restartingGnomeKeyring])
         }
-        // Another keyring may be the default one, with a password of its own.
+        // The default keyring may be another one, with its own password.
         guard store.problem() == nil else {
             throw Failure(
                 "the login keyring is unlocked, but the default keyring is another one",

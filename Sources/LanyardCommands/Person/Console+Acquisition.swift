@@ -5,7 +5,7 @@ import TokenAcquisition
 import TokenStore
 
 extension Console {
-    /// Tells what getting a token is busy with, should it take longer than a second.
+    /// Shows the progress of acquiring a token if a step takes longer than a second.
     ///
     /// - Parameters:
     ///   - what: what it is.

@@ -103,7 +103,7 @@ struct PersonAtTerminal: PersonInterface {
         }
         let question =
             port == nil ? "paste the address of the last page" : "if the last page fails to load, paste its address"
-        // The address holds the answer, so it is not echoed.
+        // The URL contains the answer, so it isn't echoed.
         while let line = await terminal.ask("lanyard: \(question) (hidden; \(patience.inWords)): ", echo: false) {
             guard line.isEmpty else { return .redirected(Secret(line)) }
             console.note("nothing was pasted; Ctrl-C cancels")

@@ -48,7 +48,7 @@ extension URLPattern {
         return own.host == AuthorityURL(authority)?.host
     }
 
-    /// What the server answers about the pattern's URL, and about a repository that need not exist.
+    /// The server's answers for the pattern's URL, and for a repository that may not exist.
     fileprivate func answers(_ context: CommandContext) async -> [ServerAnswer] {
         async let anywhere = ServerAnswer.asking("\(place)/lanyard/lanyard.git", in: context)
         let here = hasPath ? [await ServerAnswer.asking(request.url, in: context)] : []

@@ -322,7 +322,7 @@ extension AuthorityURL {
 }
 
 extension Failure {
-    /// An authority at a host that nothing names, which nobody can be asked about.
+    /// Creates the error for an authority at an unknown host if the user can't be asked.
     init(unknownHost authority: AuthorityURL, twin: String?) {
         let looks = twin.map { ", which looks like \($0)" } ?? ""
         let right = twin.flatMap(authority.at(host:)).map { Hint("did you mean", write: "--authority \($0)") }

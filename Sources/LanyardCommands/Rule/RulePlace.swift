@@ -12,7 +12,7 @@ struct RulePlaceOptions: ParsableArguments {
 }
 
 extension Session {
-    /// Refuses to make a rule that could not be written, before anything is asked.
+    /// Throws if a rule couldn't be written, before the user is asked anything.
     ///
     /// - Throws: `Failure` also if the file has a rule for the same URLs.
     func requireRoom(for pattern: URLPattern) throws(Failure) {
@@ -44,7 +44,7 @@ extension Session {
 }
 
 extension Failure {
-    /// A rule in the place of one that was to be made.
+    /// Creates the error for an existing rule where a new one was requested.
     init(taken other: Rule, _ context: CommandContext, hint: Hint) {
         let url = other.pattern.text.displayable(limit: 200)
         self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])

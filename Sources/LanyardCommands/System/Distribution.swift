@@ -15,7 +15,7 @@ struct OSRelease: Sendable {
         return OSRelease("")
     }()
 
-    /// Parses a file's text.
+    /// Parses the text of a file.
     init(_ text: String) {
         lines = text.pieces(between: "\n")
     }

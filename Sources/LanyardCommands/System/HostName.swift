@@ -1,6 +1,6 @@
 import Glibc
 
-/// What this machine calls itself.
+/// The name of this machine, fit to show.
 enum HostName {
     /// Nil if that can't be known.
     static var here: String? {

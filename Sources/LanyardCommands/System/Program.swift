@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Other programs, of which a line is read.
 enum Program {
-    /// What a program prints within two seconds; nil if it fails, or takes longer.
+    /// Returns the output of a program; nil if it fails or takes longer than two seconds.
     static func output(_ path: String, _ arguments: [String]) async -> String? {
         guard let ended = await run(path, arguments, within: .seconds(2)), ended.isDone else { return nil }
         return ended.output

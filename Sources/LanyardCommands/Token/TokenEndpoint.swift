@@ -100,7 +100,7 @@ struct TokenEndpoint {
         return read(streams[1])
     }
 
-    /// Reads its block; an empty one if there is none in time.
+    /// Reads the program's block; empty if there is none in time.
     private static func read(_ descriptor: CInt) -> Attributes {
         var parser = AttributeParser(longestInput: 4096)
         var buffer = [UInt8](repeating: 0, count: 4096)

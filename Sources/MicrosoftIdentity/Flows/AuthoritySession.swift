@@ -113,8 +113,8 @@ struct AuthoritySession: Sendable {
         client.repeatsScope = true
         client.postsAnswers = true
         client.waitsBeforePolling = false
-        // A refresh token is good more than once at Microsoft's. Elsewhere the next renewal would send the same one all the
-        // same, and later, when the authority may forgive it less.
+        // Microsoft's refresh tokens can be redeemed more than once. Not repeating here wouldn't help: the next renewal
+        // would send the same token anyway, but later, when the authority may be less tolerant.
         client.repeatsRenewals = true
         client.deviceCodeNames = ["device_code", "code"]
         return client

@@ -89,7 +89,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
         for await event in events {
             switch event {
             case .answered(let response):
-                // The host's patience with the person ends here, and the one with this plugin begins.
+                // Here the host's time limit for the user ends, and the one for this plugin begins.
                 await person.progress("the browser has returned; getting the tokens")
                 let outcome = await redeem(response, of: request)
                 await page.set(lastPage(for: outcome))

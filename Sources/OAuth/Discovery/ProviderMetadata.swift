@@ -12,7 +12,7 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
     package let deviceAuthorizationEndpoint: String?
     /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0, 2.1).
     package let endSessionEndpoint: String?
-    /// OpenID Connect Core 1.0, 5.3.
+    /// The userinfo endpoint (OpenID Connect Core 1.0, 5.3).
     let userinfoEndpoint: String?
     /// RFC 7009, 2.
     let revocationEndpoint: String?

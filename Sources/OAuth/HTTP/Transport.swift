@@ -42,7 +42,7 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// The time of the answer, by the authority's clock, in seconds since 1970.
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
 
-    /// Longest lifetime believed, ten years; past it a sum with a date could overflow.
+    /// The longest accepted lifetime, ten years; adding a longer one to a date could overflow.
     static let longestLifetime = 315_360_000
 
     /// Seconds from then until a time since 1970, whatever number somebody gave for it.
@@ -51,7 +51,7 @@ package struct HTTPAnswer: Sendable, Equatable {
         Int(min(max(0, end - (date ?? .now).timeIntervalSince1970), Double(Self.longestLifetime)))
     }
 
-    /// Seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is seen from the answer's own.
+    /// The seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is relative to the answer's own date.
     package var retryAfter: Int? {
         guard let text = headers.first(name: "retry-after") else { return nil }
         let seconds = Int(text).map(Double.init) ?? HTTPDate.parse(text)?.timeIntervalSince(date ?? .now)
@@ -90,7 +90,7 @@ package struct Transport: Sendable {
         package var userAgent: String
         /// Additional headers of every request, in this order.
         package var headers: [(name: String, value: String)] = []
-        /// A file of PEM certificates to trust besides the system's.
+        /// A file of PEM certificates to trust in addition to the system's.
         package var caFile: String?
         /// The locations of the system's certificates.
         package var systemCertificates = SystemCertificates.usual

@@ -3,7 +3,7 @@ package import Secrets
 
 /// A successful token response (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
 package struct TokenResponse: Sendable, Equatable {
-    /// More would not fit the line that it is handed on in.
+    /// The longest accepted token; a longer one wouldn't fit into a line of the plugin protocol.
     private static let longestToken = 60_000
 
     /// `token_type`, unchanged; nil if the authority sent none.

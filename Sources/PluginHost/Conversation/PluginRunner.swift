@@ -47,7 +47,7 @@ public struct PluginRunner: Sendable {
     ) async throws(PluginError) -> PluginResult {
         try request.require(.authorize, .renew, to: "give tokens")
         let result = try await tokens(request, match.plugin, at: match, person)
-        // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
+        // A renewal is for the account of its refresh token, whatever the plugin or its authority says.
         if request.operation == .renew { try request.require(result, from: match.plugin) }
         return result
     }
@@ -267,7 +267,7 @@ public struct PluginRunner: Sendable {
 }
 
 extension PluginError {
-    /// The error for a plugin that broke the protocol.
+    /// Returns the error for a plugin that broke the protocol.
     static func broken(_ plugin: String, _ what: String) -> PluginError {
         PluginError(
             .internal, "the \(plugin.displayable(limit: 64)) plugin \(what)",

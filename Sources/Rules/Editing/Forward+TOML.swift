@@ -10,7 +10,7 @@ extension Forward: ConfigurationTable {
     /// Its name.
     public var uniqueName: String? { name }
 
-    /// The far side as a `[[forward]]` table, to be shown or written.
+    /// The forward as a `[[forward]]` table, to be shown or written.
     public var toml: String {
         var lines = ["[[forward]]", "name = \(name.inTOML)", "urls = \(urls.map(\.text).inTOML)"]
         if confirms { lines.append("confirm = true") }

@@ -10,7 +10,7 @@ extension Identity: ConfigurationTable {
     /// Its name.
     public var uniqueName: String? { name }
 
-    /// The identity as an `[[identity]]` table, to be shown or written; one that is built in has none.
+    /// The identity as an `[[identity]]` table, to be shown or written; a built-in one has none.
     public var toml: String {
         var lines = ["[[identity]]", "name      = \(name.inTOML)"]
         switch source {

@@ -13,10 +13,10 @@ public protocol ConfigurationTable: Sendable, Equatable {
     var uniqueName: String? { get }
     /// Reads a table.
     ///
-    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
+    /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
     init(_ table: SettingsTable) throws(SettingsError)
 
-    /// The table as text, with its header.
+    /// The table in TOML syntax, with its header.
     var toml: String { get }
     /// The file with the table; empty if it hasn't been written yet.
     var file: String { get set }
@@ -38,7 +38,7 @@ extension ConfigurationTable {
 public typealias RuleFile = TableFile<Rule>
 
 extension TableFile<Rule> {
-    /// The rule whose `url` means the same URLs.
+    /// Returns the rule whose `url` matches the same URLs.
     public func rule(for pattern: URLPattern) -> Rule? { tables.first { $0.pattern.means(pattern) } }
 }
 

@@ -1,20 +1,20 @@
-/// A command line as bash splits it, up to the cursor.
+/// A command line up to the cursor, split as bash does.
 ///
-/// readline replaces only what stands after the last of its word breaks (`COMP_WORDBREAKS`) or after the quote that is open,
-/// so that it has to be known how much of the word stands before that and how the rest must be quoted.
+/// readline replaces only what follows the last word break (`COMP_WORDBREAKS`) or the open quote. So a completion
+/// depends on how much of the word precedes that point, and on how the rest must be quoted.
 package struct BashLine {
-    /// What bash makes of the characters at the place that readline replaces from.
+    /// The quoting at the point from which readline replaces.
     package enum Quote {
         case none, single, double
     }
 
-    /// The words, unquoted; the last one is the cursor's and may be empty.
+    /// The words, unquoted; the last one is at the cursor and may be empty.
     package private(set) var words: [String] = []
-    /// How much of the last word stays as it is.
+    /// The part of the last word that readline keeps.
     package private(set) var kept = ""
-    /// What the rest of it stands in.
+    /// The quoting of the rest of the last word.
     package private(set) var quote = Quote.none
-    /// Whether the last word is a file's name after `<` or `>`.
+    /// Whether the last word is a file name after `<` or `>`.
     package private(set) var isRedirection = false
 
     private let breaks: Set<Unicode.Scalar>
@@ -24,7 +24,7 @@ package struct BashLine {
 
     private typealias Scalars = Substring.UnicodeScalarView
 
-    /// Reads a line; expansions in it count as they are written.
+    /// Parses a line without expanding anything.
     package init(_ line: String, breaks: String) {
         self.breaks = Set(breaks.unicodeScalars)
         var rest = line[...].unicodeScalars
@@ -101,7 +101,7 @@ package struct BashLine {
 }
 
 extension BashLine {
-    /// What replaces the end of the last word so that it becomes this one.
+    /// Returns the text that turns the last word into `word`; nil if `word` doesn't begin with the last word.
     package func replacement(for word: String) -> String? {
         guard word.utf8.starts(with: (words.last ?? "").utf8), word.utf8.starts(with: kept.utf8) else { return nil }
         return quote.written(String(decoding: word.utf8.dropFirst(kept.utf8.count), as: UTF8.self))

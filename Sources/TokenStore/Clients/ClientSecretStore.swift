@@ -92,7 +92,7 @@ public struct ClientSecretStore: Sendable {
 extension ItemAttributes {
     /// The key of a client's secret.
     ///
-    /// Its environment is a URL, so that no search for the records of a host finds it.
+    /// The environment is a URL, so that no search for the records of a host finds the item.
     fileprivate init(_ owner: ClientSecretStore.Owner, group: String) {
         self.init(
             group: group, kind: "client-secret", environment: "https://\(owner.environment.lowercased())",

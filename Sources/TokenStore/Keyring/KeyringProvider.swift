@@ -1,7 +1,7 @@
 internal import Files
 internal import SecretService
 
-/// The process that provides the Secret Service.
+/// Returns the process that provides the Secret Service.
 public struct KeyringProvider: Sendable, Equatable {
     /// The process ID.
     public let processID: Int32

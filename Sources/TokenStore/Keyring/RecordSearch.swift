@@ -49,7 +49,7 @@ extension KeyringSession {
 }
 
 extension StoredRecords {
-    /// Reads items that a query found; those that can't be read are told of.
+    /// Converts the items that a query found; those that can't be read are listed in `unreadable`.
     init(_ items: [KeyringItem], for query: RecordQuery, group: String) {
         for item in items {
             if item.isLocked {

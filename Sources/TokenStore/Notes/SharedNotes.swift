@@ -64,7 +64,7 @@ public struct SharedNotes: Sendable {
     /// Takes note that something happened now.
     public func leaveTime(about key: String) { leave(["at": .integer(Int64(Self.milliseconds))], about: key) }
 
-    /// Removes the note about something.
+    /// Removes the note about a subject.
     public func remove(about key: String) { folder(making: false)?.remove(Self.name(of: key)) }
 
     private func folder(making: Bool) -> Folder? {

@@ -109,7 +109,8 @@ extension KeyringSession {
         return query.nearest(found).sorted(by: PasswordItem.isNewer).compactMap(\.password)
     }
 
-    /// Stores git's way: the item's attributes vary, so that one is replaced only after a look at which is meant.
+    /// Stores a password in git's schema; its attributes vary, so an existing item has to be found before it is
+    /// replaced.
     ///
     /// `found` is all that is stored there, whoever's it is.
     fileprivate func store(

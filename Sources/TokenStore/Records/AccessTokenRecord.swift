@@ -52,7 +52,7 @@ public struct AccessTokenRecord: Sendable, Equatable {
         self.expiresOn = expiresOn
     }
 
-    /// The same with the names of the realm that were used for what it is stored in place of: they mean its tenant too.
+    /// Returns the record with the realm names of the one that it replaces added, since these mean the same tenant.
     package func requested(besides others: [AccessTokenRecord]) -> AccessTokenRecord {
         let replaced = others.first { CredentialRecord.accessToken($0).isSameItem(as: .accessToken(self)) }
         let names = [self, replaced].compactMap { $0?.requestedRealm }.joined(separator: " ").pieces(between: " ")

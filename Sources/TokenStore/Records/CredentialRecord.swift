@@ -14,7 +14,7 @@ protocol MSALRecord: Sendable, Equatable {
     /// The record among the others.
     var record: CredentialRecord { get }
 
-    /// Reads the members; nil if one that the record can't do without is missing.
+    /// Reads the members; nil if a required one is missing.
     ///
     /// Reading is lenient: a number may be a string and a string a number. Unknown members are kept.
     init?(members: [String: JSONValue])
@@ -29,7 +29,7 @@ extension MSALRecord {
     var realm: String { "" }
 }
 
-/// One stored item: a token, an account or what is known of a client.
+/// One stored item: a token, an account or a client's metadata.
 public enum CredentialRecord: Sendable, Equatable {
     case accessToken(AccessTokenRecord)
     case refreshToken(RefreshTokenRecord)
@@ -88,7 +88,7 @@ extension CredentialRecord {
     /// The record as the unified cache's JSON, including secrets.
     public var json: [UInt8] { JSONValue.object(members).encoded() }
 
-    /// The record's members as the unified cache names them, secrets included.
+    /// The record's members with the unified cache's names, including secrets.
     package var members: [String: JSONValue] { fields.members }
 }
 
@@ -104,7 +104,7 @@ extension CredentialRecord {
         }
     }
 
-    /// The authority's host that the record is kept under.
+    /// The authority's host that the record is stored under.
     package var environment: String {
         get { fields.environment }
         set {
@@ -117,16 +117,16 @@ extension CredentialRecord {
     /// Whose record it is; nil for an application's metadata.
     package var homeAccountID: String? { if case .appMetadata = self { nil } else { fields.homeAccountID } }
 
-    /// Whose application's record it is; nil for an account.
+    /// The client that the record belongs to; nil for an account.
     package var clientID: String? { if case .account = self { nil } else { fields.clientID } }
 
-    /// The realm that it is for; nil if it is for all, as a refresh token is.
+    /// The realm that the record is for; nil if it is for all, like a refresh token.
     package var realm: String? { fields.realm.isEmpty ? nil : fields.realm }
 
     /// What it is stored under: of two records with equal keys, one is stored in the other's place.
     package var itemKey: [String: String] { ItemAttributes(self, group: "").dictionary }
 
-    /// Whether one would be stored in the other's place.
+    /// Whether one would replace the other in the store.
     package func isSameItem(as other: CredentialRecord) -> Bool { itemKey == other.itemKey }
 
     /// The token in the record; nil for an account and for a client's metadata.

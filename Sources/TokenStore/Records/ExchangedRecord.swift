@@ -37,7 +37,7 @@ public struct ExchangedRecord: Sendable, Equatable {
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
-    /// Makes a record of what a token was exchanged for, without the result itself.
+    /// Creates a record of an exchange without its result.
     public init(
         homeAccountID: String, environment: String, clientID: String, realm: String, target: String, exchange: String,
         audience: String, cachedAt: Int
@@ -52,7 +52,7 @@ public struct ExchangedRecord: Sendable, Equatable {
         self.cachedAt = cachedAt
     }
 
-    /// All that is secret, as one; tells one result from another.
+    /// All secret parts as one secret, which distinguishes one result from another.
     package var whole: Secret {
         let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.reveal())" }
         return Secret(([secret?.reveal() ?? ""] + parts).joined(separator: "\n"))

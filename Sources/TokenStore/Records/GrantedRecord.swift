@@ -16,12 +16,12 @@ extension AccessTokenRecord: GrantedRecord {}
 extension ExchangedRecord: GrantedRecord {}
 
 extension GrantedRecord {
-    /// Whether an authority that was asked for the token named its realm so.
+    /// Whether the token was requested from an authority whose URL has this realm.
     package func wasRequested(in realm: String) -> Bool {
         requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
     }
 
-    /// Whether it lives after a time in seconds since 1970, as far as its end is known.
+    /// Whether it expires after a time in seconds since 1970; true if its expiry isn't known.
     package func lives(after time: Int) -> Bool { expiresOn.map { $0 > time } ?? true }
 
     /// The scopes in `target`.

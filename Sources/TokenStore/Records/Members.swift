@@ -21,7 +21,7 @@ struct Members {
         return text
     }
 
-    /// Takes a time, written as a whole number or a decimal string; one that nobody could reckon with is left where it is.
+    /// Takes a time, written as a whole number or a decimal string; one that is out of range is left in place.
     mutating func number(_ name: String) -> Int? {
         guard let number = rest[name]?.time else { return nil }
         rest[name] = nil

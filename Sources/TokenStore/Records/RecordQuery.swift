@@ -51,7 +51,7 @@ public struct StoredRecords: Sendable, Equatable {
     public var exchanged: [ExchangedRecord] = []
     /// The secret of the query's client; nil if it has none, or none was asked for.
     public var clientSecret: ClientSecret?
-    /// Why items that match were skipped: one short text each, without secrets.
+    /// The reasons why matching items were skipped: one short text each, without secrets.
     public var unreadable: [String] = []
     /// Whether some of the skipped items hold no usable record; `deleteDamaged` removes these.
     public var hasDamaged = false

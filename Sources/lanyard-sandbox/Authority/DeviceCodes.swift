@@ -5,7 +5,7 @@ import JSON
 /// What the person decided about a device.
 enum DeviceDecision: Sendable { case pending, declined, approved(SignedIn) }
 
-/// A device that waits for a person to approve it elsewhere (RFC 8628).
+/// A device that waits for a user's approval on another device (RFC 8628).
 struct DeviceGrant: Sendable {
     let deviceCode: String
     let clientID: String

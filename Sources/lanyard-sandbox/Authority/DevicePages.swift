@@ -36,7 +36,7 @@ extension World {
         }
     }
 
-    /// Notes what the person decided about a device.
+    /// Records the user's decision about a device.
     func decide(_ decision: DeviceDecision, about userCode: String) {
         ledger.with { $0.devices[userCode]?.decision = decision }
     }

@@ -1,7 +1,7 @@
 import Hummingbird
 import JSON
 
-/// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
+/// Handles the end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
 extension World {
     func logout(_ visit: Visit, at authority: AuthorityPath) async -> Response {
         let parameters = visit.method == .post ? visit.form : visit.query

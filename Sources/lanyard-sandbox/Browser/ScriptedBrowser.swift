@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// A page that was loaded, after all redirects.
+/// A loaded page, after all redirects.
 struct LoadedPage: Sendable {
     let url: URL
     let status: Int

@@ -60,7 +60,8 @@ struct MetadataService: Sendable {
         return .json(.object(members))
     }
 
-    /// A machine that has no identity of its own, and only one that was assigned to it, has that.
+    /// Returns the named identity; a machine without a system-assigned identity uses its only user-assigned one by
+    /// default.
     private func identity(_ query: Form) throws(SandboxError) -> ManagedIdentity {
         guard
             let name = IdentityName(

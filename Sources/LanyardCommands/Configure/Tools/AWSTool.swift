@@ -5,7 +5,7 @@ import SettingsFile
 import Terminal
 import ToolTexts
 
-/// The AWS CLI and SDKs: the program that a profile's keys come from.
+/// The AWS CLI and SDKs: lanyard is the program from which a profile gets its keys.
 enum AWSTool: ConfigurableTool {
     static let name = "aws"
     static let purpose = "the AWS CLI and SDKs use lanyard for a role"
@@ -31,7 +31,7 @@ enum AWSTool: ConfigurableTool {
         return try pattern.withoutWildcard(for: name)
     }
 
-    /// Other hosts need a rule to say that they are token services.
+    /// Throws for hosts other than AWS's, unless a rule says that they are token services.
     static func requireUse(_ place: ToolPlace) throws(Failure) {
         guard let pattern = place.pattern else { return }
         let host = pattern.host.name
@@ -54,7 +54,7 @@ enum AWSTool: ConfigurableTool {
         return profiles.isEmpty ? url : "\(url) (\(profiles.joined(separator: ", ")))"
     }
 
-    /// The URLs that profiles name lanyard for.
+    /// Returns the URLs for which profiles name lanyard.
     private static func found(_ place: ToolPlace) -> [(profile: String, url: String)] {
         let text = (try? SettingsText(reading: file(place)))?.text ?? ""
         return LineSettings(text, section: nil).sections.compactMap { section in
@@ -71,7 +71,7 @@ enum AWSTool: ConfigurableTool {
 
     private static func file(_ place: ToolPlace) -> String { place.path("AWS_CONFIG_FILE", else: ".aws/config") }
 
-    /// Without a rule's token and what it is exchanged for there are no keys.
+    /// Returns hints if there would be no keys because no rule maps the URL to a token, or nothing exchanges the token.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard let pattern = place.pattern else { return [] }
         let wanted = try Session(place.context).resolve(pattern.request)
@@ -91,7 +91,7 @@ enum AWSTool: ConfigurableTool {
         ]
     }
 
-    /// A program's arguments may hold secrets.
+    /// Returns the value without the arguments of another program, which may contain secrets.
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {
         guard let (program, _) = String(value.trimmed(of: " \t")).cut(at: " "),
             program.pieces(between: "/").last != "lanyard"
@@ -116,7 +116,7 @@ enum AWSTool: ConfigurableTool {
 
     private static func profile(_ place: ToolPlace) -> String { place.context.variable("AWS_PROFILE") ?? "default" }
 
-    /// The profile's section as the file names it, or else as the AWS CLI would.
+    /// Returns the name of the profile's section in the file, or else the one that the AWS CLI would use.
     private static func section(_ place: ToolPlace) throws(Failure) -> String {
         let profile = profile(place)
         guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
@@ -125,7 +125,7 @@ enum AWSTool: ConfigurableTool {
                 hints: ["choose another name for the profile"])
         }
         let text = try ToolPlace.text(of: file(place)) ?? ""
-        // Of several sections the AWS CLI takes the last.
+        // Of several sections, the AWS CLI uses the last.
         if let own = LineSettings(text, section: nil).sections.last(where: { self.profile(ofSection: $0) == profile }) {
             return own
         }
@@ -133,7 +133,8 @@ enum AWSTool: ConfigurableTool {
         return profile.utf8.allSatisfy(ShellWords.isPlain) ? "profile \(profile)" : "profile \"\(profile)\""
     }
 
-    /// The profile that a section is for, as the AWS CLI takes it: in quotes or not, behind any blanks; nil if it is for none.
+    /// Returns the profile of a section as the AWS CLI reads it, with or without quotes, after any blanks; nil if it is
+    /// for none.
     private static func profile(ofSection name: String) -> String? {
         guard name != "default" else { return name }
         guard name.hasPrefix("profile"), let words = ShellWords.split(name), words.count == 2 else { return nil }

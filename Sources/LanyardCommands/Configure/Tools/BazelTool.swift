@@ -5,7 +5,7 @@ import SettingsFile
 import Terminal
 import ToolTexts
 
-/// Bazel: a line of its startup file.
+/// Bazel: lanyard is an option in its startup file.
 enum BazelTool: ConfigurableTool {
     static let name = "bazel"
     static let purpose = "Bazel use lanyard as a credential helper"
@@ -31,7 +31,7 @@ enum BazelTool: ConfigurableTool {
         scopes(place).filter { !$0.isEmpty }.map { "https://\($0)" }
     }
 
-    /// The hosts that lines of the startup file name lanyard for; the empty one stands for all.
+    /// Returns the hosts for which the startup file names lanyard; an empty one stands for all.
     private static func scopes(_ place: ToolPlace) -> [String] {
         helpers(place).filter { isLanyard($0.program) }.map(\.scope)
     }
@@ -40,7 +40,7 @@ enum BazelTool: ConfigurableTool {
         program.pieces(between: "/").last == "bazel-credential-lanyard"
     }
 
-    /// The programs that lines of the startup file name, and for which hosts.
+    /// Returns the programs in the startup file, with their hosts.
     private static func helpers(_ place: ToolPlace) -> [(scope: String, program: String)] {
         let text = (try? SettingsText(reading: "\(place.home)/.bazelrc"))?.text ?? ""
         let words = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.hasPrefix("#") }
@@ -54,7 +54,7 @@ enum BazelTool: ConfigurableTool {
         }
     }
 
-    /// Of lines for one scope Bazel takes the last.
+    /// Returns a hint if lanyard overrides another program; of several lines for the same hosts, Bazel uses the last.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let scope = place.pattern?.host.name ?? ""
         guard let other = helpers(place).last(where: { $0.scope == scope })?.program, !isLanyard(other)

@@ -24,7 +24,7 @@ protocol ConfigurableTool: Sendable {
     static var programs: [String] { get }
     /// Other tools that go by its settings.
     static var relatives: [String] { get }
-    /// The program of lanyard's that it looks for on `PATH` by itself; nil if its settings name one.
+    /// The lanyard program that the tool looks for on `PATH`; nil if the tool's settings name a program.
     static var helper: String? { get }
     /// The schemes of the tool's URLs, the usual one first.
     static var schemes: [String] { get }
@@ -177,7 +177,7 @@ struct ToolPlace: Sendable {
     /// The folder for programs' data.
     var data: String { context.environment.absolutePath("XDG_DATA_HOME") ?? "\(home)/.local/share" }
 
-    /// The folder of programs' settings.
+    /// The folder for programs' settings.
     var settings: String { context.environment.configHome ?? "\(home)/.config" }
 
     /// Returns the content of a tool's file; nil if it doesn't exist.

@@ -5,7 +5,8 @@ import ToolTexts
 
 /// The program `keyring` that pip and uv find on `PATH`.
 ///
-/// It is Python's, too; so lanyard's is in a folder that isn't on `PATH`, and a link leads there only if no other is in its place.
+/// Python's keyring library has a program of that name, too. So lanyard's is in a folder that isn't on `PATH`, and a
+/// link to it is made only if there is no other program in the link's place.
 struct KeyringLink {
     private static let name = "keyring"
     private let place: ToolPlace
@@ -14,7 +15,7 @@ struct KeyringLink {
         self.place = place
     }
 
-    /// The link, if it is missing and would be found.
+    /// The link, if it is missing and tools would find it.
     var changes: [ToolChange] {
         let setting = ToolSetting(.link, in: file)
         if !place.context.isFile(file), isLanyard(place.context.program(Self.name)) { return [] }
@@ -22,15 +23,15 @@ struct KeyringLink {
         return isTaken ? [] : [ToolChange(setting, to: (try? setting.current()) ?? target)]
     }
 
-    /// Whether a provider that is named has the program run.
+    /// Whether a named provider runs the program.
     static func isRun(_ provider: String) -> Bool { ["subprocess", "auto"].contains(provider) }
 
-    /// Says that another provider, in a section of the file, is what a command goes by.
+    /// Returns a hint that a command uses another provider, which a section of the file names.
     static func note(of provider: String, in section: String, of file: String, _ command: String) -> Hint {
         "keyring-provider is \(provider.displayable(limit: 60)) in \(section) of \(file), which \(command) uses; remove it"
     }
 
-    /// Whether a variable has the first `keyring` run and that is lanyard's; nil if the variable isn't set.
+    /// Whether a variable makes the tool run the first `keyring`, and that is lanyard's; nil if the variable isn't set.
     func override(by variable: String) -> Bool? {
         guard let provider = place.context.variable(variable) else { return nil }
         return Self.isRun(provider) && isFound
@@ -39,7 +40,7 @@ struct KeyringLink {
     /// Whether the first `keyring` on `PATH` is lanyard's.
     var isFound: Bool { isLanyard(place.context.program(Self.name)) }
 
-    /// What keeps the program from being run, and what to do about it.
+    /// Returns hints about what prevents the program from being run.
     func notes(unless variable: String) -> [Hint] {
         guard let provider = place.context.variable(variable), !Self.isRun(provider) else { return notes }
         let shown = provider.displayable(limit: 60)
@@ -50,7 +51,7 @@ struct KeyringLink {
         ]
     }
 
-    /// Whether the first `keyring` is lanyard's; what to do if it isn't.
+    /// The hints for when the first `keyring` isn't lanyard's.
     private var notes: [Hint] {
         let found = place.context.program(Self.name)
         guard !isLanyard(found) else { return [] }
@@ -61,7 +62,7 @@ struct KeyringLink {
 
     private var file: String { "\(place.home)/.local/bin/\(Self.name)" }
 
-    /// The installed one, or this program, which goes by the name it is called by.
+    /// The installed program, or else this one, which acts according to the name by which it is run.
     private var target: String {
         InstalledFiles(place.context).program(Self.name) ?? place.context.executable
     }

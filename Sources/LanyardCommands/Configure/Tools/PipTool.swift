@@ -2,7 +2,7 @@ import Files
 import Terminal
 import ToolTexts
 
-/// pip: it runs a program named `keyring`.
+/// pip: it runs the program `keyring`.
 enum PipTool: ConfigurableTool {
     static let name = "pip"
     static let purpose = "pip use lanyard as its keyring"
@@ -40,12 +40,12 @@ enum PipTool: ConfigurableTool {
 
     private static let variable = "PIP_KEYRING_PROVIDER"
 
-    /// What counts for `pip install` alone.
+    /// Returns the provider for `pip install` only.
     private static func ownProvider(_ place: ToolPlace) -> String? {
         try? ToolSetting(.ini, "install", "keyring-provider", in: file(place)).current()
     }
 
-    /// The file that a variable names takes the place of the user's if it is there.
+    /// Returns the configuration file; one that the variable names replaces the user's if it exists.
     private static func file(_ place: ToolPlace) -> String {
         place.context.environment.absolutePath("PIP_CONFIG_FILE").flatMap { place.context.isFile($0) ? $0 : nil }
             ?? "\(place.settings)/pip/pip.conf"

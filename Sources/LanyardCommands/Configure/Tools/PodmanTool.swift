@@ -6,7 +6,7 @@ import Secrets
 import Terminal
 import ToolTexts
 
-/// podman, skopeo and buildah: they read of docker's settings only those for a host.
+/// podman, skopeo and buildah: of docker's settings, they read only those for a host.
 enum PodmanTool: ConfigurableTool {
     static let name = "podman"
     static let purpose = "podman, skopeo and buildah use lanyard as a credential helper"
@@ -50,7 +50,7 @@ enum PodmanTool: ConfigurableTool {
         return after.last?.hasLanyard ?? (isWritten ? nil : before.last?.hasLanyard)
     }
 
-    /// Where helpers for every registry are named.
+    /// A file that names helpers for every registry.
     private struct Naming {
         let file: String
         let value: String
@@ -59,10 +59,10 @@ enum PodmanTool: ConfigurableTool {
         var shown: String { value.displayable(limit: 100) }
     }
 
-    /// What names helpers before lanyard's file and behind it, in the order in which podman reads: the last one counts.
+    /// Returns the files that name helpers before and after lanyard's file, in podman's order; the last one counts.
     private static func namings(_ place: ToolPlace) -> (before: [Naming], after: [Naming]) {
         let (own, everybody) = ("\(place.home)/.config/containers", "/etc/containers")
-        // Who has a file of their own has none of everybody's.
+        // If the user has this file, the system's files don't count.
         let isOwn = place.context.isFile("\(own)/registries.conf")
         let files =
             isOwn ? ["\(own)/registries.conf"] : ["\(everybody)/registries.conf"] + dropIns(of: everybody)
@@ -82,19 +82,19 @@ enum PodmanTool: ConfigurableTool {
         return opened.names(atMost: 1000).filter { $0.hasSuffix(".conf") }.sorted().map { "\(path)/\($0)" }
     }
 
-    /// The file of lanyard's, which podman looks for in the home, whatever XDG_CONFIG_HOME says.
+    /// Returns the path of lanyard's file; podman looks for it in the home folder, whatever XDG_CONFIG_HOME says.
     private static func dropIn(_ place: ToolPlace) -> String {
         "\(place.home)/.config/containers/registries.conf.d/lanyard.conf"
     }
 
-    /// What podman reads passwords from.
+    /// Returns the path of the file from which podman reads passwords.
     private static func file(_ place: ToolPlace) -> String {
         place.context.environment.absolutePath("REGISTRY_AUTH_FILE") ?? "\(place.settings)/containers/auth.json"
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         guard let host = place.pattern?.host.urlText else {
-            // A login is kept by the first of them, and auth.json keeps it in the clear.
+            // The first helper stores a login; auth.json would store it in plain text.
             let helpers = #"["lanyard", "containers-auth.json"]"#
             return [ToolChange(.toml, "credential-helpers", in: dropIn(place), to: helpers)]
         }

@@ -6,7 +6,7 @@ import Secrets
 import Terminal
 import ToolTexts
 
-/// ssh: the socket of a forward goes to the host of the same name.
+/// ssh: it forwards a forward's socket to the host of the same name.
 enum SSHTool: ForwardTool {
     static let name = "ssh"
     static let purpose = "tools on a host that you reach by ssh ask this machine's agent"

@@ -5,7 +5,7 @@ import Secrets
 import Terminal
 import ToolTexts
 
-/// terraform and OpenTofu: the one credentials helper that they can have.
+/// terraform and OpenTofu: lanyard becomes their only credentials helper.
 enum TerraformTool: ConfigurableTool {
     static let name = "terraform"
     static let purpose = "terraform and OpenTofu use lanyard as a credentials helper"
@@ -27,7 +27,7 @@ enum TerraformTool: ConfigurableTool {
         return [link] + files.map { ToolChange(.line, line, in: $0, to: line) }
     }
 
-    /// Tokens in the file that `terraform login` writes come before the helper.
+    /// Tokens in the file that `terraform login` writes take precedence over the helper.
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let file = "\(place.home)/.terraform.d/credentials.tfrc.json"
         let json = try ToolPlace.text(of: file).flatMap { JSONValue(bytes: Array($0.utf8)) }
@@ -38,7 +38,7 @@ enum TerraformTool: ConfigurableTool {
         }
     }
 
-    /// The files that the programs read: OpenTofu reads terraform's if there is none of its own.
+    /// Returns the files that the programs read; OpenTofu reads terraform's if it has none of its own.
     private static func files(_ place: ToolPlace) -> [String] {
         if let named = place.context.environment.absolutePath("TF_CLI_CONFIG_FILE") { return [named] }
         let (terraform, tofu) = ("\(place.home)/.terraformrc", "\(place.home)/.tofurc")
@@ -51,7 +51,8 @@ enum TerraformTool: ConfigurableTool {
         place.context.program("tofu") != nil && place.context.program("terraform") == nil
     }
 
-    /// Whether a file names lanyard in another form than `configure` writes; refuses one that names another helper: two are an error.
+    /// Whether a file names lanyard in another form than `configure` writes; throws if it names another helper, since
+    /// two are an error.
     private static func hasLanyard(in file: String, _ context: CommandContext) throws(Failure) -> Bool {
         let rows = (try ToolPlace.text(of: file) ?? "").pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
         guard let other = rows.first(where: { $0.hasPrefix("credentials_helper") }), other != line else { return false }

@@ -96,7 +96,7 @@ struct ToolList {
     }
 }
 
-/// How a tool uses lanyard.
+/// Returns how a tool uses lanyard.
 struct ToolUse: Sendable {
     let tool: any ConfigurableTool.Type
     /// Whether the tool asks lanyard for everything.

@@ -7,22 +7,22 @@ import Terminal
 import ToolTexts
 
 extension ToolSetting {
-    /// The value that stands there; nil if there is none.
+    /// Returns the current value; nil if there is none.
     func current() throws(Failure) -> String? {
         guard format != .link else { return target }
         return try reading { () throws(SettingsError) in
             guard let text = try SettingsText(reading: file).text else { return nil }
-            // What can't be run is no program.
+            // A script that isn't executable doesn't count.
             return format == .script && access(file, X_OK) != 0 ? "" : try value(in: text)
         }
     }
 
-    /// Puts a value there, or takes it away if it is nil.
+    /// Writes a value, or removes it if it is nil.
     ///
     /// - Parameters:
-    ///   - value: the new one.
-    ///   - before: what the file was, for one that is to become that again.
-    /// - Throws: `Failure` if it can't be written, or was changed meanwhile.
+    ///   - value: The new value.
+    ///   - before: The former state of the file, to restore it.
+    /// - Throws: `Failure` if the file can't be written, or if it was changed meanwhile.
     func write(_ value: String?, asIn before: FileBefore = FileBefore()) throws(Failure) {
         guard format != .link else { return try link(to: value) }
         try reading { () throws(SettingsError) in
@@ -35,13 +35,13 @@ extension ToolSetting {
         }
     }
 
-    /// Refuses a value that the file's text can't take, before it is shown.
+    /// Throws if the file's text can't take a value, before it is shown.
     func requireTaking(_ value: String) throws(Failure) {
         guard format != .link else { return }
         try reading { () throws(SettingsError) in _ = try text(try SettingsText(reading: file).text, with: value) }
     }
 
-    /// Refuses what could not be written, before anybody is asked.
+    /// Throws if the file can't be written, before the user is asked anything.
     func requireWritable() throws(Failure) {
         try reading { () throws(SettingsError) in
             try SettingsText(reading: format == .link ? "\(file).lanyard-draft" : file).requireReplaceable()
@@ -52,12 +52,12 @@ extension ToolSetting {
         do throws(SettingsError) { return try body() } catch { throw Failure(error) }
     }
 
-    /// Whether a value can be put back after somebody took out the one that took its place.
+    /// Whether the previous value can be restored after somebody has removed the one that replaced it.
     var canPutBack: Bool { ![.kubeUser, .script, .document, .link].contains(format) && FileStatus(of: file) != nil }
 }
 
 extension ToolSetting {
-    /// What the link leads to; empty if it isn't a link, nil if there is nothing.
+    /// The target of the link; empty if it isn't a link, nil if there is no file.
     private var target: String? {
         if let target = SymbolicLink.target(of: file) { return target }
         return errno == ENOENT || errno == ENOTDIR ? nil : ""

@@ -3,7 +3,7 @@ import Files
 import Terminal
 import ToolTexts
 
-/// uv: it runs the same program.
+/// uv: it runs the same program as pip.
 enum UvTool: ConfigurableTool {
     static let name = "uv"
     static let purpose = "uv use lanyard as its keyring"
@@ -41,7 +41,7 @@ enum UvTool: ConfigurableTool {
 
     private static let variable = "UV_KEYRING_PROVIDER"
 
-    /// What counts for `uv pip` alone.
+    /// Returns the provider for `uv pip` only.
     private static func ownProvider(_ place: ToolPlace) -> String? {
         (try? ToolSetting(.toml, "pip", "keyring-provider", in: file(place)).current())?.trimmed(of: "\"'").description
     }
