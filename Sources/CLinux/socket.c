@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,18 +19,18 @@ static int failed(int descriptor) {
     return -number;
 }
 
-static int make_socket(const char *path, struct sockaddr_un *address) {
+static int make_socket(const char *path, struct sockaddr_un *address, int flags) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
     if (strlen(path) >= sizeof address->sun_path) return -ENAMETOOLONG;
     strcpy(address->sun_path, path);
-    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     return made < 0 ? -errno : made;
 }
 
 int lanyard_socket_listen(const char *path, int backlog) {
     struct sockaddr_un address;
-    int made = make_socket(path, &address);
+    int made = make_socket(path, &address, SOCK_NONBLOCK);
     if (made < 0) return made;
     // Only this user can access the socket from the moment it exists.
     mode_t mask = umask(0177);
@@ -41,11 +42,16 @@ int lanyard_socket_listen(const char *path, int backlog) {
     return made;
 }
 
-int lanyard_socket_connect(const char *path) {
+int lanyard_socket_connect(const char *path, int milliseconds) {
     struct sockaddr_un address;
-    int made = make_socket(path, &address);
+    int made = make_socket(path, &address, 0);
     if (made < 0) return made;
-    if (connect(made, (struct sockaddr *)&address, sizeof address) < 0) return failed(made);
+    struct timeval patience = {milliseconds / 1000, milliseconds % 1000 * 1000};
+    int connected = setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connected < 0) return failed(made);
+    do connected = connect(made, (struct sockaddr *)&address, sizeof address);
+    while (connected < 0 && errno == EINTR);
+    if (connected < 0 || fcntl(made, F_SETFL, O_NONBLOCK) < 0) return failed(made);
     return made;
 }
 

@@ -324,7 +324,9 @@ public final class Agent<Duties: AgentDuties> {
         for index in ending.indices { ending[index].deadline = min(ending[index].deadline, deadline) }
         while !ending.isEmpty, Uptime.now <= deadline + 100 {
             reap()
-            usleep(10_000)
+            let next = ending.map(\.deadline).filter { $0 > Uptime.now }.min() ?? deadline + 101
+            // Each that ends is told by SIGCHLD.
+            if !ending.isEmpty, Uptime.wait(for: POLLIN, at: signals.read, until: next) { _ = takeSignals() }
         }
     }
 }

@@ -32,9 +32,9 @@ public struct AgentSocket: Sendable {
         case unwritable
     }
 
-    /// How long to keep trying while the agent's queue of connections is full, in milliseconds.
-    private static let patienceToConnect = 5_000
-    /// How long an answer may take if the user isn't asked, and if they are, in milliseconds.
+    /// How long to go on trying while the agent has as many connections waiting as it takes: milliseconds.
+    private static let patienceToConnect: CInt = 5_000
+    /// How long an answer may take if nobody is asked, and if somebody is: milliseconds.
     private static let (unattendedPatience, attendedPatience) = (60_000, 3_600_000)
 
     /// Sends a request and waits for the answer.
@@ -78,15 +78,11 @@ public struct AgentSocket: Sendable {
     }
 
     private func connect() throws(Problem) -> CInt {
-        let deadline = Uptime.now + Self.patienceToConnect
-        while true {
-            let descriptor = lanyard_socket_connect(path)
-            if descriptor >= 0 { return descriptor }
-            guard -descriptor == EAGAIN, Uptime.now < deadline else {
-                throw .unreachable(Errno(rawValue: -descriptor).description, isThere: -descriptor == ECONNREFUSED)
-            }
-            usleep(20_000)
+        let descriptor = lanyard_socket_connect(path, Self.patienceToConnect)
+        guard descriptor >= 0 else {
+            throw .unreachable(Errno(rawValue: -descriptor).description, isThere: -descriptor == ECONNREFUSED)
         }
+        return descriptor
     }
 
     private func send(_ bytes: [UInt8], to descriptor: CInt, until deadline: Int) throws(Problem) {

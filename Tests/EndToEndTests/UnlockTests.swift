@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -38,6 +39,18 @@ import Testing
 
             let again = try await keyring.run(Built.lanyard, ["unlock"])
             #expect(again.status == 0 && again.errors == "lanyard: the keyring is unlocked already\n", "\(again)")
+        }
+    }
+
+    @Test func `gnome-keyring's socket is found in a cache whose name would be a pattern`() async throws {
+        try await withLocked { keyring in
+            let run = try #require(keyring.environment["XDG_RUNTIME_DIR"])
+            let cache = "\(run)/[cache]"
+            #expect(mkdir(cache, 0o700) == 0 && symlink("\(run)/keyring", "\(cache)/keyring-ABCDEF") == 0)
+            let ended = try await keyring.run(
+                Built.lanyard, ["unlock"], environment: ["XDG_CACHE_HOME": cache, "XDG_RUNTIME_DIR": "\(run)/none"],
+                input: KeyringFixture.password + "\n")
+            #expect(ended.status == 0 && ended.errors == "lanyard: the keyring is unlocked\n", "\(ended)")
         }
     }
 

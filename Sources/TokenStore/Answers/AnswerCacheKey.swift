@@ -49,10 +49,10 @@ extension SHA256 {
     }
 }
 
-extension UInt64 {
+extension FixedWidthInteger where Self: UnsignedInteger {
     var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 
     init(bigEndianBytes bytes: some Sequence<UInt8>) {
-        self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        self = bytes.reduce(0) { $0 << 8 | Self($1) }
     }
 }

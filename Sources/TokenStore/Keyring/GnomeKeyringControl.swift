@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Files
 internal import Glibc
 public import Secrets
@@ -45,7 +46,7 @@ public struct GnomeKeyringControl: Sendable {
         let body = Self.unlocking.bigEndianBytes + UInt32(password.count).bigEndianBytes + password
         let message = [0] + UInt32(body.count + 4).bigEndianBytes + body
         guard connection.send(message), let reply = connection.receive(8) else { return nil }
-        return Answer(rawValue: reply[4...].reduce(0) { $0 << 8 | UInt32($1) })
+        return Answer(rawValue: UInt32(bigEndianBytes: reply[4...]))
     }
 
     /// `GKD_CONTROL_OP_UNLOCK`.
@@ -56,23 +57,19 @@ public struct GnomeKeyringControl: Sendable {
     private static func folders(_ environment: [String: String]) -> [String] {
         let named = environment.absolutePath("GNOME_KEYRING_CONTROL")
         let ordinary = environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/keyring" }
-        let further = environment.cacheHome.map { matches($0 + "/keyring-*") }
+        let further = environment.cacheHome.map { cache in
+            let names = (try? Folder(cache))?.names(atMost: 4096) ?? []
+            return names.filter { $0.hasPrefix("keyring-") }.map { "\(cache)/\($0)" }
+        }
         return [named, ordinary].compactMap(\.self) + (further ?? [])
-    }
-
-    private static func matches(_ pattern: String) -> [String] {
-        var found = glob_t()
-        defer { globfree(&found) }
-        guard glob(pattern, GLOB_NOSORT, nil, &found) == 0 else { return [] }
-        return (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
     }
 }
 
 private struct Connection: ~Copyable {
     private let socket: CInt
 
-    /// Seconds that the daemon may take to answer.
-    private static let patience = 10
+    /// How long the daemon has, in seconds.
+    private static let patience: CInt = 10
 
     private init(_ socket: CInt) { self.socket = socket }
 
@@ -80,24 +77,14 @@ private struct Connection: ~Copyable {
 
     /// Connects to a socket; nil if nobody listens there.
     static func open(_ path: String) -> Connection? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let room = MemoryLayout.size(ofValue: address.sun_path)
-        guard path.utf8.count < room else { return nil }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let socket = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = lanyard_socket_connect(path, patience * 1000)
         guard socket >= 0 else { return nil }
         let connection = Connection(socket)
-        var time = timeval(tv_sec: patience, tv_usec: 0)
+        var time = timeval(tv_sec: Int(patience), tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(socket, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
         }
-        let isConnected = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        guard isConnected else { return nil }
+        guard fcntl(socket, F_SETFL, 0) == 0 else { return nil }
         return connection
     }
 
@@ -133,8 +120,4 @@ private struct Connection: ~Copyable {
         }
         return bytes
     }
-}
-
-extension UInt32 {
-    fileprivate var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
