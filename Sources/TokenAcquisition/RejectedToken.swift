@@ -56,17 +56,13 @@ extension RejectedToken {
 /// refresh token continues to serve the other clients, and by place.
 struct RejectedTokens {
     private static let member = "lanyard_refusals"
-    /// The member that lanyard 0.1 wrote: when tokens were refused, by client, and the requested claims, by resource.
-    private static let oldMember = "lanyard_rejected_on"
-    private static let oldClaimsMember = "lanyard_missed_claims"
-    /// The highest number of places that are stored.
+    /// The most places that are kept.
     static let most = 32
 
     /// Returns the refusals that apply to a request now: those at its path, then those at its host.
     static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> [RejectedToken] {
         let places = places(token, request.clientID)
-        let found = request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
-        return found.isEmpty ? [old(token, request, now)].compactMap(\.self) : found
+        return request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
     }
 
     /// Returns the digests of the tokens that were refused anywhere.
@@ -79,7 +75,7 @@ struct RejectedTokens {
     static func note(_ refusal: RejectedToken, in token: inout RefreshTokenRecord, for request: TokenRequest) {
         var places = places(token, request.clientID).filter { isAlive($0.value, refusal.on) }
         places[request.places[0]] = refusal
-        put(places, into: &token, request)
+        put(places, into: &token, request.clientID.lowercased())
     }
 
     /// Clears the refusals that a new token resolves: all at its place, and the same claims elsewhere.
@@ -98,7 +94,7 @@ struct RejectedTokens {
                 places[place] = refusal.settled
             }
         }
-        put(places, into: &token, request)
+        put(places, into: &token, request.clientID.lowercased())
     }
 
     /// Copies the list of refused tokens from a record that is about to be replaced.
@@ -118,39 +114,14 @@ struct RejectedTokens {
         return stored.compactMapValues(RejectedToken.init)
     }
 
-    private static func old(_ token: RefreshTokenRecord, _ request: TokenRequest, _ now: Int) -> RejectedToken? {
-        if let claims = token.other[oldClaimsMember]?.members?[request.resource]?.text {
-            return RejectedToken(token: "", on: now, claims: claims)
-        }
-        guard let time = token.other[oldMember]?.members?[request.clientID.lowercased()]?.time else {
-            return nil
-        }
-        return RejectedToken(token: "", on: time, renewed: time)
-    }
-
-    private static func put(
-        _ places: [String: RejectedToken], into token: inout RefreshTokenRecord, _ request: TokenRequest
-    ) {
-        let client = request.clientID.lowercased()
-        put(places, into: &token, client)
-        set(nil, client, in: &token, oldMember)
-        set(nil, request.resource, in: &token, oldClaimsMember)
-    }
-
     private static func put(
         _ places: [String: RejectedToken], into token: inout RefreshTokenRecord, _ client: String
     ) {
         let newest = places.sorted { ($0.value.on, $0.key) > ($1.value.on, $1.key) }.prefix(most)
         let members = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value.json) })
-        set(members.isEmpty ? nil : .object(members), client, in: &token, member)
-    }
-
-    private static func set(
-        _ value: JSONValue?, _ key: String, in token: inout RefreshTokenRecord, _ member: String
-    ) {
-        var members = token.other[member]?.members ?? [:]
-        members[key] = value
-        token.other[member] = members.isEmpty ? nil : .object(members)
+        var clients = token.other[member]?.members ?? [:]
+        clients[client] = members.isEmpty ? nil : .object(members)
+        token.other[member] = clients.isEmpty ? nil : .object(clients)
     }
 }
 

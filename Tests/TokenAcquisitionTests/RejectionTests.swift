@@ -170,17 +170,6 @@ import TokenStore
         #expect(RejectedTokens.standing(in: token, for: Self.request("private/0"), now: later).isEmpty)
     }
 
-    @Test func `what lanyard 0.1 noted still counts, and no longer for ever`() {
-        let old: [String: JSONValue] = ["lanyard_rejected_on": ["cid": .string(String(Self.now - 10))]]
-        #expect(Self.look(Self.records(renewed: 600, old), "a").redeemable.isEmpty)
-        #expect(Self.look(Self.records(renewed: 600, old), "a", after: 50).redeemable.count == 1)
-        let missed: [String: JSONValue] = ["lanyard_missed_claims": ["api://git": "{}"]]
-        #expect(Self.look(Self.records(renewed: 600, missed), "a").missedClaims == "{}")
-        var token = Self.records(renewed: 600, missed).refreshTokens[0]
-        RejectedTokens.settle(in: &token, for: Self.request("a"), by: Secret("new"), now: Self.now)
-        #expect(token.other.isEmpty)
-    }
-
     @Test func `times that nobody could reckon with do not count`() {
         for refusal in [RejectedToken(token: "t", on: .min), RejectedToken(token: "t", on: Self.now, renewed: .min)] {
             var token = Self.records(renewed: 600).refreshTokens[0]
@@ -188,8 +177,6 @@ import TokenStore
             let standing = RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now)
             #expect(standing.allSatisfy { $0.remaining(at: Self.now) == nil })
         }
-        let old: [String: JSONValue] = ["lanyard_rejected_on": ["cid": .string(String(Int.min))]]
-        #expect(Self.look(Self.records(renewed: 600, old), "a").redeemable.count == 1)
     }
 
     @Test func `no token means the one for the same scopes`() {
