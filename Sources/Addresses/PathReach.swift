@@ -2,8 +2,8 @@
 ///
 /// git sends as much of the path as it wants compared. Other tools don't know the place that a password was stored for:
 /// they send whole URLs, or no path at all.
-public enum PathReach: Sendable, Equatable {
-    /// Only at this place.
+public enum PathReach: String, Sendable {
+    /// At just this place.
     case place
     /// At the nearest place at or above it, comparing whole segments of the path.
     case above

@@ -48,7 +48,7 @@ public struct ForwardedRequest: Sendable, Equatable {
         if let refused = wanted.refusedToken { try lines.append("refused", refused) }
         if wanted.takesAuthorizations { try lines.append("capability[]", "authtype") }
         if wanted.takesFields { try lines.append("capability[]", "fields") }
-        if let reach = wanted.reach.word { try lines.append("reach", reach) }
+        if wanted.reach != .place { try lines.append("reach", wanted.reach.rawValue) }
         if wanted.isUnattended { try lines.append("unattended", "1") }
         return lines
     }
@@ -109,27 +109,8 @@ public struct ForwardedRequest: Sendable, Equatable {
         wanted.wish.scopes = block.list("scope[]")
         guard wanted.wish.scopes.allSatisfy(\.isScopeToken) else { throw .invalid("scope[]") }
         if let word = block["reach"] {
-            guard let reach = PathReach(word: word) else { throw .invalid("reach") }
+            guard let reach = PathReach(rawValue: word), reach != .place else { throw .invalid("reach") }
             wanted.reach = reach
-        }
-    }
-}
-
-extension PathReach {
-    /// The word for it in the format; nil for the default.
-    fileprivate var word: String? {
-        switch self {
-        case .place: nil
-        case .above: "above"
-        case .below: "below"
-        }
-    }
-
-    fileprivate init?(word: String) {
-        switch word {
-        case "above": self = .above
-        case "below": self = .below
-        default: return nil
         }
     }
 }
