@@ -1,4 +1,3 @@
-import Addresses
 import Files
 import Glibc
 
@@ -35,13 +34,8 @@ struct OtherLock {
         flock(file, LOCK_UN)
         var other = RecordLock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
         if fcntl(file, F_GETLK, &other) == 0, other.l_type != Int16(F_UNLCK) { return true }
-        // A process that died has left the lock file behind.
-        let text = (try? OpenFile.bytes(from: file, atMost: 64)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        guard let process = text.pieces(between: " ").first.flatMap({ pid_t($0.trimmed(of: " \n")) }), process > 0
-        else {
-            return false
-        }
-        return kill(process, 0) == 0 || errno == EPERM
+        // What died left it behind.
+        return LockHolder.process(namedIn: file).map(LockHolder.isAlive) ?? false
     }
 }
 

@@ -28,19 +28,11 @@ struct LockFile: ~Copyable {
     ) async throws -> Bool {
         guard
             try await file.lock(
-                within: .seconds(seconds), quietFor: quiet, isolation: isolation, waiting: { waiting(holder) })
+                within: .seconds(seconds), quietFor: quiet, isolation: isolation,
+                waiting: { waiting(LockHolder.process(namedIn: file.descriptor)) })
         else { return false }
         sign()
         return true
-    }
-
-    /// The process that is recorded as the holder; nil if there is none.
-    private var holder: Int32? {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let count = pread(file.descriptor, &bytes, bytes.count, 0)
-        guard count > 0 else { return nil }
-        let digits = bytes[..<count].prefix { (0x30...0x39).contains($0) }
-        return Int32(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
     }
 
     private func sign() {

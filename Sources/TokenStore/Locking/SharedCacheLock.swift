@@ -1,3 +1,4 @@
+internal import Files
 internal import Glibc
 
 /// The lock of a cache that programs of several languages share: a file that exists while a program writes.
@@ -65,24 +66,13 @@ public final class SharedCacheLock: Sendable {
         let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard lock(descriptor), isDead(maker(descriptor)), isStill(descriptor, at: path) else { return }
+        guard lock(descriptor), let maker = LockHolder.process(namedIn: descriptor), !LockHolder.isAlive(maker),
+            isStill(descriptor, at: path)
+        else { return }
         unlink(path)
     }
 
-    private static func maker(_ descriptor: CInt) -> pid_t? {
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count = pread(descriptor, &bytes, bytes.count, 0)
-        guard count > 0 else { return nil }
-        let digits = bytes[..<count].prefix { (0x30...0x39).contains($0) }
-        return pid_t(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    private static func isDead(_ process: pid_t?) -> Bool {
-        guard let process else { return false }
-        return kill(process, 0) != 0 && errno == ESRCH
-    }
-
-    /// Whether the path still leads to the open file, which might have been removed and created again.
+    /// Whether the file has not been removed, and made anew, meanwhile.
     private static func isStill(_ descriptor: CInt, at path: String) -> Bool {
         var (mine, named) = (stat(), stat())
         guard fstat(descriptor, &mine) == 0, lstat(path, &named) == 0 else { return false }
