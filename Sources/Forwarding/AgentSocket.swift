@@ -34,7 +34,7 @@ public struct AgentSocket: Sendable {
 
     /// How long to go on trying while the agent has as many connections waiting as it takes: milliseconds.
     private static let patienceToConnect: CInt = 5_000
-    /// How long an answer may take if nobody is asked, and if somebody is: milliseconds.
+    /// How long an answer may take if the user isn't asked, and if they are, in milliseconds.
     private static let (unattendedPatience, attendedPatience) = (60_000, 3_600_000)
 
     /// Sends a request and waits for the answer.

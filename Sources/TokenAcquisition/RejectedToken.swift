@@ -56,7 +56,7 @@ extension RejectedToken {
 /// refresh token continues to serve the other clients, and by place.
 struct RejectedTokens {
     private static let member = "lanyard_refusals"
-    /// The most places that are kept.
+    /// The highest number of places that are stored.
     static let most = 32
 
     /// Returns the refusals that apply to a request now: those at its path, then those at its host.

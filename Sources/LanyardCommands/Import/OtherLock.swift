@@ -34,7 +34,7 @@ struct OtherLock {
         flock(file, LOCK_UN)
         var other = RecordLock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
         if fcntl(file, F_GETLK, &other) == 0, other.l_type != Int16(F_UNLCK) { return true }
-        // What died left it behind.
+        // A process that died has left the lock file behind.
         return LockHolder.process(namedIn: file).map(LockHolder.isAlive) ?? false
     }
 }

@@ -68,7 +68,7 @@ public struct GnomeKeyringControl: Sendable {
 private struct Connection: ~Copyable {
     private let socket: CInt
 
-    /// How long the daemon has, in seconds.
+    /// Seconds that the daemon may take to answer.
     private static let patience: CInt = 10
 
     private init(_ socket: CInt) { self.socket = socket }

@@ -72,7 +72,7 @@ public final class SharedCacheLock: Sendable {
         unlink(path)
     }
 
-    /// Whether the file has not been removed, and made anew, meanwhile.
+    /// Whether the path still leads to the open file, which might have been removed and created again.
     private static func isStill(_ descriptor: CInt, at path: String) -> Bool {
         var (mine, named) = (stat(), stat())
         guard fstat(descriptor, &mine) == 0, lstat(path, &named) == 0 else { return false }

@@ -1,5 +1,3 @@
-internal import Addresses
-internal import Crypto
 internal import Files
 
 /// A lock that the processes of one user share, so that only one of them renews a token or asks the user.
@@ -67,7 +65,7 @@ public struct SingleFlight: Sendable {
 
     /// Opens the lock file of a key without taking the lock.
     func open(_ key: String) throws(SingleFlightError) -> LockFile {
-        let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
+        let name = key.digest + ".lock"
         var last = SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")
         for directory in directories {
             do throws(FileProblem) {

@@ -1,25 +1,20 @@
-internal import Addresses
-internal import Crypto
 internal import Files
-internal import Glibc
 internal import JSON
 
 /// Memos that lanyard stores on behalf of plugins, in the user's cache.
 ///
-/// They aren't secret, and nothing depends on them, so errors are ignored. A file's name only has a digest of the
-/// memo's subject. A plugin must validate a memo as if it came from the network.
+/// It is nothing secret. Whoever gets one back has to check it as if it came from the network.
 public struct KeptMemos: Sendable {
     /// The longest file, in bytes: the longest memo with every byte escaped.
     private static let longest = 1 << 17
     /// The highest number of memos that are stored.
     private static let most = 256
 
-    /// The parent of lanyard's folder; nil if nothing is stored.
-    private let parent: String?
+    private let notes: NoteFolder
 
     /// Stores memos below a folder; nil stores none.
     public init(in folder: String?) {
-        parent = folder
+        notes = NoteFolder(parent: folder, name: "memos", longest: Self.longest)
     }
 
     /// Stores memos in the user's cache, which these variables name; on a shared device in the runtime directory, which
@@ -30,8 +25,7 @@ public struct KeptMemos: Sendable {
 
     /// Returns the memo about a subject if it hasn't expired at a time in seconds since 1970.
     public func memo(about subject: String, now: Int) -> String? {
-        guard let bytes = try? folder(making: false)?.read(Self.name(of: subject), atMost: Self.longest),
-            let note = JSONValue(bytes: bytes[...]), let from = note["from"]?.wholeNumber,
+        guard let note = notes.note(about: subject), let from = note["from"]?.wholeNumber,
             let until = note["until"]?.wholeNumber, (from..<max(from, until)).contains(now)
         else { return nil }
         return note["memo"]?.text
@@ -39,26 +33,14 @@ public struct KeptMemos: Sendable {
 
     /// Stores a memo for a number of seconds from now, replacing the previous one.
     public func keep(_ memo: String, about subject: String, now: Int, for seconds: Int) {
-        let bytes = JSONValue.object([
+        let note = JSONValue.object([
             "memo": .string(memo), "from": .integer(Int64(now)), "until": .integer(Int64(now + seconds)),
-        ]).encoded()
-        guard bytes.count <= Self.longest, let folder = folder(making: true) else { return }
-        sweep(folder)
-        try? folder.write(bytes, to: Self.name(of: subject), isDurable: false)
+        ])
+        notes.leave(note, about: subject, makingRoom: sweep)
     }
 
     /// Forgets the memo about a subject.
-    public func forget(_ subject: String) { folder(making: false)?.remove(Self.name(of: subject)) }
-
-    private func folder(making: Bool) -> Folder? {
-        guard let parent else { return nil }
-        if making { Folder.make(parent) }
-        return try? Folder(parent).privateFolder("lanyard", making: making).privateFolder("memos", making: making)
-    }
-
-    private static func name(of subject: String) -> String {
-        SHA256.hash(data: [UInt8](subject.utf8)).hexadecimal + ".json"
-    }
+    public func forget(_ subject: String) { notes.remove(about: subject) }
 
     /// Makes room by removing all memos, since plugins can obtain each again.
     private func sweep(_ folder: borrowing Folder) {

@@ -1,38 +1,38 @@
-internal import Addresses
-internal import Crypto
 internal import Files
 internal import Glibc
 public import JSON
 
 /// Small notes that one user's processes leave for each other, in the runtime directory if there is one.
 ///
-/// They record recent failures and how long these count. Nothing depends on them, so errors are ignored. A file's name
-/// only has a digest of the note's subject.
+/// They say what went wrong lately and until when it counts.
 public struct SharedNotes: Sendable {
     /// The longest note, in bytes.
     static let longest = 8192
     /// Seconds after which a note is removed, whatever it contains.
     static let lifetime = 3600
 
-    /// The parent of lanyard's folder; nil if nothing is stored.
-    private let parent: String?
+    private let notes: NoteFolder
 
     /// Stores notes in the user's runtime directory; if there is none, nothing is stored.
     ///
-    /// - Parameter environment: `XDG_RUNTIME_DIR` counts; a directory that is not absolute or not this user's is none.
-    public init(runtimeFolderOf environment: [String: String]) {
-        parent = environment.ownRuntimeFolder
+    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that isn't absolute or isn't this user's counts as
+    ///   missing.
+    public init(runtimeDirectory: String?) {
+        self.init(in: runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil })
     }
 
     /// Whether there is a place for notes.
-    public var areKept: Bool { parent != nil }
+    public var areKept: Bool { notes.parent != nil }
 
     /// Stores notes that must not be lost: in the user's cache if there is no runtime directory.
     ///
     /// There they survive a restart, after which their times are meaningless.
     public init(environment: [String: String]) {
-        parent = environment.ownRuntimeFolder ?? environment.cacheHome
+        let notes = SharedNotes(runtimeDirectory: environment["XDG_RUNTIME_DIR"])
+        self.init(in: notes.notes.parent ?? environment.cacheHome)
     }
+
+    private init(in parent: String?) { notes = NoteFolder(parent: parent, name: "notes", longest: Self.longest) }
 
     /// Milliseconds since this computer was started; setting the clock doesn't change it.
     public static var milliseconds: Int {
@@ -43,40 +43,16 @@ public struct SharedNotes: Sendable {
 
     /// Returns the note about a subject; nil if there is none.
     public func note(about key: String) -> JSONValue? {
-        guard let bytes = try? folder(making: false)?.read(Self.name(of: key), atMost: Self.longest) else { return nil }
-        return JSONValue(bytes: bytes[...])
+        notes.note(about: key)
     }
 
     /// Writes a note atomically, replacing any about the same subject.
     public func leave(_ note: JSONValue, about key: String) {
-        let bytes = note.encoded()
-        guard bytes.count <= Self.longest, let folder = folder(making: true) else { return }
-        sweep(folder)
-        try? folder.write(bytes, to: Self.name(of: key), isDurable: false)
+        notes.leave(note, about: key, makingRoom: sweep)
     }
-
-    /// Whether something happened within the last so many milliseconds, going by the note about it.
-    public func happened(_ key: String, within limit: Int) -> Bool {
-        guard let at = note(about: key)?["at"]?.time else { return false }
-        return (0..<limit).contains(Self.milliseconds - at)
-    }
-
-    /// Takes note that something happened now.
-    public func leaveTime(about key: String) { leave(["at": .integer(Int64(Self.milliseconds))], about: key) }
 
     /// Removes the note about a subject.
-    public func remove(about key: String) { folder(making: false)?.remove(Self.name(of: key)) }
-
-    private func folder(making: Bool) -> Folder? {
-        guard let parent else { return nil }
-        if making { Folder.make(parent) }
-        return try? Folder(parent).privateFolder("lanyard", making: making)
-            .privateFolder("notes", making: making)
-    }
-
-    private static func name(of key: String) -> String {
-        SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".json"
-    }
+    public func remove(about key: String) { notes.remove(about: key) }
 
     /// Removes notes that have expired.
     private func sweep(_ folder: borrowing Folder) {

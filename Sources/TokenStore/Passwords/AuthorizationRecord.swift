@@ -1,5 +1,4 @@
 import Addresses
-internal import Crypto
 import JSON
 internal import Secrets
 
@@ -17,7 +16,7 @@ struct AuthorizationRecord {
     static func attributes(of address: PasswordAddress, username: String?, group: String) -> ItemAttributes {
         let port = address.port.map { ":\($0)" } ?? ""
         return ItemAttributes(
-            group: group, kind: kind, homeAccount: username.map(digest) ?? "",
+            group: group, kind: kind, homeAccount: username?.digest ?? "",
             environment: "\(address.scheme)://\(address.server)\(port)", target: address.path)
     }
 
@@ -49,9 +48,5 @@ struct AuthorizationRecord {
             username: members.optionalText("username"),
             proof: .authorization(type: type, credential: Secret(credential)), expiresOn: members.number("expires_on"),
             oauthRefreshToken: members.secret("oauth_refresh_token"))
-    }
-
-    private static func digest(_ username: String) -> String {
-        SHA256.hash(data: [UInt8](username.utf8)).hexadecimal
     }
 }
