@@ -13,25 +13,13 @@ enum RecordShape {
     }
 
     private static func isShort(_ record: CredentialRecord) -> Bool {
-        switch record {
-        case .accessToken(let token):
-            fits(token.secret.reveal(), longestSecret) && fits(token.target, longestTarget)
-                && names([token.homeAccountID, token.environment, token.clientID, token.realm, token.tokenType])
-        case .refreshToken(let token):
-            fits(token.secret.reveal(), longestSecret) && fits(token.target, longestTarget)
-                && names([token.homeAccountID, token.environment, token.clientID, token.familyID ?? ""])
-        case .idToken(let token):
-            fits(token.secret.reveal(), longestSecret)
-                && names([token.homeAccountID, token.environment, token.clientID, token.realm])
-        case .account(let account):
-            names([account.homeAccountID, account.environment, account.realm, account.username])
-        case .exchanged: false  // no other program has such records
-        case .appMetadata(let metadata):
-            names([metadata.environment, metadata.clientID, metadata.familyID ?? ""])
-        }
+        // No other program has what a token was exchanged for.
+        if case .exchanged = record { return false }
+        let texts = record.texts
+        return texts.tokens.allSatisfy { fits($0, longestSecret) }
+            && texts.targets.allSatisfy { fits($0, longestTarget) }
+            && (texts.names + texts.titles).allSatisfy { fits($0, longestName) }
     }
-
-    private static func names(_ texts: [String]) -> Bool { texts.allSatisfy { fits($0, longestName) } }
 
     private static func fits(_ text: String, _ limit: Int) -> Bool { text.utf8.count <= limit }
 }
