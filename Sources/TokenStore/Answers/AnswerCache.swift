@@ -53,14 +53,14 @@ public struct AnswerCache: Sendable, Equatable {
         guard let runtimeDirectory, let directory = AnswerCacheFolder(in: runtimeDirectory, making: false) else {
             return nil
         }
-        switch directory.read(name.file) {
-        case .nothing: return nil
-        case .foreign: break
-        case .bytes(let bytes):
-            guard let sealed = SealedAnswer(bytes), sealed.counts(at: now) else { break }
-            if let key = AnswerEncryptionKey.read(keyDescription), let answer = sealed.opened(name, key) {
+        do throws(FileProblem) {
+            if let sealed = SealedAnswer(try directory.read(name.file)), sealed.counts(at: now),
+                let key = AnswerEncryptionKey.read(keyDescription), let answer = sealed.opened(name, key)
+            {
                 return answer
             }
+        } catch {
+            if error.isMissing { return nil }
         }
         directory.remove(name.file)
         return nil

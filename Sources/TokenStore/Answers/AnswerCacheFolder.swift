@@ -21,21 +21,9 @@ struct AnswerCacheFolder: ~Copyable {
         return try base.privateFolder("lanyard", making: making).privateFolder("answers", making: making)
     }
 
-    /// The result of looking for a file.
-    enum Found {
-        case bytes([UInt8])
-        case nothing
-        /// There is something other than a file of this user's, or the file is too long.
-        case foreign
-    }
-
-    /// Reads a file, or only its first bytes if a number is given.
-    func read(_ name: String, first: Int? = nil) -> Found {
-        do throws(FileProblem) {
-            return .bytes(try folder.read(name, atMost: SealedAnswer.longest, first: first))
-        } catch {
-            return error.isMissing ? .nothing : .foreign
-        }
+    /// Reads a file, at most so many bytes if a number is given.
+    func read(_ name: String, first: Int? = nil) throws(FileProblem) -> [UInt8] {
+        try folder.read(name, atMost: SealedAnswer.longest, first: first)
     }
 
     /// Replaces or creates the file with this name atomically.
@@ -62,7 +50,7 @@ struct AnswerCacheFolder: ~Copyable {
             guard let status = folder.status(of: name) else { return false }
             return abs(now - status.modified) < Self.patience
         }
-        guard case .bytes(let bytes) = read(name, first: 64), let answer = SealedAnswer(bytes) else { return false }
+        guard let bytes = try? read(name, first: 64), let answer = SealedAnswer(bytes) else { return false }
         return answer.counts(at: now)
     }
 
