@@ -64,7 +64,7 @@ package struct KeyringSession: ~Copyable {
         try SecretLibrary.open()
         let watchdog = Watchdog(seconds: deadline)
         do throws(ServiceFailure) {
-            return try SessionBus(watchdog).provider(watchdog)
+            return try BusConnection(watchdog).provider(watchdog)
         } catch  where error.reason == .noProvider {
             return nil
         }

@@ -5,15 +5,15 @@ internal import Synchronization
 final class Provider: Sendable {
     private static let current = Mutex<Provider?>(nil)
 
-    let bus: SessionBus
-    // GDBus's proxies can be used on any thread.
+    let bus: BusConnection
+    // GDBus's proxies may be used by any thread.
     nonisolated(unsafe) let service: OpaquePointer
     /// The name of the provider on the bus; libsecret takes it from SECRET_SERVICE_BUS_NAME if that is set.
     let name: String
     private let opening = Mutex<SessionOpening?>(nil)
 
     private init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
-        bus = try SessionBus(watchdog)
+        bus = try BusConnection(watchdog)
         let type = lanyard_secret_service_get_type()
         let service = try watchdog.calling {
             secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, $0, $1)
