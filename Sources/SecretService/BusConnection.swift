@@ -2,9 +2,9 @@ internal import CGLib
 
 /// The session bus, for calls that libsecret has no functions for: the bus's own methods, and single properties.
 ///
-/// libsecret knows properties only of items and collections that are proxies, each of which takes six calls.
+/// libsecret only reads properties of items and collections that are proxies, each of which takes six calls.
 struct BusConnection: @unchecked Sendable {
-    // GDBus's connections may be used by any thread.
+    // GDBus connections are thread-safe.
     private let connection: OpaquePointer
 
     /// Opens the process's connection, which is never released because GLib shares it.

@@ -6,7 +6,7 @@ final class Provider: Sendable {
     private static let current = Mutex<Provider?>(nil)
 
     let bus: BusConnection
-    // GDBus's proxies may be used by any thread.
+    // GDBus's proxies can be used on any thread.
     nonisolated(unsafe) let service: OpaquePointer
     /// The name of the provider on the bus; libsecret takes it from SECRET_SERVICE_BUS_NAME if that is set.
     let name: String

@@ -76,7 +76,7 @@ import TokenStore
             let acquirer = TokenAcquirer(
                 store: store, clientSecrets: ClientSecretStore(configuration: KeyringConfiguration(group: "test")),
                 plugins: InstalledPlugins(plugins), host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
-                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeDirectory: nil),
+                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeFolderOf: [:]),
                 configuration: Configuration(), clock: { now })
             return try await acquirer.token(for: request) { [found, announced] in
                 found.count()
@@ -182,7 +182,7 @@ private final class KeptStore: RecordStore {
     }
 
     var mayPrompt: Bool { false }
-    func state() -> KeyringState { .unlocked }
+    func problem() -> StoreError? { nil }
     func current(_ found: StoredRecords) -> StoredRecords? { found }
     func delete(_ records: [CredentialRecord]) -> Int { 0 }
     func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }

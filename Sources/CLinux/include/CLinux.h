@@ -68,8 +68,8 @@ void lanyard_terminal_give_back(void);
 /// The path must not exist. Don't call this while another thread creates files.
 int lanyard_socket_listen(const char *path, int backlog);
 
-/// Connects to the socket of a path, and waits so long while it has as many connections as it takes; gives a descriptor that
-/// never blocks.
+/// Connects to the socket at a path, waiting up to `milliseconds` while its queue of connections is full; returns a
+/// non-blocking descriptor.
 int lanyard_socket_connect(const char *path, int milliseconds);
 
 /// Accepts the next connection without waiting; returns a non-blocking descriptor.

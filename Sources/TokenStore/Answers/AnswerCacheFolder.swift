@@ -21,7 +21,7 @@ struct AnswerCacheFolder: ~Copyable {
         return try base.privateFolder("lanyard", making: making).privateFolder("answers", making: making)
     }
 
-    /// Reads a file, at most so many bytes if a number is given.
+    /// Reads a file, or only its first bytes if a number is given.
     func read(_ name: String, first: Int? = nil) throws(FileProblem) -> [UInt8] {
         try folder.read(name, atMost: SealedAnswer.longest, first: first)
     }

@@ -29,7 +29,7 @@ extension CredentialRecord {
                 [account.username, account.name ?? "", account.kind ?? ""]
             )
         case .exchanged(let result):
-            // What is presented may be any text on one line; a record that names no place is none.
+            // The secret may be any text on one line, but the record must name a place.
             (
                 [], [result.target, result.path],
                 [
@@ -43,7 +43,7 @@ extension CredentialRecord {
         }
     }
 
-    /// Whether its texts have no characters but their own: what is stored goes on to consumers and plugins as lines.
+    /// Whether its texts contain only the allowed characters, because consumers and plugins receive them as lines.
     ///
     /// Tokens and names are visible ASCII (RFC 6749, appendix A), scopes may also contain spaces, and display names and
     /// user names must not contain control characters.
