@@ -15,11 +15,9 @@ public struct SharedNotes: Sendable {
 
     /// Stores notes in the user's runtime directory; if there is none, nothing is stored.
     ///
-    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that isn't absolute or isn't this user's counts as
+    /// - Parameter environment: Has `XDG_RUNTIME_DIR`; a directory that isn't absolute or isn't this user's counts as
     ///   missing.
-    public init(runtimeDirectory: String?) {
-        self.init(in: runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil })
-    }
+    public init(runtimeFolderOf environment: [String: String]) { self.init(in: environment.ownRuntimeFolder) }
 
     /// Whether there is a place for notes.
     public var areKept: Bool { notes.parent != nil }
@@ -28,8 +26,7 @@ public struct SharedNotes: Sendable {
     ///
     /// There they survive a restart, after which their times are meaningless.
     public init(environment: [String: String]) {
-        let notes = SharedNotes(runtimeDirectory: environment["XDG_RUNTIME_DIR"])
-        self.init(in: notes.notes.parent ?? environment.cacheHome)
+        self.init(in: environment.ownRuntimeFolder ?? environment.cacheHome)
     }
 
     private init(in parent: String?) { notes = NoteFolder(parent: parent, name: "notes", longest: Self.longest) }
@@ -50,6 +47,15 @@ public struct SharedNotes: Sendable {
     public func leave(_ note: JSONValue, about key: String) {
         notes.leave(note, about: key, makingRoom: sweep)
     }
+
+    /// Whether something happened within the last `limit` milliseconds, going by the note about it.
+    public func happened(_ key: String, within limit: Int) -> Bool {
+        guard let at = note(about: key)?["at"]?.time else { return false }
+        return (0..<limit).contains(Self.milliseconds - at)
+    }
+
+    /// Records that something happened now.
+    public func leaveTime(about key: String) { leave(["at": .integer(Int64(Self.milliseconds))], about: key) }
 
     /// Removes the note about a subject.
     public func remove(about key: String) { notes.remove(about: key) }
