@@ -115,7 +115,7 @@ import Vectors
 
     private static let forgeries: [(name: String, fault: [String: JSONValue], error: String, hint: String)] = [
         (
-            "a foreign iss", ["path": "/oauth/authorize", "issuer": "https://evil.example"], "is not of localhost",
+            "a foreign iss", ["path": "/oauth/authorize", "issuer": "https://evil.example"], "is not from localhost",
             foreign
         ),
         ("no iss", ["path": "/oauth/authorize", "issuer": ""], "is not from localhost", "doesn't name its issuer"),
@@ -128,7 +128,7 @@ import Vectors
             "sign in again"
         ),
         (
-            "a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"], "names another issuer",
+            "a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"], "names a different issuer",
             foreign
         ),
         (

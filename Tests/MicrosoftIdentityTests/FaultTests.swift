@@ -196,7 +196,7 @@ struct FaultTests {
             try await sandbox.plan(#"{"path":"/token","status":200,"body":"\#(body)"}"#)
             let error = await renew(sandbox)
             #expect(error?.code == .unavailable)
-            #expect(error?.message.contains("more than") == true)
+            #expect(error?.message.contains("too long") == true)
         }
     }
 
@@ -221,7 +221,7 @@ struct FaultTests {
     }
 
     @Test(arguments: [
-        (#"{"path":"/token","issuer":"https://evil.example/t/v2.0"}"#, "another issuer"),
+        (#"{"path":"/token","issuer":"https://evil.example/t/v2.0"}"#, "a different issuer"),
         (#"{"path":"/token","nonce":"guessed"}"#, "another sign-in"),
     ])
     func `a forged ID token is refused`(_ fault: String, _ words: String) async throws {
