@@ -212,14 +212,16 @@ let package = Package(
             dependencies: [
                 "Addresses", "Claims", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
             ],
-            swiftSettings: strict),
+            path: "plugins/oauth",
+            exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "ManagedIdentity",
             dependencies: [
                 "Addresses", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
                 system,
             ],
-            swiftSettings: strict),
+            path: "plugins/managed-identity",
+            exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "PluginOAuth", dependencies: ["Addresses", "Claims", "OAuth", "PluginKit", "PluginWire", "Secrets"],
             swiftSettings: strict),

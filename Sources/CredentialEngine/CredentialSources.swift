@@ -118,7 +118,7 @@ public struct CredentialSources: Sendable {
         do throws(Refusal) {
             return try await acquire(request, place, by: decision, attendant)
         } catch {
-            guard error.isLockedKeyring, let attendant, await attendant.hasKeyringUnlocked(for: place) else {
+            guard error.isLockedKeyring, let attendant, await attendant.unlockKeyring(for: place) else {
                 throw error
             }
             return try await acquire(request, place, by: nil, attendant)
@@ -155,5 +155,5 @@ public protocol Attendant: Sendable {
     /// Whether the user may be asked to unlock the keyring.
     var mayAskToUnlock: Bool { get }
     /// Asks the user to unlock the keyring; false if it stays locked.
-    func hasKeyringUnlocked(for url: String?) async -> Bool
+    func unlockKeyring(for url: String?) async -> Bool
 }

@@ -85,7 +85,7 @@ struct Session: Sendable {
 
     /// Returns all stored tokens and their accounts.
     func list() throws(Failure) -> Listing {
-        let engine = CredentialEngine(in: context.surroundings) { sources }
+        let engine = Engine(in: context.surroundings) { sources }
         do throws(Refusal) { return try engine.list() } catch { throw Failure(error, in: context) }
     }
 
@@ -112,7 +112,7 @@ struct Session: Sendable {
     func forwardedToken(
         for request: CredentialRequest, _ options: InteractionOptions.Values
     ) throws(Failure) -> AcquiredToken {
-        let engine = CredentialEngine(in: context.surroundings, terms: RelayTerms(context, options)) { sources }
+        let engine = Engine(in: context.surroundings, terms: RelayTerms(context, options)) { sources }
         guard case .settled(let outcome) = engine.attempt(.get(request)) else { throw Failure(noRuleMaps: request) }
         switch outcome {
         case .credential(let credential) where credential.kind == .accessToken:
@@ -150,7 +150,7 @@ struct Session: Sendable {
         do throws(Failure) {
             return try await body()
         } catch  where error.cause == .lockedKeyring {
-            guard await sources.attendant.hasKeyringUnlocked(for: url) else { throw error }
+            guard await sources.attendant.unlockKeyring(for: url) else { throw error }
             return try await body()
         }
     }

@@ -55,7 +55,7 @@ extension BusFailure {
 
     fileprivate init(_ error: UnsafeMutablePointer<GError>, else reason: Reason) {
         let text = error.pointee.message.map { String(cString: $0) } ?? ""
-        let detail = String(decoding: text.utf8.prefix(SessionBus.longestError), as: UTF8.self)
+        let detail = String(decoding: text.utf8.prefix(Bus.longestError), as: UTF8.self)
         if let remote = g_dbus_error_get_remote_error(error) {
             defer { g_free(remote) }
             self.init(.answered, name: String(cString: remote), detail: detail)

@@ -25,7 +25,7 @@ let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.m
 if let plugin = plugins.first(where: { names.contains($0.description.name) }) {
     exit(await PluginMain.run(plugin))
 }
-if names.contains(IdentityEndpoint.name) { exit(await IdentityEndpoint.run()) }
+if names.contains(EndpointMain.name) { exit(await EndpointMain.run()) }
 let known = plugins.map(\.description.name).joined(separator: ", ")
 let usage = "lanyard-authority: plugins of lanyard (\(known)); lanyard starts them itself\n"
 _ = try? FileDescriptor.standardError.writeAll(usage.utf8)

@@ -278,7 +278,8 @@ import Testing
                 #expect(
                     ended.status != 0 && words.contains("git is set up and the rule is written, but \(lack); "),
                     "\(ended)")
-                #expect(words.contains("once the keyring works, continue with: lanyard configure git \(url)"), "\(ended)")
+                #expect(
+                    words.contains("once the keyring works, continue with: lanyard configure git \(url)"), "\(ended)")
             }
         }
     }

@@ -128,7 +128,8 @@ import Vectors
             "sign in again"
         ),
         (
-            "a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"], "names a different issuer",
+            "a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"],
+            "names a different issuer",
             foreign
         ),
         (

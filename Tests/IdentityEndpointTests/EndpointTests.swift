@@ -39,7 +39,7 @@ import Vectors
     }
 
     private static func accepted(_ request: EndpointRequest, _ kind: String = "managed-identity") throws -> TokenQuery {
-        try IdentityEndpoint.accepted(request, try service(kind), port: port)
+        try EndpointMain.accepted(request, try service(kind), port: port)
     }
 
     // MARK: - A managed identity
@@ -60,7 +60,7 @@ import Vectors
             method: vector.text("method") ?? "", target: "/msi/token?" + query.joined(separator: "&"), headers: headers)
         let answer: EndpointAnswer
         do throws(EndpointAnswer) {
-            let query = try IdentityEndpoint.accepted(incoming, service, port: Self.port)
+            let query = try EndpointMain.accepted(incoming, service, port: Self.port)
             if let scope = vector.expected("scope") { #expect(query.names.map { "\($0)/.default" } == [scope]) }
             answer = service.answer(
                 to: query, .token(["accessToken": "T", "expires_on": 1_900_000_000, "tokenType": "Bearer"]), now: 0)

@@ -28,7 +28,7 @@ struct BrokerService: Sendable {
     private static let pause = Duration.milliseconds(100)
     private static let longestStart = Duration.seconds(10)
 
-    let bus: SessionBus
+    let bus: Bus
     /// When the host stops waiting; nil if it waits for the user.
     let deadline: ContinuousClock.Instant?
 
@@ -36,14 +36,14 @@ struct BrokerService: Sendable {
     init(at address: String?, until deadline: ContinuousClock.Instant) async throws(BrokerFailure) {
         guard let address, !address.isEmpty else { throw BrokerFailure(.absent, "there is no session bus") }
         do throws(BusFailure) {
-            bus = try await SessionBus(at: address, within: ContinuousClock.now.duration(to: deadline))
+            bus = try await Bus(at: address, within: ContinuousClock.now.duration(to: deadline))
         } catch {
             throw BrokerFailure(error)
         }
         self.deadline = deadline
     }
 
-    private init(_ bus: SessionBus) {
+    private init(_ bus: Bus) {
         self.bus = bus
         deadline = nil
     }
@@ -83,7 +83,7 @@ struct BrokerService: Sendable {
     ///
     /// - Throws: `failed` if it isn't an object, or the error in the reply.
     static func read(_ reply: String) throws(BrokerFailure) -> JSONValue {
-        guard let json = JSONValue(bytes: reply.utf8, atMost: SessionBus.longestReply), json.members != nil else {
+        guard let json = JSONValue(bytes: reply.utf8, atMost: Bus.longestReply), json.members != nil else {
             throw BrokerFailure(.failed, "the broker returned no usable answer")
         }
         if let error = BrokerError(json) { throw BrokerFailure(error) }

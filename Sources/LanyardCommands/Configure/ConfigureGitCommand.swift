@@ -216,7 +216,7 @@ extension ChangeOptions {
     }
 
     /// Whether to write what was shown: as the options say, or as the user answers.
-    func mayGoOn(_ context: CommandContext) async -> Bool {
+    func confirm(_ context: CommandContext) async -> Bool {
         guard !dryRun else { return false }
         if yes { return true }
         if let prompt = Prompt(context), await prompt.accepts("go on?") { return true }

@@ -31,7 +31,7 @@ struct FirstSignIn {
             session.context.console.note(Hint(text, write: place))
         }
         let canSignIn = try await telling("no client secret is kept and nobody has signed in") {
-            try await hasWhatItTakes()
+            try await ensureClientSecret()
         }
         guard canSignIn, await prompt.accepts("sign in now?") else {
             return session.context.console.note(Hint("to sign in", run: "lanyard login \(rule.pattern.text)"))
@@ -51,7 +51,7 @@ struct FirstSignIn {
     }
 
     /// Asks for the client's secret unless it is stored or not needed; false if no sign-in works without it.
-    private func hasWhatItTakes() async throws(Failure) -> Bool {
+    private func ensureClientSecret() async throws(Failure) -> Bool {
         guard !issuer.secretFlows.isEmpty, let clientID = session.configuration.clientID(of: rule) else { return true }
         let stored = try await session.unlocking(for: nil) { () throws(Failure) in
             try session.keeping { () throws(StoreError) in

@@ -26,7 +26,7 @@ struct GitSteps {
         if !goesOnUnasked { try options.requireAnswer(session.context) }
         show()
         if options.dryRun || !goesOnUnasked {
-            guard await options.mayGoOn(session.context) else { return false }
+            guard await options.confirm(session.context) else { return false }
         }
         if !plan.changes.isEmpty { try await plan.write(session) }
         if let rule { try session.write(rule) }

@@ -66,7 +66,7 @@ struct UnconfigureGitCommand: Command {
             let changes = written.filter { $0.file == file }.map(\.change)
             for line in GitChange.text(changes) { console.note("  \(line.displayable())") }
         }
-        guard await scope.mayGoOn(context) else { return false }
+        guard await scope.confirm(context) else { return false }
         let locked = try record.file.locked()
         let standing = try await record.standing(record.entries())
         // The changes that were shown, except those that somebody else has undone meanwhile.

@@ -14,7 +14,7 @@ struct ConsumerRun: Sendable {
     }
 
     private var consumer: any Consumer
-    private let engine: CredentialEngine
+    private let engine: Engine
     private let context: CommandContext
     /// The engine's last refusal.
     private var refusal: Refusal?
@@ -29,7 +29,7 @@ struct ConsumerRun: Sendable {
         let triesAgain = type(of: consumer).triesAgain
         var terms = RelayTerms(context, options) { triesAgain && ToolRefusal(context)?.isThere == true }
         terms.mustKeep = !type(of: consumer).storesWhatWorked
-        engine = CredentialEngine(in: context.surroundings, terms: terms) { [options] in
+        engine = Engine(in: context.surroundings, terms: terms) { [options] in
             var options = options
             if triesAgain, ToolRefusal(context)?.isThere == true { options.isInteractive = false }
             options.timing = DueRenewals.timing(in: context)

@@ -16,7 +16,7 @@ struct UnlockOffer: Sendable {
 
     /// Asks for the password; false if the user presses Enter, the password is wrong, or the keyring can't be unlocked
     /// from here.
-    func isTaken(for url: String?) async -> Bool {
+    func accept(for url: String?) async -> Bool {
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let door = try KeyringDoor(context, group: group)

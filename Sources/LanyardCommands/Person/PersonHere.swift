@@ -41,9 +41,9 @@ struct PersonHere: Attendant {
 
     var mayAskToUnlock: Bool { offer != nil }
 
-    func hasKeyringUnlocked(for url: String?) async -> Bool {
+    func unlockKeyring(for url: String?) async -> Bool {
         context.console.endProgress()
-        return await offer?.isTaken(for: url) ?? false
+        return await offer?.accept(for: url) ?? false
     }
 
     private var offer: UnlockOffer? { UnlockOffer(context, presence, group: configuration.group) }

@@ -28,7 +28,7 @@ struct RenewCommand: Command {
             throw ExitCode(ExitStatus.usage.rawValue)
         }
         let options = InteractionOptions.Values(isInteractive: false, timing: .ahead)
-        let engine = CredentialEngine(in: context.surroundings) { try Session(context, options: options).sources }
+        let engine = Engine(in: context.surroundings) { try Session(context, options: options).sources }
         guard await engine.renew(renewal.request, answeredBy: renewal.mark) else {
             throw ExitCode(ExitStatus.failed.rawValue)
         }

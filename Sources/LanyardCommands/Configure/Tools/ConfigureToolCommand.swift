@@ -71,7 +71,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
             for entry in entries { show(entry.change, console) }
         }
         for remark in try Tool.remarks(place) { console.note(remark) }
-        guard await options.mayGoOn(context) else { return false }
+        guard await options.confirm(context) else { return false }
         try plan.write()
         return true
     }

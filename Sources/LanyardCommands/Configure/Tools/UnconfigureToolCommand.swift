@@ -52,7 +52,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         there.byFile { file, entries in show(entries, file, others, context) }
         removed.byFile { file, entries in show(removed: entries, file, context) }
         for remark in Tool.remarks(undoing: standing) { context.console.note(remark) }
-        guard await options.mayGoOn(context) else { return }
+        guard await options.confirm(context) else { return }
         let urls = try Tool.urls(undoing: standing, ToolPlace(context))
         try take(back: standing, done, record)
         context.tellRules(for: Set(urls.compactMap { URLPattern($0)?.place }), of: .user)

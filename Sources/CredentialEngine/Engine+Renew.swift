@@ -2,7 +2,7 @@ import PluginHost
 public import Rules
 import TokenAcquisition
 
-extension CredentialEngine {
+extension Engine {
     /// Renews the token that answered a request, ahead of time and only if it is still stored, and remembers the new one.
     ///
     /// The engine's acquirer must be one that renews ahead of time.

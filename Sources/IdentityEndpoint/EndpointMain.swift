@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// lanyard starts it, writes an `EndpointOrder` to its standard input, and reads a block with the port from its
 /// standard output. It gets each token by running lanyard, so it doesn't link the engine, and lanyard links no HTTP.
-public enum IdentityEndpoint {
+public enum EndpointMain {
     /// The argument that selects it.
     public static let name = "identity-endpoint"
 

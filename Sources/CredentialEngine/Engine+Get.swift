@@ -5,7 +5,7 @@ import Secrets
 import TokenAcquisition
 public import TokenStore
 
-extension CredentialEngine {
+extension Engine {
     /// Answers from what is stored, if that is enough; the remaining work is a `PendingOutcome`.
     func get(_ request: CredentialRequest) throws(Refusal) -> Attempt {
         try request.requireTarget()
@@ -55,7 +55,7 @@ private struct Look: Sendable {
     /// Searches again once the user has unlocked the keyring; otherwise the refusal stands.
     func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> PendingOutcome {
         PendingOutcome { () async throws(Refusal) in
-            guard await sources.attendant.hasKeyringUnlocked(for: request.place) else { throw refusal }
+            guard await sources.attendant.unlockKeyring(for: request.place) else { throw refusal }
             return switch try attempt(in: sources) {
             case .settled(let outcome): outcome
             case .needsOthers(let pending): await pending.run()

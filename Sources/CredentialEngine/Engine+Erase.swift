@@ -1,7 +1,7 @@
 import Rules
 import TokenStore
 
-extension CredentialEngine {
+extension Engine {
     /// Erases a credential that a consumer reports as not working.
     func erase(_ request: CredentialRequest, _ refused: Question.Refused) throws(Refusal) {
         var query = PasswordQuery(request)

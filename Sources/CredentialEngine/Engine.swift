@@ -4,7 +4,7 @@ import Rules
 /// and the user.
 ///
 /// It knows no consumer's protocol, no terminal and none of the process's streams.
-public struct CredentialEngine: Sendable {
+public struct Engine: Sendable {
     let surroundings: Surroundings
     private let terms: RelayTerms
     private let reading: @Sendable () throws -> CredentialSources

@@ -4,7 +4,7 @@ internal import CGLib
 /// A connection to the user's session bus, for calls with text arguments and one text as the reply.
 ///
 /// The calls use GDBus, which is loaded with the first connection. They may run concurrently.
-package final class SessionBus: Sendable {
+package final class Bus: Sendable {
     /// The size limit of a reply, in bytes.
     package static let longestReply = 1 << 20
     /// The size limit of an error text, in bytes.

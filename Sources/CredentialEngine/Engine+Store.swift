@@ -1,7 +1,7 @@
 import Rules
 import TokenStore
 
-extension CredentialEngine {
+extension Engine {
     /// Stores a password, or an authorization of another scheme, that a consumer found to work.
     func store(_ credential: Credential, for request: CredentialRequest) throws(Refusal) {
         guard let password = StoredPassword(credential), let query = PasswordQuery(request) else { return }

@@ -48,7 +48,7 @@ extension CredentialSources {
     }
 }
 
-extension CredentialEngine {
+extension Engine {
     /// Lists the servers with passwords stored under labels with this prefix, and those that accept an exchanged token.
     func servers(labelled prefix: String) throws(Refusal) -> [String: String] {
         let sources = try readSources()
