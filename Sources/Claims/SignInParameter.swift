@@ -27,47 +27,44 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         case table([String: String])
     }
 
-    /// Where a parameter's value is, and which are right.
+    /// The type of a parameter's value, and which values are right.
     public enum Form: Sendable {
-        case text(Place<String?>, @Sendable (String) -> Bool)
-        case number(Place<Int?>, ClosedRange<Int>)
-        case table(Place<[String: String]>)
-
-        /// A property of the parameters.
-        public typealias Place<Value> = any WritableKeyPath<SignInParameters, Value> & Sendable
+        case text(@Sendable (String) -> Bool)
+        case number(ClosedRange<Int>)
+        case table
     }
 
-    /// In `wrong`, `%` stands for what isn't right.
+    /// Each request reads it, so it must be cheap to make. In `wrong`, `%` stands for what isn't right.
     private var row: (form: Form, label: String, isOfRules: Bool, wrong: String, hint: String) {
         switch self {
         case .prompt:
             (
-                .text(\.prompt) { SignInPrompt(rawValue: $0) != nil }, "prompt", false, "`%` is not a prompt",
-                "use one of \(SignInPrompt.allCases.map(\.rawValue).joined(separator: ", "))"
+                .text { SignInPrompt(rawValue: $0) != nil }, "prompt", false, "`%` is not a prompt",
+                SignInPrompt.hint
             )
         case .loginHint:
             (
-                .text(\.loginHint, \.isUserName), "hint", false, "a login hint is a user name on one line",
+                .text(\.isUserName), "hint", false, "a login hint is a user name on one line",
                 "write it like alice@contoso.com"
             )
         case .domainHint:
             (
-                .text(\.domainHint, \.isDomainHint), "domain", true, "`%` is not a domain",
+                .text(\.isDomainHint), "domain", true, "`%` is not a domain",
                 "write it like contoso.com, or as the authority names a kind of account"
             )
         case .queryParameters:
             (
-                .table(\.queryParameters), "parameter", true, "`%` is not NAME=VALUE in plain characters",
+                .table, "parameter", true, "`%` is not NAME=VALUE in plain characters",
                 "write it like ui_locales=de"
             )
         case .redirectPort:
             (
-                .number(\.redirectPort, 1024...65_535), "port", true, "a redirect port is a number from 1024 to 65535",
+                .number(1024...65_535), "port", true, "a redirect port is a number from 1024 to 65535",
                 "register http://localhost with the application, and choose a free port such as 8400"
             )
         case .resetPolicy:
             (
-                .text(\.resetPolicy) { $0.isParameterName && $0 != "." && $0 != ".." }, "reset", true,
+                .text { $0.isParameterName && $0 != "." && $0 != ".." }, "reset", true,
                 "`%` is not the name of a policy", "write it like B2C_1_password_reset"
             )
         }
@@ -76,7 +73,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     /// The parameters that rules may have; the others are only in requests.
     public static let ofRules = allCases.filter(\.row.isOfRules)
 
-    /// What it may hold, and where.
+    /// What it may hold.
     public var form: Form { row.form }
     /// The display name.
     public var label: String { row.label }
@@ -119,6 +116,10 @@ extension SignInParameter.Value {
     }
 }
 
+extension SignInPrompt {
+    fileprivate static let hint = "use one of \(allCases.map(\.rawValue).joined(separator: ", "))"
+}
+
 /// The reason why a parameter is invalid.
 public struct SignInParameterError: Error, Sendable, Equatable {
     /// The reason, in words for the user.
@@ -131,12 +132,7 @@ extension String {
     /// Whether it consists of letters, digits and other characters that a URL never has to escape.
     var isParameterName: Bool {
         (1...128).contains(utf8.count)
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-                default: false
-                }
-            }
+            && utf8.allSatisfy(\.isUnreserved)
     }
 
     var hasControl: Bool {
@@ -153,6 +149,6 @@ extension String {
     /// Whether it is a domain, or may be a word that stands for a kind of account.
     fileprivate var isDomainHint: Bool {
         (1...253).contains(utf8.count)
-            && utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("\"\\<>/?#@&=".utf8).contains($0) }
+            && utf8.allSatisfy { $0.isVisibleASCII && !Array("\"\\<>/?#@&=".utf8).contains($0) }
     }
 }

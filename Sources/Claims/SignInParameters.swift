@@ -5,36 +5,59 @@ import Secrets
 ///
 /// They are passed as one value from rules and requests to the plugin.
 public struct SignInParameters: Sendable, Equatable {
-    /// OpenID Connect's `prompt`.
-    public var prompt: String?
-    /// The user who will probably sign in; it doesn't require that account.
-    public var loginHint: String?
-    /// The domain of the user who will probably sign in.
-    public var domainHint: String?
-    /// Additional parameters of the sign-in page.
-    public var queryParameters: [String: String] = [:]
-    /// The port of the loopback redirect, if it is fixed.
-    public var redirectPort: Int?
-    /// The B2C policy that resets a forgotten password.
-    public var resetPolicy: String?
-
     /// The highest number of additional parameters in a request.
     static let mostParameters = 32
+
+    private var values: [SignInParameter: SignInParameter.Value] = [:]
 
     /// Creates a value without any parameters.
     public init() {}
 
-    /// Returns the value of a parameter; nil if it isn't set.
-    public subscript(parameter: SignInParameter) -> SignInParameter.Value? {
-        switch parameter.form {
-        case .text(let place, _): self[keyPath: place].map { .text($0) }
-        case .number(let place, _): self[keyPath: place].map { .number($0) }
-        case .table(let place): self[keyPath: place].isEmpty ? nil : .table(self[keyPath: place])
-        }
+    /// OpenID Connect's `prompt`.
+    public var prompt: String? {
+        get { text(.prompt) }
+        set { values[.prompt] = newValue.map { .text($0) } }
     }
 
+    /// The user who will probably sign in; it doesn't require that account.
+    public var loginHint: String? {
+        get { text(.loginHint) }
+        set { values[.loginHint] = newValue.map { .text($0) } }
+    }
+
+    /// The domain of the user who will probably sign in.
+    public var domainHint: String? {
+        get { text(.domainHint) }
+        set { values[.domainHint] = newValue.map { .text($0) } }
+    }
+
+    /// Additional parameters of the sign-in page.
+    public var queryParameters: [String: String] {
+        get { if case .table(let table)? = values[.queryParameters] { table } else { [:] } }
+        set { values[.queryParameters] = newValue.isEmpty ? nil : .table(newValue) }
+    }
+
+    /// The port of the loopback redirect, if it is fixed.
+    public var redirectPort: Int? {
+        get { if case .number(let port)? = values[.redirectPort] { port } else { nil } }
+        set { values[.redirectPort] = newValue.map { .number($0) } }
+    }
+
+    /// The B2C policy that resets a forgotten password.
+    public var resetPolicy: String? {
+        get { text(.resetPolicy) }
+        set { values[.resetPolicy] = newValue.map { .text($0) } }
+    }
+
+    /// Returns the value of a parameter; nil if it isn't set.
+    public subscript(parameter: SignInParameter) -> SignInParameter.Value? { values[parameter] }
+
     /// What a parameter holds as texts, such as `take` reads.
-    public func texts(of parameter: SignInParameter) -> [String] { self[parameter]?.texts ?? [] }
+    public func texts(of parameter: SignInParameter) -> [String] { values[parameter]?.texts ?? [] }
+
+    private func text(_ parameter: SignInParameter) -> String? {
+        if case .text(let text)? = values[parameter] { text } else { nil }
+    }
 
     /// Parses texts from a protocol or the command line; they replace existing values.
     ///
@@ -57,11 +80,10 @@ public struct SignInParameters: Sendable, Equatable {
         _ parameter: SignInParameter, to value: SignInParameter.Value
     ) throws(SignInParameterError) {
         switch (parameter.form, value) {
-        case (.text(let place, let isRight), .text(let text)) where isRight(text): self[keyPath: place] = text
-        case (.number(let place, let range), .number(let number)) where range.contains(number):
-            self[keyPath: place] = number
-        case (.table(let place), .table(let further)):
-            let all = self[keyPath: place].merging(further) { $1 }
+        case (.text(let isRight), .text(let text)) where isRight(text): values[parameter] = value
+        case (.number(let range), .number(let number)) where range.contains(number): values[parameter] = value
+        case (.table, .table(let further)):
+            let all = queryParameters.merging(further) { $1 }
             guard all.count <= Self.mostParameters else { throw .tooMany }
             for (name, value) in further.sorted(by: { $0.key < $1.key }) {
                 guard name.isParameterName, value.utf8.count <= 2048, !value.hasControl else {
@@ -70,7 +92,7 @@ public struct SignInParameters: Sendable, Equatable {
                 // A plugin refuses these, too, but here the error can point to the line of the rule.
                 guard !AuthorizationParameters.reserved.contains(name.lowercased()) else { throw .reserved(name) }
             }
-            self[keyPath: place] = all
+            queryParameters = all
         default: throw parameter.error(value.texts.joined(separator: ", "))
         }
     }
