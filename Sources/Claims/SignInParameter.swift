@@ -34,7 +34,9 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         case table
     }
 
-    /// Each request reads it, so it must be cheap to make. In `wrong`, `%` stands for what isn't right.
+    /// What sets it apart; cheap to make, since each request reads it.
+    ///
+    /// In `wrong`, `%` stands for what isn't right.
     private var row: (form: Form, label: String, isOfRules: Bool, wrong: String, hint: String) {
         switch self {
         case .prompt:

@@ -1,5 +1,4 @@
 import Forwarding
-internal import Glibc
 import Rules
 import Secrets
 import TokenStore
@@ -70,7 +69,8 @@ struct Relay {
         let reply: ForwardedReply
         do throws(AgentSocket.Problem) {
             reply = try AgentSocket(agent).ask(
-                ForwardedRequest(request, requester: Self.hostName), within: terms.timeLimit, waiting: terms.waiting)
+                ForwardedRequest(request, requester: HostName.here?.displayable() ?? ""), within: terms.timeLimit,
+                waiting: terms.waiting)
         } catch {
             throw .agent(error, socket: agent)
         }
@@ -79,12 +79,5 @@ struct Relay {
         case .nothing: return .nothing
         case .refused(let refusal): throw .forwarded(refusal)
         }
-    }
-
-    /// The name of this machine, fit to show.
-    private static var hostName: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
-        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).displayable()
     }
 }

@@ -38,7 +38,7 @@ extension String {
 
     /// Whether it can be a scope or resource: printable ASCII that isn't an option.
     var isTokenName: Bool {
-        !isEmpty && utf8.count <= Self.longestName && !hasPrefix("-") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        !isEmpty && utf8.count <= Self.longestName && !hasPrefix("-") && utf8.allSatisfy(\.isVisibleASCII)
     }
 
     /// The text without trailing slashes, which programs use inconsistently.

@@ -28,7 +28,7 @@ extension AccountRecord {
         account.homeRealms = [String(tenant)]
         if account.kind == "work or school", realm.lowercased() == tenant,
             let (_, domain) = username.lowercased().cut(atLast: "@"), domain.hasBytes("."),
-            domain.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            domain.utf8.allSatisfy(\.isVisibleASCII)
         {
             account.homeRealms.append(String(domain))
         }

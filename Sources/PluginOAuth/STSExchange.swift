@@ -44,7 +44,7 @@ package struct STSExchange: Sendable {
             parts[3].isEmpty, parts[5].utf8.starts(with: "role/".utf8), !parts[5].utf8.elementsEqual("role/".utf8)
         else { return false }
         return parts[4].utf8.count == 12 && parts[4].utf8.allSatisfy { (0x30...0x39).contains($0) }
-            && text.utf8.count <= 2048 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            && text.utf8.count <= 2048 && text.utf8.allSatisfy(\.isVisibleASCII)
     }
 
     /// Requests keys for the role from STS.

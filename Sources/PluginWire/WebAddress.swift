@@ -10,7 +10,7 @@ package enum WebAddress {
     ///
     /// Other schemes, user information, backslashes and every byte outside visible ASCII are refused.
     package static func scheme(of text: String) -> Scheme? {
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text), url.user == nil,
+        guard text.utf8.allSatisfy(\.isVisibleASCII), let url = StrictURL(text), url.user == nil,
             !url.host.isIPv6 || url.host.name == "::1"
         else { return nil }
         switch url.scheme {

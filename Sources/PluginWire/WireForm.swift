@@ -22,7 +22,7 @@ package struct WireForm: Sendable {
     /// Tokens, IDs and protocol names: visible ASCII (RFC 6749, appendix A, VSCHAR without the space).
     package static func token(_ limit: Int) -> WireForm {
         WireForm(limit: limit) { value in
-            !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            !value.isEmpty && value.utf8.allSatisfy(\.isVisibleASCII)
         }
     }
 
@@ -30,7 +30,7 @@ package struct WireForm: Sendable {
     package static let secret = token(65_535)
     /// A scope (RFC 6749, 3.3).
     package static let scope = WireForm(limit: 1024) { value in
-        !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+        !value.isEmpty && value.utf8.allSatisfy { $0.isVisibleASCII && $0 != 0x22 && $0 != 0x5C }
     }
     /// Names of users and tenants: any text without control characters.
     package static func text(_ limit: Int) -> WireForm {

@@ -65,10 +65,10 @@ extension FuzzTarget {
         defer { unlink(path) }
         guard write(text, to: path), let pattern = URLPattern("https://fuzz.example/added") else { return }
         let rule = Rule(pattern: pattern, authority: "https://login.example/x", scopes: ["a/.default"])
-        guard let file = accepted({ try RuleFile(reading: path) }), file.rule(for: pattern) == nil,
+        guard let file = accepted({ try TableFile<Rule>(reading: path) }), file.rule(for: pattern) == nil,
             accepted({ try file.add(rule, schema: nil) }) != nil
         else { return }
-        let added = try RuleFile(reading: path)
+        let added = try TableFile<Rule>(reading: path)
         try require(added.tables.count == file.tables.count + 1, "a rule that was added isn't there")
         let stored = try SettingsText(reading: path).text ?? ""
         try require(stored.utf8.starts(with: text.utf8), "a rule that was added changed what stood there")

@@ -188,7 +188,7 @@ import Testing
         try file.remove(try #require(file.identity(named: "a")))
         let after = try Configuration(path, try String(contentsOfFile: path, encoding: .utf8))
         #expect(after.identities.map(\.name) == ["b", "new"] && after.rules.count == 2)
-        let rules = try RuleFile(reading: path)
+        let rules = try TableFile<Rule>(reading: path)
         try rules.remove(rules.tables[0])
         #expect(try TableFile<Identity>(reading: path).tables.map(\.name) == ["b", "new"])
     }

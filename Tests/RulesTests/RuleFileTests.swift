@@ -46,9 +46,9 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/config.toml"
         try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
-        try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
+        try TableFile<Rule>(reading: path).add(try rule("https://d.example"), schema: nil)
         #expect(try text(path) == Self.written + "\n\n" + rule("https://d.example").toml)
-        #expect(try RuleFile(reading: path).tables.map(\.pattern.text).last == "https://d.example")
+        #expect(try TableFile<Rule>(reading: path).tables.map(\.pattern.text).last == "https://d.example")
     }
 
     @Test(arguments: ["\n", "\r\n"])
@@ -104,8 +104,8 @@ import Testing
         full.signIn.queryParameters = ["dc": "ESTS-1", "a.b": "it's \"quoted\""]
         full.signIn.redirectPort = 8400
         full.signIn.resetPolicy = "B2C_1_reset"
-        try RuleFile(reading: path).add(full, schema: nil)
-        let read = try #require(try RuleFile(reading: path).tables.last)
+        try TableFile<Rule>(reading: path).add(full, schema: nil)
+        let read = try #require(try TableFile<Rule>(reading: path).tables.last)
         #expect(read.signIn == full.signIn && read.kind == "b2c")
     }
 
@@ -113,7 +113,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/config.toml"
         try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
-        let file = try RuleFile(reading: path)
+        let file = try TableFile<Rule>(reading: path)
         let pattern = try #require(URLPattern("https://B.example:443/"))
         try file.remove(try #require(file.rule(for: pattern)))
         let start = try #require(Self.written.range(of: "# contoso's"))
@@ -129,8 +129,8 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/config.toml"
         try before.write(toFile: path, atomically: true, encoding: .utf8)
-        try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
-        let file = try RuleFile(reading: path)
+        try TableFile<Rule>(reading: path).add(try rule("https://d.example"), schema: nil)
+        let file = try TableFile<Rule>(reading: path)
         try file.remove(try #require(file.tables.last))
         let after = try text(path)
         #expect(after.trimmingCharacters(in: .newlines) == before.trimmingCharacters(in: .newlines))
@@ -147,7 +147,7 @@ import Testing
     @Test func `a missing file is made for nobody else to read, with a line for editors`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/a/b/config.toml"
-        try RuleFile(reading: path).add(try rule("https://d.example"), schema: "file:///x/config.schema.json")
+        try TableFile<Rule>(reading: path).add(try rule("https://d.example"), schema: "file:///x/config.schema.json")
         #expect(try text(path) == "#:schema file:///x/config.schema.json\n\n" + rule("https://d.example").toml)
         for (place, mode) in [(path, 0o600), (folder + "/a", 0o700), (folder + "/a/b", 0o700)] {
             let found = try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int
@@ -161,13 +161,13 @@ import Testing
         let files = FileManager.default
         try files.createDirectory(atPath: folder + "/dotfiles", withIntermediateDirectories: true)
         try files.createSymbolicLink(atPath: folder + "/config.toml", withDestinationPath: "dotfiles/lanyard.toml")
-        try RuleFile(reading: folder + "/config.toml").add(try rule("https://d.example"), schema: nil)
+        try TableFile<Rule>(reading: folder + "/config.toml").add(try rule("https://d.example"), schema: nil)
         try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder + "/dotfiles/lanyard.toml")
-        try RuleFile(reading: folder + "/config.toml").add(try rule("https://e.example"), schema: nil)
+        try TableFile<Rule>(reading: folder + "/config.toml").add(try rule("https://e.example"), schema: nil)
         #expect(try files.destinationOfSymbolicLink(atPath: folder + "/config.toml") == "dotfiles/lanyard.toml")
         let file = folder + "/dotfiles/lanyard.toml"
         #expect(try files.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o644)
-        #expect(try RuleFile(reading: file).tables.count == 2)
+        #expect(try TableFile<Rule>(reading: file).tables.count == 2)
     }
 
     @Test func `rules in another form are left alone, with what to type`() throws {
@@ -175,7 +175,7 @@ import Testing
         let path = folder + "/config.toml"
         let before = #"rule = [{ url = "https://z.example", authority = "https://a/b", scopes = ["s"] }]"#
         try before.write(toFile: path, atomically: true, encoding: .utf8)
-        let file = try RuleFile(reading: path)
+        let file = try TableFile<Rule>(reading: path)
         #expect(throws: SettingsError.self) { try file.remove(try #require(file.tables.first)) }
         #expect(throws: SettingsError.self) { try file.add(try rule("https://d.example"), schema: nil) }
         #expect(try text(path) == before)
@@ -185,7 +185,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/config.toml"
         try "timeout = 60\n".write(toFile: path, atomically: true, encoding: .utf8)
-        let file = try RuleFile(reading: path)
+        let file = try TableFile<Rule>(reading: path)
         try "timeout = 61\n".write(toFile: path, atomically: true, encoding: .utf8)
         #expect(throws: SettingsError.self) { try file.add(try rule("https://d.example"), schema: nil) }
         #expect(try text(path) == "timeout = 61\n")

@@ -160,5 +160,5 @@ extension JSONValue {
 
 extension String {
     /// Whether it contains only characters that are valid in tokens: visible ASCII.
-    fileprivate var isPlainToken: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    fileprivate var isPlainToken: Bool { utf8.allSatisfy(\.isVisibleASCII) }
 }

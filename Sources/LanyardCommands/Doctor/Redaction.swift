@@ -1,4 +1,5 @@
 import Addresses
+import Forwarding
 import Glibc
 import PluginHost
 import Rules

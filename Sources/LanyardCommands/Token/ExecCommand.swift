@@ -127,6 +127,6 @@ extension String {
     fileprivate var isResource: Bool {
         let isID = utf8.count == 36 && utf8.count { $0 == UInt8(ascii: "-") } == 4
         return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix(CredentialRequest.TokenWish.wholeResource)
-            && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            && utf8.allSatisfy(\.isVisibleASCII)
     }
 }

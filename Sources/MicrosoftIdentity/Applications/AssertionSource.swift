@@ -117,7 +117,7 @@ struct AssertionSource: Sendable {
         }
         let trimmed = String(text.trimmed(of: " \t\r\n"))
         guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest,
-            trimmed.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            trimmed.utf8.allSatisfy(\.isVisibleASCII)
         else {
             throw PluginError(
                 .invalidRequest, "\(what) gave no token", hint: "it should be a JSON web token on one line")

@@ -181,7 +181,7 @@ package struct IssuerMetadata: Sendable, Equatable {
 extension Endpoints {
     /// Whether a text is a valid endpoint URL (RFC 6749, 3.1 and 3.2): absolute, https, without a fragment or a user.
     package static func isUsable(_ text: String) -> Bool {
-        guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+        guard text.utf8.count <= 2_048, text.utf8.allSatisfy(\.isVisibleASCII),
             let url = StrictURL(text)
         else { return false }
         return url.scheme == "https" && url.user == nil && !text.hasBytes("#")

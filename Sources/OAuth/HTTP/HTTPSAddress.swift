@@ -17,7 +17,7 @@ package struct HTTPSAddress: Sendable, Equatable {
     /// It accepts only `https`, no user name, and only letters, digits, `.`, `_` and `-` in the host and path, so that
     /// no two parsers can disagree about the destination. An IPv6 address may not have a zone.
     package init(_ text: String) throws(AddressError) {
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text) else {
+        guard text.utf8.allSatisfy(\.isVisibleASCII), let url = StrictURL(text) else {
             throw .malformed
         }
         guard url.scheme == "https" else { throw .notHTTPS }

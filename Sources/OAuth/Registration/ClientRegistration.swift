@@ -84,7 +84,7 @@ package struct RegisteredClient: Sendable, Equatable {
     /// Parses the answer of a registration endpoint.
     init(_ answer: HTTPAnswer, at endpoint: String, from authority: String) throws(OAuthError) {
         guard let said = answer.json(Members.self), let id = said.id, (1...256).contains(id.utf8.count),
-            id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            id.utf8.allSatisfy(\.isVisibleASCII)
         else { throw OAuthError(.broken, "\(authority) registered an application and does not say which") }
         self.id = id
         scopes = said.scope.map(ScopeText.split)
@@ -141,7 +141,7 @@ package struct ClientManagement: Sendable, Equatable {
     /// endpoint's.
     init?(uri: String?, token: String?, at endpoint: String) {
         guard let uri, let token, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
-            (1...4096).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            (1...4096).contains(token.utf8.count), token.utf8.allSatisfy(\.isVisibleASCII)
         else { return nil }
         self.init(uri: uri, token: Secret(token))
     }

@@ -1,3 +1,4 @@
+import Addresses
 package import FoundationEssentials
 package import Secrets
 
@@ -97,7 +98,7 @@ package struct TokenResponse: Sendable, Equatable {
     }
 
     private static func secret(_ text: String, from authority: String) throws(OAuthError) -> Secret {
-        guard text.utf8.count <= longestToken, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard text.utf8.count <= longestToken, text.utf8.allSatisfy(\.isVisibleASCII) else {
             throw OAuthError(.broken, "\(authority) returned a token that is too long or not of printable characters")
         }
         return Secret(text)

@@ -34,9 +34,6 @@ extension ConfigurationTable {
     }
 }
 
-/// A configuration file whose `[[rule]]` tables are added and removed one by one, while the rest stays as it is.
-public typealias RuleFile = TableFile<Rule>
-
 extension TableFile<Rule> {
     /// Returns the rule whose `url` matches the same URLs.
     public func rule(for pattern: URLPattern) -> Rule? { tables.first { $0.pattern.means(pattern) } }

@@ -1,3 +1,5 @@
+import Addresses
+
 /// A text that links to a page on terminals that support it (OSC 8), and is plain text on others.
 struct Hyperlink {
     /// The text with the escape codes around it.
@@ -8,7 +10,7 @@ struct Hyperlink {
 
     /// Creates a link; nil if the URL can't be written in one.
     init?(_ label: String, to url: String) {
-        guard url.utf8.count <= Self.longest, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        guard url.utf8.count <= Self.longest, url.utf8.allSatisfy(\.isVisibleASCII) else { return nil }
         text = "\u{1B}]8;;\(url)\u{1B}\\\(label)\u{1B}]8;;\u{1B}\\"
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 internal import Secrets
 
 extension CredentialRecord {
@@ -53,7 +54,7 @@ extension CredentialRecord {
             && texts.names.allSatisfy(Self.isVisible) && texts.titles.allSatisfy(Self.isDisplayName)
     }
 
-    private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy(\.isVisibleASCII) }
 
     private static func isSpaced(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 

@@ -40,6 +40,6 @@ public struct SelectedAccount: Sendable, Hashable {
     var line: String { [homeAccountID, environment, authority].compactMap(\.self).joined(separator: " ") + "\n" }
 
     private static func isIdentifier(_ text: String, atMost limit: Int) -> Bool {
-        !text.isEmpty && text.utf8.count <= limit && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        !text.isEmpty && text.utf8.count <= limit && text.utf8.allSatisfy(\.isVisibleASCII)
     }
 }

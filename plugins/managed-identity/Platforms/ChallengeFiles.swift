@@ -37,7 +37,7 @@ package struct ChallengeFiles: Sendable {
     /// Returns the name of a key file directly in the folder; nil for any other path.
     private static func name(in path: String) -> String? {
         guard let (parent, name) = path.cut(atLast: "/"), parent.isSame(as: folder),
-            name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let (stem, suffix) = name.cut(atLast: "."),
+            name.utf8.allSatisfy(\.isVisibleASCII), let (stem, suffix) = name.cut(atLast: "."),
             !stem.isEmpty, suffix == "key"
         else { return nil }
         return String(name)

@@ -11,7 +11,7 @@ package enum Endpoint {
     ) throws(IdentityError) -> String? {
         guard let text = surroundings[variable] else { return nil }
         guard let url = StrictURL(text), schemes.contains(url.scheme), url.user == nil, !text.hasBytes("#"),
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            text.utf8.allSatisfy(\.isVisibleASCII)
         else {
             throw IdentityError(
                 .invalidRequest, "the variable \(variable) doesn't hold a URL of \(schemes.joined(separator: " or "))",
