@@ -20,8 +20,6 @@ struct CommandContext: Sendable {
     var requester: Requester?
     /// The renewals that this process leaves to others.
     let renewals = DueRenewals()
-    /// Whether it has told of damaged items.
-    let damage = DamageNote()
 
     /// Returns the context of this process.
     static func ofProcess() -> CommandContext {

@@ -71,7 +71,7 @@ struct Session: Sendable {
             notes: SharedNotes(runtimeFolderOf: context.environment), configuration: configuration,
             selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
             patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: { Int(context.now) },
-            tell: { context.console.tell($0, context.damage) })
+            tell: context.console.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
             acquirer: acquirer,

@@ -59,6 +59,11 @@ package struct Console: Sendable {
         say(isLaidOut ? "lanyard: \(note.line)" : laidOut(note))
     }
 
+    /// Shows the user a message, unless this process has shown it before.
+    package func noteOnce(_ hint: Hint) {
+        if delivery.isFirst(hint.text) { note(hint) }
+    }
+
     /// Shows the user a message.
     package func note(_ line: String) {
         note(Hint(line))
@@ -163,15 +168,25 @@ package struct Console: Sendable {
     }
 }
 
-/// The delivery of a process's results, shared by all copies of its console.
+/// What a process has delivered, shared by all copies of its console.
 private final class Delivery: Sendable {
     private let failure = Mutex<String?>(nil)
+    /// The messages that are shown once only, and have been.
+    private let shown = Mutex<[String]>([])
 
     /// The reason for the first failed write.
     var reason: String? { failure.withLock(\.self) }
 
     func fail(_ error: any Error) {
         failure.withLock { reason in reason = reason ?? "\(error)" }
+    }
+
+    /// Whether a message comes for the first time; it counts as shown from then on.
+    func isFirst(_ text: String) -> Bool {
+        shown.withLock { texts in
+            defer { texts.append(text) }
+            return !texts.contains(text)
+        }
     }
 }
 
