@@ -9,12 +9,12 @@ extension PluginRegistry {
     func ambientIdentity(in environment: [String: String]) throws(ResolutionError) -> Identity {
         switch identity(in: environment) {
         case .wrong(let variable, let what):
-            throw .refusedIdentity("\(variable) must be \(what)", hint: "correct \(variable), or unset it")
+            throw .invalidVariable(variable, mustBe: what)
         case .nothing(let known):
             let present = Set(known.flatMap(\.self)).filter { environment[$0]?.isEmpty == false }
             throw .noIdentityInEnvironment(known, present: present.sorted())
         case .identity(let found):
-            if let refusal = found.refusal { throw .refusedIdentity(refusal, hint: "or name another identity") }
+            if let refusal = found.refusal { throw .refusedIdentity(refusal) }
             var identity = Identity(name: Identity.environment.name, source: found.source)
             identity.variables = found.variables
             identity.isAssumed = found.isAssumed

@@ -140,8 +140,12 @@ extension Failure {
                     Hint("add one", run: "lanyard identity add NAME"),
                 ])
         case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)
-        case .refusedIdentity(let reason, let hint):
-            self.init(reason.displayable(limit: 500), hints: [Hint(hint.displayable(limit: 300))])
+        case .invalidVariable(let name, let form):
+            self.init(
+                "\(name) must be \(form)".displayable(limit: 500),
+                hints: [Hint("correct \(name.displayable(limit: 300)), or unset it")])
+        case .refusedIdentity(let reason):
+            self.init(reason.displayable(limit: 500), hints: ["or name another identity"])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)

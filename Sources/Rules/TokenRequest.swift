@@ -128,8 +128,10 @@ public enum ResolutionError: Error, Sendable, Equatable {
     /// The variables describe no identity that a plugin knows; with the sets of variables that would, and those of them
     /// that are set.
     case noIdentityInEnvironment([[String]], present: [String])
+    /// A variable that describes an identity is invalid; with its name and what it must be.
+    case invalidVariable(String, mustBe: String)
     /// A plugin's manifest refuses the identity that the variables describe, in the manifest's words.
-    case refusedIdentity(String, hint: String)
+    case refusedIdentity(String)
     /// The claims that the host's server asked for can't be requested.
     case badChallenge(host: String, ClaimsError)
 }
