@@ -76,6 +76,28 @@ import Testing
         }
     }
 
+    @Test func `docker lists a registry only if nobody has to be asked`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            // The token has to be renewed first.
+            let token = try await world.stored("accesstoken")
+            _ = try await world.lanyard(["erase"], input: "url=\(world.sandbox.exchanges)\npassword=\(token)\n")
+            #expect(try await Self.list(world) == [world.registry: "alice@contoso.example"])
+            let identity = [
+                "LANYARD_IDENTITY": "environment", "AZURE_AUTHORITY_HOST": world.sandbox.authority,
+                "AZURE_TENANT_ID": "contoso.example", "AZURE_CLIENT_ID": UUID().uuidString, "AZURE_CLIENT_SECRET": "s",
+            ]
+            #expect(try await Self.list(world, identity) == [world.registry: ""])
+
+            let login = try await world.lanyard(
+                ["login", world.sandbox.exchanges], world.browser(as: "bob@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            #expect(try await Self.list(world) == [world.registry: "bob@contoso.example"])
+            try FileManager.default.removeItem(atPath: world.selectionFile)
+            #expect(try await Self.list(world, world.browser(as: "bob@contoso.example")) == [:])
+            #expect(try await world.exchanges() == 0)
+        }
+    }
+
     @Test(.enabled(if: CachedAnswerTests.hasKernelKeyring && geteuid() == 0, "only root has kernel keys of its own"))
     func `what was exchanged is remembered at once`() async throws {
         try await World.withRegistry(as: "alice@contoso.example", ownKernelKeys: true) { world in
@@ -155,8 +177,9 @@ import Testing
         return try JSONDecoder().decode(DockerAnswer.self, from: Data(ended.output.utf8))
     }
 
-    private static func list(_ world: World) async throws -> [String: String] {
-        try JSONDecoder().decode([String: String].self, from: Data(try await world.docker("list").output.utf8))
+    private static func list(_ world: World, _ extra: [String: String] = [:]) async throws -> [String: String] {
+        let ended = try await world.docker("list", world.environment.merging(extra) { $1 })
+        return try JSONDecoder().decode([String: String].self, from: Data(ended.output.utf8))
     }
 
     /// Stores a name and a secret with docker's helper.
