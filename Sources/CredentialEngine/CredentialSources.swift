@@ -32,11 +32,19 @@ public struct CredentialSources: Sendable {
         self.environment = environment
     }
 
-    /// Resolves a request to the token that it needs; nil if it needs none.
+    /// Resolves a request to the token that it needs, as its server's challenges say; nil if it needs none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try mapping(of: request) else { return nil }
-        guard wanted.userHint != nil else { return wanted }
-        wanted.judgeUserHint(at: plugins.registry.match(wanted)?.issuer)
+        if wanted.userHint != nil { wanted.judgeUserHint(at: plugins.registry.match(wanted)?.issuer) }
+        do throws(ResolutionError) {
+            try wanted.heedServer(of: request) { [wanted] named in
+                plugins.registry.match(wanted).flatMap {
+                    plugins.registry.narrowing($0, to: named, isConfigured: wanted.authorityIsConfigured)
+                }
+            }
+        } catch {
+            throw .unresolved(error)
+        }
         return wanted
     }
 
@@ -82,22 +90,6 @@ public struct CredentialSources: Sendable {
         return registry.match(token)
             .flatMap { registry.exchanger(named: name, forHost: host.text, at: $0) }?
             .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
-    }
-
-    /// Resolves a request to the token that it needs, taking the server's challenges into account; nil if it needs
-    /// none.
-    func resolveHeedingServer(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
-        guard var wanted = try resolve(request) else { return nil }
-        do throws(ResolutionError) {
-            try wanted.heedServer(of: request) { [wanted] named in
-                plugins.registry.match(wanted).flatMap {
-                    plugins.registry.narrowing($0, to: named, isConfigured: wanted.authorityIsConfigured)
-                }
-            }
-        } catch {
-            throw .unresolved(error)
-        }
-        return wanted
     }
 
     /// Decides what to do for a request; throws if the keyring can't be used.

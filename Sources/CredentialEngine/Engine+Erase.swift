@@ -18,7 +18,9 @@ extension Engine {
         let sources = try opened.get()
         // With `erase`, git passes the server's challenge to the token. The preceding `get` couldn't: there was no
         // token yet.
-        if let wanted = (try? sources.resolveHeedingServer(request)) ?? (try? sources.resolve(request)) {
+        var unchallenged = request
+        unchallenged.wwwAuthenticate = []
+        if let wanted = (try? sources.resolve(request)) ?? (try? sources.resolve(unchallenged)) {
             return try sources.reject(refused.authorization ?? refused.password, for: wanted, place: request.place)
         }
         guard let query else { return }

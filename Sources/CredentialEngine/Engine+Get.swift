@@ -35,7 +35,7 @@ private struct Look: Sendable {
     let now: Int
 
     func attempt(in sources: CredentialSources) throws(Refusal) -> Attempt {
-        guard let wanted = try sources.resolveHeedingServer(request) else {
+        guard let wanted = try sources.resolve(request) else {
             let password = try password(in: sources)
             passwordMiss.note(isMiss: password == nil)
             return .settled(password.map(Outcome.credential) ?? .nothing)

@@ -16,7 +16,7 @@ extension Engine {
         request.isUnattended = true
         do throws(Refusal) {
             let sources = try readSources()
-            guard let wanted = try sources.resolveHeedingServer(request) else { return false }
+            guard let wanted = try sources.resolve(request) else { return false }
             let place = CachedCredential(request, in: surroundings)?.place()
             let decision = try sources.decide(wanted, place: request.place)
             if case .answer(let token) = decision.step {

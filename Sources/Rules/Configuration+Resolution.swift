@@ -117,12 +117,14 @@ extension Configuration {
         wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> (TokenRequest, Identity?)? {
         if let rule = rule(for: request) {
-            let mapped = TokenRequest(
+            var mapped = TokenRequest(
                 origin: .rule(rule.pattern.text),
                 authority: rule.authority.isEmpty ? authority ?? "" : rule.authority, authorityIsConfigured: true,
                 kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes,
                 resourceIndicators: rule.resourceIndicators, account: rule.account, signIn: rule.signIn)
-            return (mapped, try identity(for: request, rule, ambient))
+            let identity = try identity(for: request, rule, ambient)
+            if (identity == nil ? rule.account : rule.identity) != nil { mapped.namedBy = .rule }
+            return (mapped, identity)
         }
         guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
         // Without a client ID and an authority of the user's, nothing suggests that this host is lanyard's to answer,
@@ -187,6 +189,11 @@ extension Configuration {
             resolved.clientID = id
         }
         resolved.account = identity == nil ? wish.account ?? resolved.account ?? account : nil
+        if (identity == nil ? wish.account : wish.identity) != nil {
+            resolved.namedBy = .request
+        } else if resolved.namedBy == nil, identity != nil || resolved.account != nil {
+            resolved.namedBy = .configuration
+        }
         resolved.userHint = identity == nil ? request.username : nil
         resolved.host = request.host?.text
         resolved.path = request.path

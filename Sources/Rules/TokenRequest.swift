@@ -19,6 +19,16 @@ public struct TokenRequest: Sendable, Equatable {
         case scopes
     }
 
+    /// What can name the account or the identity that a token is for.
+    public enum Namer: Sendable, Equatable {
+        /// The consumer's request.
+        case request
+        /// The rule that maps the URL.
+        case rule
+        /// A setting for all requests.
+        case configuration
+    }
+
     /// The reason for giving the token to this consumer.
     public var origin: Origin
     /// The authority's URL.
@@ -45,6 +55,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var account: String?
     /// The identity that signs in without a user; nil if a user does.
     public var identity: Identity?
+    /// What named `account` or `identity`; nil if neither is named.
+    public var namedBy: Namer?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
     public var userHint: String?
     /// Whether the user name is an account's, as at code hosts.

@@ -128,6 +128,69 @@ import Testing
         }
     }
 
+    @Test func `what the server wants counts, as it does for get`() async throws {
+        try await World.with { world in
+            try await world.signIn("alice@contoso.example")
+            let url = "\(world.sandbox.resource)/contoso/hello.git"
+            let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+            let challenge =
+                "Bearer error=\"insufficient_claims\", claims=\"\(Data(claims.utf8).base64EncodedString())\""
+            let header = challenge.replacing("\"", with: "\\\"")
+            try await world.sandbox.fault(
+                #"{"path": "info/refs", "status": 401, "headers": {"WWW-Authenticate": "\#(header)"}}"#)
+            _ = try await world.get("contoso/hello.git")
+            #expect(try await step(at: world, url) == "answer")
+            func online(_ options: [String] = []) async throws -> [String: Any] {
+                let ended = try await world.lanyard(["explain", "--json", "--online", url] + options)
+                return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any])
+            }
+            let explained = try await online()
+            #expect(step(explained) == "renew" && explained["claims"] as? String == claims, "\(explained)")
+            #expect(step(try await online(["--for", "git"])) == "renew")
+            // docker doesn't pass on what the server wants.
+            let docker = try await online(["--for", "docker"])
+            #expect(docker["claims"] is NSNull?, "\(docker)")
+            try await world.sandbox.clearLog()
+            let got = try await world.get("contoso/hello.git", lines: "wwwauth[]=\(challenge)\n")
+            #expect(try await world.sandbox.authorityRequests().compactMap(\.grantType) == ["refresh_token"], "\(got)")
+        }
+    }
+
+    @Test func `says what named the account`() async throws {
+        try await World.with { world in
+            let alice = "alice@contoso.example"
+            try await world.signIn(alice, "carol@fabrikam.example")
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let variable = try await world.lanyard(["explain", url], ["LANYARD_ACCOUNT": alice])
+            #expect(variable.output.contains("\(alice) (named by LANYARD_ACCOUNT)"), "\(variable)")
+            try world.configure(before: "account = \"\(alice)\"")
+            let setting = try await world.lanyard(["explain", url])
+            #expect(setting.output.contains("\(alice) (named by \(world.configFile):1)"), "\(setting)")
+            try world.configure(rule: url, at: "common", "account = \"carol@fabrikam.example\"")
+            let rule = try await world.lanyard(["explain", url])
+            #expect(rule.output.contains("carol@fabrikam.example (named by the rule)"), "\(rule)")
+        }
+    }
+
+    @Test func `says why nobody can sign in, if none of the ways to do it can be used`() async throws {
+        try await World.with { world in
+            try world.configure(hosts: [world.sandbox.gitea])
+            let url = GitHost.gitea.repository(in: world.sandbox)
+            let somebody = world.browser(as: "alice@contoso.example")
+            #expect(try await step(at: world, url, somebody) == "sign-in")
+            // Such hosts have no device codes.
+            let environment = somebody.merging(["LANYARD_FLOW": "device-code"]) { $1 }
+            let host = world.sandbox.gitea.url.dropFirst("https://".count)
+            let reason = "\(host) has none of the ways to sign in that can be used here"
+            let explained = try await world.lanyard(["explain", url], environment)
+            #expect(explained.output.contains("get would fail: \(reason)"), "\(explained)")
+            let got = try await world.lanyard(["get"], environment, input: "url=\(url)\n")
+            #expect(got.errors.contains("error: \(reason)"), "\(got)")
+            let next = try #require(try await explain(world, url, environment)["next"] as? [String: Any])
+            #expect(next["step"] as? String == "fail" && next["status"] as? Int == Int(got.status), "\(next) \(got)")
+        }
+    }
+
     @Test func `never asks, not even a locked keyring`() async throws {
         try await World.with(.locked) { world in
             let url = "\(world.sandbox.resource)/common/hello.git"

@@ -155,6 +155,28 @@ import Testing
         #expect(machine?.identity == .machine && machine?.account == nil)
     }
 
+    @Test func `what named the account or the identity is known`() throws {
+        #expect(try Self.resolve("https://named.example")?.namedBy == .rule)
+        #expect(try Self.resolve("https://person.example")?.namedBy == .configuration)
+        #expect(try Self.resolve("https://named.example") { $0.wish.identity = "b" }?.namedBy == .request)
+        #expect(try Self.resolve("https://person.example") { $0.wish.account = "alice" }?.namedBy == .request)
+        let rule = """
+            [[rule]]
+            url = "https://x.example"
+            authority = "https://login.example/t"
+            scopes = ["s"]
+
+            """
+        let settings = "client-id = \"c\"\n"
+        func namer(_ text: String) throws -> TokenRequest.Namer? {
+            try Self.resolve("https://x.example", text)?.namedBy
+        }
+        #expect(try namer(settings + rule) == nil)
+        #expect(try namer(settings + rule + "account = \"alice\"") == .rule)
+        #expect(try namer(settings + "account = \"bob\"\n" + rule) == .configuration)
+        #expect(try namer(settings + "account = \"bob\"\n" + rule + "account = \"alice\"") == .rule)
+    }
+
     @Test func `a request that names an account is a person's`() throws {
         let wanted = try #require(try Self.resolve("https://person.example") { $0.wish.account = "alice" })
         #expect(wanted.identity == nil && wanted.account == "alice" && wanted.clientID == "people")

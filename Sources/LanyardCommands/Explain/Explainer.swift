@@ -77,6 +77,8 @@ struct Explainer {
         explanation.mapping = mapping(chosen)
         explanation.skipped = skipped(for: chosen)
         explanation.server = await server()
+        // Other tools keep to themselves what the server wants, at least the first time they ask.
+        if tool?.name.isGit ?? true { request.wwwAuthenticate = explanation.server?.headers ?? [] }
         explanation.issuer = issuer
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
             .first(where: session.configuration.allows)
@@ -90,8 +92,7 @@ struct Explainer {
             explanation.next = password()
             return
         }
-        explanation.namedBy = namer(of: wanted, by: chosen)
-        if wanted.identity != nil { explanation.identityNamedBy = namerOfIdentity(by: chosen) }
+        explanation.namedBy = namer(of: wanted)
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
@@ -100,20 +101,17 @@ struct Explainer {
         explanation.next = await next(decision, wanted)
     }
 
-    /// Returns what named the account; nil if nothing did.
-    private func namer(of wanted: TokenRequest, by rule: Rule?) -> String? {
-        guard wanted.account != nil else { return nil }
-        if request.wish.account != nil { return "--account" }
-        return rule?.account != nil ? "the rule" : "the configuration"
-    }
-
-    /// Returns what named the identity.
-    private func namerOfIdentity(by rule: Rule?) -> String {
-        if request.wish.identity != nil { return "the request" }
-        if rule?.identity != nil { return "the rule" }
-        let settings = (try? Configuration.settings(in: session.context)) ?? []
-        let setting = settings.first { $0.key == "default-identity" }
-        return setting.map { $0.origin(session.context) } ?? "the configuration"
+    /// Returns what named the account or the identity; a setting's file or variable is named.
+    private func namer(of wanted: TokenRequest) -> String {
+        let isAccount = wanted.identity == nil
+        switch wanted.namedBy {
+        case .rule: return "the rule"
+        case .request, nil: return isAccount ? "--account" : "the request"
+        case .configuration:
+            let settings = (try? Configuration.settings(in: session.context)) ?? []
+            let setting = settings.first { $0.key == (isAccount ? "account" : "default-identity") }
+            return setting.map { $0.origin(session.context) } ?? "the configuration"
+        }
     }
 
     private func mapping(_ rule: Rule?) -> Explanation.Mapping {
@@ -332,8 +330,9 @@ struct Explainer {
 extension Explainer {
     /// Returns the command to sign in; without a URL, it names the scopes.
     private func login(_ wanted: TokenRequest, _ account: String?) -> ShellCommand {
-        guard let url = request.place else { return Failure.login(account.map(wanted.naming) ?? wanted, url: nil) }
-        return "lanyard login \(url)\(option: "--account", account)"
+        var asked = wanted
+        if account != nil || request.place != nil { asked.account = account }
+        return Failure.login(asked, url: request.place)
     }
 }
 

@@ -31,10 +31,11 @@ extension Explanation {
             members["scopes"] = JSONValue(strings: wanted.scopes)
             members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
             members["exchange"] = (wanted.exchange?.name).map(JSONValue.string) ?? .null
+            members["claims"] = wanted.claims.map(JSONValue.string) ?? .null
         }
         if let identity = wanted?.identity {
             members["identity"] = [
-                "name": .string(identity.name), "namedBy": .string(identityNamedBy ?? ""),
+                "name": .string(identity.name), "namedBy": .string(namedBy),
                 "proof": .string(identity.proofForPeople), "variables": JSONValue(strings: identity.variables),
             ]
         }

@@ -44,6 +44,7 @@ extension Explanation {
                 facts.append(("for", wanted.resourceIndicators.map { $0.displayable() }))
             }
             if let exchange = wanted.exchange { facts.append(("exchange", [exchange.forPeople])) }
+            if let claims = wanted.claims { facts.append(("claims", [claims.displayable(limit: 500)])) }
         }
         if let decision {
             if wanted?.identity == nil { facts.append(("account", account(decision))) }
@@ -83,7 +84,7 @@ extension Explanation {
 
     private func facts(of identity: Identity) -> [(String, [String])] {
         let name = identity.name.displayable(limit: 64)
-        var facts = [("identity", ["\(name) (named by \(identityNamedBy ?? "the request"))"])]
+        var facts = [("identity", ["\(name) (named by \(namedBy))"])]
         facts.append(("proof", [identity.proofForPeople]))
         if !identity.variables.isEmpty { facts.append(("variables", [identity.variables.joined(separator: " ")])) }
         return facts
@@ -132,7 +133,7 @@ extension Explanation {
         }
         let how =
             switch decision.reason {
-            case .named?: "named by \(namedBy ?? "the request")"
+            case .named?: "named by \(namedBy)"
             case .username?: "the user name in the URL"
             case .selectedHere?: "chosen for this authority"
             case .selected?: "chosen for all authorities: lanyard use"
@@ -245,7 +246,7 @@ extension ServerAnswer {
     /// Returns the answer for people; text that isn't the server's own is marked as such.
     fileprivate func lines(at url: String) -> [String] {
         switch self {
-        case .challenges(let challenges):
+        case .challenges:
             return challenges.map { "wants \($0.forPeople)" }
                 + [resourceMetadata.map { Self.metadata($0, at: url) }].compactMap(\.self)
         case .open: return ["wants no sign-in"]

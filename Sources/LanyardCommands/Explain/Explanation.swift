@@ -101,10 +101,8 @@ struct Explanation: Sendable {
     var mapping = Mapping.nothing
     var skipped: [SkippedRule] = []
     var wanted: TokenRequest?
-    /// What named the account; nil if nothing did.
-    var namedBy: String?
-    /// What named the identity; nil if there is none.
-    var identityNamedBy: String?
+    /// What named the account or the identity, if one is named.
+    var namedBy = ""
     var decision: Decision?
     /// Whether `get` would answer with a remembered credential.
     var isRemembered = false

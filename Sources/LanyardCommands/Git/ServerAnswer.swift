@@ -8,8 +8,8 @@ import Subprocess
 /// git sends the request, as it would before it asks for a credential, with its own proxies and certificates. lanyard
 /// itself speaks no HTTP.
 enum ServerAnswer: Sendable, Equatable {
-    /// The challenges in its `WWW-Authenticate` headers.
-    case challenges([AuthenticateChallenge])
+    /// The values of its `WWW-Authenticate` headers, which have at least one challenge.
+    case challenges([String])
     /// The server needs no sign-in for the URL.
     case open
     /// The server names no way to sign in; git's words, fit to show.
@@ -45,9 +45,9 @@ enum ServerAnswer: Sendable, Equatable {
 
     /// Reads git's trace of its conversation with the server.
     init(_ run: Git.Output) {
-        let challenges = AuthenticateChallenge.read(run.errors.pieces(between: "\n").compactMap(Self.challenge))
-        guard challenges.isEmpty else {
-            self = .challenges(challenges)
+        let headers = run.errors.pieces(between: "\n").compactMap(Self.challenge)
+        guard AuthenticateChallenge.read(headers).isEmpty else {
+            self = .challenges(headers)
             return
         }
         let prefix = "fatal: "
@@ -86,10 +86,11 @@ extension ServerAnswer {
         if case .unreachable(let reason) = self { reason } else { nil }
     }
 
+    /// The values of the server's `WWW-Authenticate` headers; empty if it names no way to sign in.
+    var headers: [String] { if case .challenges(let headers) = self { headers } else { [] } }
+
     /// The server's challenges; empty if it names no way to sign in.
-    var challenges: [AuthenticateChallenge] {
-        if case .challenges(let challenges) = self { challenges } else { [] }
-    }
+    var challenges: [AuthenticateChallenge] { AuthenticateChallenge.read(headers) }
 
     /// The realms in the server's challenges.
     var realms: [String] { challenges.compactMap { $0.parameters["realm"] } }
