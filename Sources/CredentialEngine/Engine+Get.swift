@@ -15,13 +15,13 @@ extension Engine {
             request: request, remembered: remembered?.place(), passwordMiss: PasswordMiss(request, in: surroundings),
             now: surroundings.now)
         look.passwordMiss.prepare()
-        let sources = try readSources()
-        if let agent = sources.configuration.agent { return .settled(try relay(.get(request), to: agent)) }
-        do throws(Refusal) {
-            return try look.attempt(in: sources)
-        } catch {
-            guard error.isLockedKeyring, sources.mayAskToUnlock(for: request) else { throw error }
-            return .needsOthers(look.onceUnlocked(in: sources, error))
+        return try answer(.get(request)) { sources throws(Refusal) in
+            do throws(Refusal) {
+                return try look.attempt(in: sources)
+            } catch {
+                guard error.isLockedKeyring, sources.mayAskToUnlock(for: request) else { throw error }
+                return .needsOthers(look.onceUnlocked(in: sources, error))
+            }
         }
     }
 }

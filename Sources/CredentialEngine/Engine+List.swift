@@ -50,15 +50,15 @@ extension CredentialSources {
 
 extension Engine {
     /// Lists the servers with passwords stored under labels with this prefix, and those that accept an exchanged token.
-    func servers(labelled prefix: String) throws(Refusal) -> [String: String] {
-        let sources = try readSources()
-        guard sources.configuration.agent == nil else { return [:] }
-        do throws(StoreError) {
-            let exchanged = try sources.exchangeHosts()
-            // The rule's answer takes precedence over a stored password.
-            return try sources.passwords.labelled(prefix).merging(exchanged) { $1 }
-        } catch {
-            throw .store(error)
+    func list(labelled prefix: String) throws(Refusal) -> Attempt {
+        try answer(.list(labelPrefix: prefix)) { sources throws(Refusal) in
+            do throws(StoreError) {
+                let exchanged = try sources.exchangeHosts()
+                // The rule's answer takes precedence over a stored password.
+                return .settled(.list(try sources.passwords.labelled(prefix).merging(exchanged) { $1 }))
+            } catch {
+                throw .store(error)
+            }
         }
     }
 

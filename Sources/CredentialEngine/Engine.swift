@@ -27,22 +27,32 @@ public struct Engine: Sendable {
     /// Answers a question as far as possible from what is stored, or by asking an agent.
     public func attempt(_ question: Question) -> Attempt {
         do throws(Refusal) {
-            if let agent = surroundings.agent { return .settled(try relay(question, to: agent)) }
-            switch question {
-            case .get(let request): return try get(request)
+            if let agent = surroundings.agent { return try relay(question, to: agent) }
+            return switch question {
+            case .get(let request): try get(request)
             case .store(let credential, let request): try store(credential, for: request)
             case .erase(let request, let refused): try erase(request, refused)
-            case .list(let prefix): return .settled(.list(try servers(labelled: prefix)))
+            case .list(let prefix): try list(labelled: prefix)
             }
-            return .settled(.nothing)
         } catch {
             return .settled(.refused(error))
         }
     }
 
+    /// Answers a question from this machine's rules and keyring, or by asking the agent that the settings name.
+    ///
+    /// Only this function and `attempt` know about agents; the work for each question is the same without one.
+    func answer(
+        _ question: Question, here: (CredentialSources) throws(Refusal) -> Attempt
+    ) throws(Refusal) -> Attempt {
+        let sources = try readSources()
+        guard let agent = sources.configuration.agent else { return try here(sources) }
+        return try relay(question, to: agent)
+    }
+
     /// Asks an agent instead of using this machine's rules and keyring; nothing is stored on this machine.
-    func relay(_ question: Question, to agent: String) throws(Refusal) -> Outcome {
-        try Relay(agent: agent, terms: terms).outcome(of: question)
+    private func relay(_ question: Question, to agent: String) throws(Refusal) -> Attempt {
+        .settled(try Relay(agent: agent, terms: terms).outcome(of: question))
     }
 
     /// Reads the settings that answers depend on.
