@@ -3,7 +3,7 @@ public import Secrets
 
 /// A parameter that shapes a person's sign-in, by its key in rules.
 ///
-/// Its other names follow from that one, and its `row` has the rest.
+/// Most of its other names follow from that one, and its `row` has the rest.
 public enum SignInParameter: String, Sendable, CaseIterable {
     /// OpenID Connect's `prompt`.
     case prompt
@@ -34,7 +34,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         case table
     }
 
-    /// What sets it apart; cheap to make, since each request reads it.
+    /// What sets it apart.
     ///
     /// In `wrong`, `%` stands for what isn't right.
     private var row: (form: Form, label: String, isOfRules: Bool, wrong: String, hint: String) {
@@ -82,7 +82,18 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     /// The key of a rule.
     public var setting: String { rawValue }
     /// The key in consumers' requests and in plugins'; it is a list if it ends in `[]`.
-    public var wireKey: String { single.replacing(bytes: "-", with: "_") + (isTable ? "[]" : "") }
+    ///
+    /// Each request to git reads all of them, so they aren't derived.
+    public var wireKey: String {
+        switch self {
+        case .prompt: "prompt"
+        case .loginHint: "login_hint"
+        case .domainHint: "domain_hint"
+        case .queryParameters: "query_parameter[]"
+        case .redirectPort: "redirect_port"
+        case .resetPolicy: "reset_policy"
+        }
+    }
     /// The option on the command line; the option of a table can be repeated.
     public var option: String { "--\(single)" }
     /// The member in JSON documents.
@@ -91,13 +102,15 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    private var isTable: Bool { if case .table = form { true } else { false } }
+    private var isTable: Bool { if case .queryParameters = self { true } else { false } }
     /// The name of one value: a table's has several.
     private var single: String { isTable ? String(rawValue.dropLast()) : rawValue }
 
     /// What a block has of it, such as `SignInParameters.take` reads.
     public func texts(in block: Attributes) -> [String] {
-        isTable ? block.list(wireKey) : [block[wireKey] ?? ""].filter { !$0.isEmpty }
+        guard !isTable else { return block.list(wireKey) }
+        guard let text = block[wireKey], !text.isEmpty else { return [] }
+        return [text]
     }
 
     /// What is to be said of a text that isn't right.
