@@ -12,7 +12,7 @@ extension Engine {
             // If the rules answer with a token, the consumer returns that token, which is stored already.
             if (try? sources.mapsToToken(request)) == true { return .settled(.nothing) }
             // Opens the session first: the store compares with what it has, which is usually the same.
-            KeyringConfiguration.open()
+            surroundings.keyring.open()
             do throws(StoreError) { try sources.passwords.store(password, for: query) } catch { throw .store(error) }
             return .settled(.nothing)
         }

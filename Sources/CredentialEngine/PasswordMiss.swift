@@ -10,6 +10,7 @@ import TokenStore
 struct PasswordMiss {
     private let key: String
     private let notes: SharedNotes
+    private let keyring: KeyringConnection
     private let isNoted: Bool
 
     init(_ request: CredentialRequest, in surroundings: Surroundings) {
@@ -17,13 +18,14 @@ struct PasswordMiss {
         let path = request.reach == .place ? request.path : nil
         let parts = [request.scheme, request.host?.text, path, request.username]
         key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
+        keyring = surroundings.keyring
         notes = SharedNotes(runtimeFolderOf: surroundings.environment)
         isNoted = notes.note(about: key) != nil
     }
 
     /// Opens a session with the keyring if secrets are likely to be read.
     func prepare() {
-        if !isNoted { KeyringConfiguration.open() }
+        if !isNoted { keyring.open() }
     }
 
     func note(isMiss: Bool) {

@@ -11,12 +11,20 @@ public struct Surroundings: Sendable {
     public var executable: String
     /// The program's version, since another version may answer differently.
     public var version: String
+    /// The connection to the keyring.
+    public var keyring: KeyringConnection
+    private let clock: @Sendable () -> Int
 
-    /// Describes a process.
-    public init(environment: [String: String], executable: String, version: String) {
+    /// Describes a process; `clock` returns the current time in seconds since 1970.
+    public init(
+        environment: [String: String], executable: String, version: String, keyring: KeyringConnection,
+        clock: @escaping @Sendable () -> Int
+    ) {
         self.environment = environment
         self.executable = executable
         self.version = version
+        self.keyring = keyring
+        self.clock = clock
     }
 
     /// The remembered answers.
@@ -30,5 +38,5 @@ public struct Surroundings: Sendable {
     }
 
     /// The current time in seconds since 1970.
-    public var now: Int { time(nil) }
+    public var now: Int { clock() }
 }

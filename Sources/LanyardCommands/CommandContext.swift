@@ -16,6 +16,10 @@ struct CommandContext: Sendable {
     var arguments: [String] = []
     /// The real path of the running program.
     var executable: String
+    /// The connection to the keyring.
+    var keyring: KeyringConnection
+    /// Returns the current time in seconds since 1970.
+    var clock: @Sendable () -> Int
     /// The far side for which the agent runs this process; nil for the user themselves.
     var requester: Requester?
     /// The renewals that this process leaves to others.
@@ -27,7 +31,8 @@ struct CommandContext: Sendable {
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
         return CommandContext(
             environment: environment, console: console, input: .standardInput,
-            arguments: Array(CommandLine.arguments.dropFirst()), executable: executablePath())
+            arguments: Array(CommandLine.arguments.dropFirst()), executable: executablePath(),
+            keyring: KeyringConnection(environment: environment), clock: { time(nil) })
     }
 
     /// Returns a variable's value; nil if it is unset or empty.
@@ -43,7 +48,8 @@ struct CommandContext: Sendable {
 
     /// The parts that the engine depends on.
     var surroundings: Surroundings {
-        Surroundings(environment: environment, executable: executable, version: Version.current)
+        Surroundings(
+            environment: environment, executable: executable, version: Version.current, keyring: keyring, clock: clock)
     }
 
     /// The remembered answers.
@@ -56,7 +62,7 @@ struct CommandContext: Sendable {
     var userFile: String { Configuration.userFile(environment: environment) ?? "~/.config/lanyard/config.toml" }
 
     /// Seconds since 1970.
-    var now: Int64 { Int64(time(nil)) }
+    var now: Int { clock() }
 
     private static func processEnvironment() -> [String: String] {
         var variables: [String: String] = [:]

@@ -169,14 +169,14 @@ extension Failure {
 
     /// Creates the error for a keyring that doesn't work.
     init(_ error: StoreError) {
-        let (message, hints) = Self.keyring(error.reason)
+        let (message, hints) = Self.keyring(error)
         let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
         let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
         self.init(shown, hints: hints, cause: error.reason == .locked ? .lockedKeyring : .keyring)
     }
 
-    private static func keyring(_ reason: StoreError.Reason) -> (message: String, hints: [Hint]) {
-        switch reason {
+    private static func keyring(_ error: StoreError) -> (message: String, hints: [Hint]) {
+        switch error.reason {
         case .locked: ("the keyring is locked", [Hint("unlock it", run: "lanyard unlock")])
         case .noSessionBus:
             (
@@ -189,7 +189,7 @@ extension Failure {
         case .noProvider:
             ("no keyring service is installed or running", [Package.gnomeKeyring.hint("install one")])
         case .noDefaultCollection: ("there is no default keyring yet", [Hint("create one", run: "lanyard unlock")])
-        case .timedOut: ("the keyring service does not answer", [.restartingKeyring])
+        case .timedOut: ("the keyring service does not answer", [.restartingKeyring(of: error.provider)])
         case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
         case .noLibrary:
             ("libsecret, or a library it needs, is not installed", [Package.libsecret.hint()])

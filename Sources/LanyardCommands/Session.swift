@@ -55,7 +55,8 @@ struct Session: Sendable {
         browser = presence.hasBrowser ? try Browser(context, configured: configuration.browser) : nil
         let isShared = configuration.deviceMode == .shared
         let keyring = KeyringConfiguration(
-            group: configuration.group, collection: configuration.keyringCollection, mayPrompt: presence.hasDisplay,
+            context.keyring, group: configuration.group, collection: configuration.keyringCollection,
+            mayPrompt: presence.hasDisplay,
             answers: context.answers)
         store = SecretServiceStore(configuration: keyring)
         clientSecrets = ClientSecretStore(configuration: keyring)
@@ -70,7 +71,7 @@ struct Session: Sendable {
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeFolderOf: context.environment), configuration: configuration,
             selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
-            patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: { Int(context.now) },
+            patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: context.clock,
             tell: context.console.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
@@ -204,10 +205,10 @@ extension PluginRunner {
         // After the user is done, there must be time for the rest.
         timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
         let keeper = PluginMemos { subject in
-            memos.memo(about: subject, now: Int(context.now))
+            memos.memo(about: subject, now: context.now)
         } keep: { memo, subject in
             guard let memo else { return memos.forget(subject) }
-            memos.keep(memo.text, about: subject, now: Int(context.now), for: memo.expiresIn)
+            memos.keep(memo.text, about: subject, now: context.now, for: memo.expiresIn)
         }
         self.init(environment: context.environment, timeouts: timeouts, memos: keeper, trace: context.trace)
     }

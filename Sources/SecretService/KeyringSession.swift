@@ -27,55 +27,10 @@ package struct KeyringSession: ~Copyable {
     let access: KeyringAccess
     let mayPrompt: Bool
 
-    /// Runs an operation; if the provider vanishes during it, runs it again, because a provider that crashed is
-    /// restarted.
-    ///
-    /// Operations must therefore be safe to run twice.
-    package static func run<Result>(
-        _ access: KeyringAccess, _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
-    ) throws(ServiceFailure) -> Result {
-        let environment = SessionEnvironment.process
-        try environment.check()
-        try SecretLibrary.open()
-        let watchdog = Watchdog(seconds: access.deadline)
-        do throws(ServiceFailure) {
-            return try body(KeyringSession(access, watchdog, environment))
-        } catch  where error.isVanished {
-            Provider.forget()
-            return try body(KeyringSession(access, watchdog, environment))
-        }
-    }
-
-    /// Loads libsecret, connects and requests a session in advance; errors are left to the operation that follows.
-    package static func open(deadline: Double) {
-        do throws(ServiceFailure) {
-            try SessionEnvironment.process.check()
-            try SecretLibrary.open()
-            let watchdog = Watchdog(seconds: deadline)
-            try Provider.shared(watchdog).openSession(watchdog)
-        } catch {
-            return
-        }
-    }
-
-    /// Asks the bus for the process that provides the Secret Service, without starting one; nil if none is running.
-    package static func providerProcess(deadline: Double) throws(ServiceFailure) -> Int32? {
-        try SessionEnvironment.process.check()
-        try SecretLibrary.open()
-        let watchdog = Watchdog(seconds: deadline)
-        do throws(ServiceFailure) {
-            return try BusConnection(watchdog).provider(watchdog)
-        } catch  where error.reason == .noProvider {
-            return nil
-        }
-    }
-
-    private init(
-        _ access: KeyringAccess, _ watchdog: Watchdog, _ environment: SessionEnvironment
-    ) throws(ServiceFailure) {
-        provider = try Provider.shared(watchdog)
+    init(_ provider: Provider, _ watchdog: Watchdog, _ access: KeyringAccess, mayPrompt: Bool) {
+        self.provider = provider
         self.watchdog = watchdog
         self.access = access
-        mayPrompt = access.mayPrompt && !environment.isRemote
+        self.mayPrompt = mayPrompt
     }
 }

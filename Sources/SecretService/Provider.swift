@@ -1,10 +1,8 @@
 internal import CGLib
 internal import Synchronization
 
-/// The provider of the Secret Service, as libsecret's service, and its bus; shared by the process.
+/// The provider of the Secret Service, as libsecret's service, and its bus.
 final class Provider: Sendable {
-    private static let current = Mutex<Provider?>(nil)
-
     let bus: BusConnection
     // GDBus's proxies can be used on any thread.
     nonisolated(unsafe) let service: OpaquePointer
@@ -12,7 +10,7 @@ final class Provider: Sendable {
     let name: String
     private let opening = Mutex<SessionOpening?>(nil)
 
-    private init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
+    init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
         bus = try BusConnection(watchdog)
         let type = lanyard_secret_service_get_type()
         let service = try watchdog.calling {
@@ -24,14 +22,6 @@ final class Provider: Sendable {
     }
 
     deinit { g_object_unref(UnsafeMutableRawPointer(service)) }
-
-    /// Returns the process's provider, creating it if there is none.
-    static func shared(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Provider {
-        if let provider = current.withLock(\.self) { return provider }
-        let provider = try Provider(watchdog)
-        current.withLock { $0 = provider }
-        return provider
-    }
 
     /// Requests a session for reading secrets.
     func openSession(_ watchdog: Watchdog) { opening.withLock { $0 = SessionOpening(of: service, watchdog) } }
@@ -55,7 +45,4 @@ final class Provider: Sendable {
             return reply
         }
     }
-
-    /// Makes the next operation connect anew, which is necessary if another process provides the service now.
-    static func forget() { current.withLock { $0 = nil } }
 }

@@ -1,31 +1,19 @@
 internal import Glibc
 
 /// The environment variables that matter for the keyring before anything is contacted.
-package struct SessionEnvironment {
-    private let variables: (String) -> String?
+struct SessionEnvironment: Sendable {
+    private let variables: [String: String]
 
-    /// The environment of this process.
-    package static var process: SessionEnvironment {
-        SessionEnvironment { name in getenv(name).map { String(cString: $0) } }
-    }
-
-    init(_ variables: @escaping (String) -> String?) {
+    init(_ variables: [String: String]) {
         self.variables = variables
     }
 
     /// Whether a prompt would open on a screen that the user isn't looking at.
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
-    /// The variables that decide where lock files are.
-    package var folders: [String: String] {
-        var folders: [String: String] = [:]
-        for name in ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"] { folders[name] = value(name) }
-        return folders
-    }
-
     /// Detects settings that would make libsecret hang or start a bus of its own.
     func check() throws(ServiceFailure) {
-        let backend = variables("SECRET_BACKEND") ?? ""
+        let backend = variables["SECRET_BACKEND"] ?? ""
         guard ["", "service", "file"].contains(backend) else {
             throw ServiceFailure(.badBackend, detail: "SECRET_BACKEND is \(backend)")
         }
@@ -43,6 +31,6 @@ package struct SessionEnvironment {
     }
 
     private func value(_ name: String) -> String? {
-        variables(name).flatMap { $0.isEmpty ? nil : $0 }
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import TokenStore
 
@@ -9,7 +10,7 @@ struct Probe {
     init(_ arguments: ProbeArguments) {
         self.arguments = arguments
         configuration = KeyringConfiguration(
-            group: arguments["group"] ?? "test",
+            KeyringConnection(environment: ProcessInfo.processInfo.environment), group: arguments["group"] ?? "test",
             collection: arguments["collection"].flatMap(KeyringConfiguration.Collection.init) ?? .default,
             deadline: arguments["deadline"].flatMap(Double.init) ?? 2, mayPrompt: arguments["prompt"] == "yes")
     }

@@ -74,7 +74,9 @@ import TokenStore
                 origin: .consumer, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
                 scopes: ["s"])
             let acquirer = TokenAcquirer(
-                store: store, clientSecrets: ClientSecretStore(configuration: KeyringConfiguration(group: "test")),
+                store: store,
+                clientSecrets: ClientSecretStore(
+                    configuration: KeyringConfiguration(KeyringConnection(environment: [:]), group: "test")),
                 plugins: InstalledPlugins(plugins), host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
                 singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeFolderOf: [:]),
                 configuration: Configuration(), clock: { now })

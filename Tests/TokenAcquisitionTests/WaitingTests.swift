@@ -12,7 +12,8 @@ import TokenStore
         var configuration = Configuration()
         configuration.timeout = timeout
         return TokenAcquirer(
-            store: SecretServiceStore(configuration: KeyringConfiguration(group: configuration.group)),
+            store: SecretServiceStore(
+                configuration: KeyringConfiguration(KeyringConnection(environment: [:]), group: configuration.group)),
             plugins: InstalledPlugins(PluginRegistry(plugins: [])), host: PluginRunner(environment: [:]),
             singleFlight: locks,
             notes: SharedNotes(runtimeFolderOf: [:]),

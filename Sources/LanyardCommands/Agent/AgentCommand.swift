@@ -91,7 +91,7 @@ struct LocalDuties: AgentDuties {
         guard let credential = CachedCredential(request, in: context.surroundings)?.credential,
             credential.fields.isEmpty
         else { return nil }
-        context.renewals.note(credential, for: request, now: Int(context.now))
+        context.renewals.note(credential, for: request, now: context.now)
         return credential
     }
 

@@ -55,7 +55,7 @@ struct CacheClearCommand: Command {
         if let account, filter.homes(in: stored.all)?.isEmpty == true {
             throw Failure(nothingStoredOf: account)
         }
-        let doomed = filter.matches(among: stored.all, now: Int(session.context.now))
+        let doomed = filter.matches(among: stored.all, now: session.context.now)
         let count = doomed.count + (filter.isEverything ? stored.unreadable.count : 0)
         guard count > 0 else {
             console.note("there is nothing to remove")

@@ -18,7 +18,7 @@ struct CacheListCommand: Command {
         let stored = try session.storedRecords()
         let console = session.context.console
         let facts = RecordFacts.all(stored.all)
-        let now = Int(session.context.now)
+        let now = session.context.now
         if json {
             console.print(json: .array(facts.map { $0.json(now: now) }))
         } else if facts.isEmpty {

@@ -124,7 +124,7 @@ extension Failure {
         guard let stored = try? session.clientSecrets.secret(of: request.clientID, at: match) else {
             return checks + [Hint("if the app has a secret, store it", run: store)]
         }
-        if let end = stored.end(ifOverAt: Int(context.now)) {
+        if let end = stored.end(ifOverAt: context.now) {
             var rule: String?
             if case .rule(let pattern) = request.origin { rule = pattern }
             return stored.hints(afterEnd: end, rule: rule, authority: request.authority)

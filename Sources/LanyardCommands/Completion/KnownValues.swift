@@ -130,7 +130,8 @@ extension KnownValues {
     private var accounts: [Candidate] {
         let configuration = configuration ?? Configuration()
         let keyring = KeyringConfiguration(
-            group: configuration.group, collection: configuration.keyringCollection, deadline: Self.patience,
+            context.keyring, group: configuration.group, collection: configuration.keyringCollection,
+            deadline: Self.patience,
             mayPrompt: false)
         let found = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
         let isShared = configuration.deviceMode == .shared

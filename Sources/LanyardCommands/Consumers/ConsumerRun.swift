@@ -87,7 +87,7 @@ struct ConsumerRun: Sendable {
         switch outcome {
         case .credential(let credential):
             if case .get(let request) = question {
-                context.renewals.note(credential, for: request, now: Int(context.now))
+                context.renewals.note(credential, for: request, now: context.now)
             }
             return consumer.take(.credential(credential))
         case .nothing: return consumer.take(.nothing)

@@ -25,7 +25,7 @@ struct ClientSecretChecks {
                 let match = examination.registry.match(rule), match.plugin.takesClientSecrets
             else { continue }
             let stored = try examination.clientSecrets.secret(of: id, at: match)
-            if let stored, let end = stored.end(ifOverAt: Int(examination.context.now)) {
+            if let stored, let end = stored.end(ifOverAt: examination.context.now) {
                 findings.append(ended(stored, end, rule, of: id))
             } else if let issuer = match.issuer, !issuer.secretFlows.isEmpty {
                 findings.append(finding(stored != nil, of: id, at: match, issuer))

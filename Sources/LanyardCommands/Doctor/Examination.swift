@@ -38,7 +38,8 @@ struct Examination: Sendable {
     var clientSecrets: ClientSecretStore { ClientSecretStore(configuration: keyring) }
 
     private var keyring: KeyringConfiguration {
-        KeyringConfiguration(group: configuration.group, collection: configuration.keyringCollection)
+        KeyringConfiguration(
+            context.keyring, group: configuration.group, collection: configuration.keyringCollection)
     }
 
     /// Whether only applications and machines get tokens here.

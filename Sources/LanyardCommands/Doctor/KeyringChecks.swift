@@ -20,7 +20,7 @@ struct KeyringChecks {
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .denied, .broken, nil: break
         }
-        let provider = await Provider.running()
+        let provider = await Provider.running(examination.context.keyring)
         let bus: Finding =
             provider == nil && problem?.reason == .timedOut
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
@@ -91,8 +91,8 @@ private struct Provider {
     /// The programs whose `--version` prints a line and does nothing else.
     private static let known = ["gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "oo7-daemon"]
 
-    static func running() async -> Provider? {
-        guard let found = try? KeyringProvider.running() else { return nil }
+    static func running(_ keyring: KeyringConnection) async -> Provider? {
+        guard let found = try? keyring.provider() else { return nil }
         guard let path = found.program, let name = found.programName else {
             return Provider(text: "process \(found.processID)")
         }

@@ -73,7 +73,7 @@ struct OnlineChecks: Sendable {
     private func probe(_ target: OnlineTarget) async -> Probed {
         do throws(AcquisitionError) {
             let probe = try await session.acquirer.probe(target.request)
-            let lead = probe.time.map { $0 - Int(session.context.now) }
+            let lead = probe.time.map { $0 - session.context.now }
             return Probed(target: target, finding: answer(probe, target), clockLead: lead)
         } catch {
             if case .plugin(let error, let name) = error, error.code == .unsupported {
@@ -191,7 +191,7 @@ struct OnlineChecks: Sendable {
         let who = "\(name(of: account)) at \(target.authority)"
         if case .answer(let token) = decision.step {
             guard let end = token.expiresOn else { return .pass("renewal", "\(who): the stored token doesn't expire") }
-            let left = (end - Int(session.context.now)).timeInWords
+            let left = (end - session.context.now).timeInWords
             return .warn(
                 "renewal", "\(who): the stored token is valid for \(left), and there is no refresh token",
                 signIn(target))

@@ -43,7 +43,7 @@ struct Explainer {
         } else {
             request.wish.account = account
         }
-        explanation = Explanation(url: request.place ?? typed.url, now: Int(context.now), context: context)
+        explanation = Explanation(url: request.place ?? typed.url, now: context.now, context: context)
         explanation.isByName = request.host == nil
     }
 

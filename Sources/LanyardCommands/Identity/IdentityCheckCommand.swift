@@ -50,7 +50,7 @@ struct IdentityCheckCommand: Command {
             // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
-        let report = IdentityReport(identity: identity, name: name, token: token, now: Int(context.now))
+        let report = IdentityReport(identity: identity, name: name, token: token, now: context.now)
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }

@@ -76,7 +76,7 @@ struct ImportCommand: Command {
             try session.keeping { () throws(StoreError) in try session.store.save(plan.taken) }
             try passwords.store(in: session)
         }
-        var report = ImportReport(now: Int(session.context.now))
+        var report = ImportReport(now: session.context.now)
         report.add(plan)
         for reject in findings.cache.rejects { report.add(reject) }
         for entry in passwords.entries + findings.refused { report.add(entry) }
@@ -93,7 +93,7 @@ struct ImportCommand: Command {
             clientIDs: source == nil ? nil : session.configuration.clientIDs(in: registry),
             environment: { host in
                 registry.environment(ofHost: host, isConfigured: hosts.contains(host.lowercased()))
-            }, now: Int(session.context.now))
+            }, now: session.context.now)
     }
 
     private func tell(_ report: ImportReport, _ findings: ImportFindings, _ session: Session) {

@@ -24,7 +24,7 @@ struct PasswordPlan {
         // If a token answers, the password would never be used.
         if (try? session.resolve(password.request)) != nil { return .tokenAnswers }
         let stored = try session.keeping { () throws(StoreError) in
-            try session.passwords.get(query, now: Int(session.context.now))
+            try session.passwords.get(query, now: session.context.now)
         }
         guard let stored else { return nil }
         return stored.proof == password.stored.proof ? .stored : .newerStored

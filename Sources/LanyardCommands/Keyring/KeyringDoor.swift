@@ -7,6 +7,7 @@ import TokenStore
 
 /// Unlocks the user's keyring with a password if no window can ask for it.
 struct KeyringDoor {
+    private let keyring: KeyringConnection
     private let store: SecretServiceStore
     private let provider: KeyringProvider
     private let control: GnomeKeyringControl
@@ -15,9 +16,10 @@ struct KeyringDoor {
     ///
     /// - Throws: `Failure` with the remedy if only the provider's own window can unlock the keyring.
     init(_ context: CommandContext, group: String) throws(Failure) {
-        store = SecretServiceStore(configuration: KeyringConfiguration(group: group))
+        keyring = context.keyring
+        store = SecretServiceStore(configuration: KeyringConfiguration(keyring, group: group))
         let found: KeyringProvider?
-        do { found = try KeyringProvider.running() } catch { throw Failure(error) }
+        do { found = try keyring.provider() } catch { throw Failure(error) }
         guard let found else { throw Failure(StoreError(.noProvider)) }
         guard let name = found.programName, name == Self.daemon else {
             throw Failure(
@@ -68,7 +70,7 @@ struct KeyringDoor {
         _ = try? await run(command, input: .string(password.reveal()), output: .discarded, error: .discarded)
         for _ in 0..<Self.attempts {
             // Until the new daemon is on the bus, asking for the keyring's state would make the bus start a third.
-            let now = try? KeyringProvider.running()
+            let now = try? keyring.provider()
             if let now, now != provider, store.problem() == nil { return }
             try? await Task.sleep(for: .milliseconds(100))
         }

@@ -3,13 +3,12 @@ import Terminal
 import TokenStore
 
 extension Hint {
-    /// A hint to restart the program that provides the keyring; the bus starts it again when it is needed.
-    static var restartingKeyring: Hint {
+    /// Returns a hint to restart the program that provides the keyring; the bus starts it again when it is needed.
+    static func restartingKeyring(of program: String?) -> Hint {
         let text = "restart it and try again"
-        let name = (try? KeyringProvider.running())?.programName
-        switch name {
+        switch program {
         case "gnome-keyring-daemon": return restartingGnomeKeyring
-        case "kwalletd5", "kwalletd6", "oo7-daemon": return Hint(text, run: "pkill -u $(id -u) -x \(name ?? "")")
+        case "kwalletd5", "kwalletd6", "oo7-daemon": return Hint(text, run: "pkill -u $(id -u) -x \(program ?? "")")
         case let name?: return Hint("restart \(name.displayable(limit: 60)) and try again")
         case nil: return "log out and in again, and try again"
         }

@@ -85,7 +85,7 @@ struct ShareCommand: TokenNamingCommand {
     private static func records(
         of account: AccountRecord, _ clientID: String, in session: Session
     ) throws(Failure) -> [CredentialRecord] {
-        let now = Int(session.context.now)
+        let now = session.context.now
         let own = try session.storedRecords().all.filter { record in
             record.homeAccountID?.lowercased() == account.homeAccountID.lowercased()
                 && record.environment.lowercased() == account.environment.lowercased()

@@ -20,7 +20,7 @@ struct Status {
     /// Determines the status with one search of the keyring.
     init(of url: String?, in session: Session) throws(Failure) {
         context = session.context
-        now = Int(session.context.now)
+        now = session.context.now
         agent = session.configuration.agent
         guard agent == nil else {
             (accounts, rules, keyring) = (nil, [], nil)

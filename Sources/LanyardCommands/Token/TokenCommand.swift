@@ -51,7 +51,7 @@ struct TokenCommand: TokenNamingCommand {
         let session = try Session(context, options: interaction.values)
         let acquired = try await token(in: session)
         let console = session.context.console
-        if decode { return try show(acquired, console, now: Int(context.now)) }
+        if decode { return try show(acquired, console, now: context.now) }
         // A header may contain the token in another form.
         let authorization = header ? Self.authorization(acquired) : ""
         let proof = authorization.cut(at: " ").map { [String($0.1)] } ?? []

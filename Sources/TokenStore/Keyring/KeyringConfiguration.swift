@@ -1,7 +1,7 @@
 internal import SecretService
 
 /// Where and how records are stored.
-public struct KeyringConfiguration: Sendable, Equatable {
+public struct KeyringConfiguration: Sendable {
     /// The default number of seconds that the provider may take for one call.
     public static let defaultDeadline = 2.0
 
@@ -13,6 +13,8 @@ public struct KeyringConfiguration: Sendable, Equatable {
         case session
     }
 
+    /// The connection to the keyring's service.
+    public var connection: KeyringConnection
     /// The group of the items, like a keychain access group: items in the same group are shared.
     public var group: String
     /// The collection of new items.
@@ -29,9 +31,11 @@ public struct KeyringConfiguration: Sendable, Equatable {
 
     /// Creates a configuration.
     public init(
-        group: String, collection: Collection = .default, deadline: Double = Self.defaultDeadline,
+        _ connection: KeyringConnection, group: String, collection: Collection = .default,
+        deadline: Double = Self.defaultDeadline,
         mayPrompt: Bool = false, answers: AnswerCache? = nil
     ) {
+        self.connection = connection
         self.group = group
         self.collection = collection
         self.deadline = deadline
@@ -45,10 +49,6 @@ public struct KeyringConfiguration: Sendable, Equatable {
         return try answers.changing(body)
     }
 
-    /// Starts opening the connection and the session with the keyring early, because that takes longer than everything
-    /// that is read before they are needed.
-    public static func open() { KeyringSession.open(deadline: defaultDeadline) }
-
     /// Runs an operation on the keyring; the operation must be safe to run twice.
     func withKeyring<Result>(
         _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
@@ -56,9 +56,13 @@ public struct KeyringConfiguration: Sendable, Equatable {
         let access = KeyringAccess(
             alias: collection.rawValue, isConfined: collection == .session, deadline: deadline, mayPrompt: mayPrompt)
         do throws(ServiceFailure) {
-            return try KeyringSession.run(access, body)
+            return try connection.service.run(access, body)
         } catch {
-            throw StoreError(error)
+            var error = StoreError(error)
+            if error.reason == .timedOut {
+                error.provider = (try? connection.provider(deadline: deadline))?.flatMap(\.programName)
+            }
+            throw error
         }
     }
 }

@@ -28,6 +28,8 @@ public struct StoreError: Error, Sendable, Equatable {
     public var reason: Reason
     /// The provider's own words, for verbose output only; they must be made displayable first.
     public var detail: String
+    /// The name of the program that didn't answer in time; nil if it isn't known.
+    public var provider: String?
 
     /// Creates an error.
     public init(_ reason: Reason, detail: String = "") {

@@ -37,7 +37,7 @@ public struct PasswordStore: Sendable {
     public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) {
         var query = query
         query.username = password.username
-        let lock = Self.lock(within: configuration.deadline)
+        let lock = lock(within: configuration.deadline)
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
@@ -58,9 +58,9 @@ public struct PasswordStore: Sendable {
     ///
     /// Returns nil if that isn't possible. Then two processes at the same time may store a password twice; the newer
     /// one counts.
-    private static func lock(within seconds: Double) -> LockFile? {
+    private func lock(within seconds: Double) -> LockFile? {
         guard
-            let file = try? SingleFlight(environment: SessionEnvironment.process.folders).open("passwords"),
+            let file = try? SingleFlight(environment: configuration.connection.environment).open("passwords"),
             (try? file.lock(within: seconds)) == true
         else { return nil }
         return file
