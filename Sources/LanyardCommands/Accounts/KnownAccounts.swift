@@ -110,11 +110,6 @@ struct KnownAccounts {
 }
 
 extension Session {
-    /// Returns all accounts and where each is used, or only those of one authority.
-    func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
-        KnownAccounts(try list().accounts, at: named)
-    }
-
     /// Selects an account for an authority, or for all that accept it.
     func select(_ account: AccountRecord, at place: AuthorityPlace?) throws(Failure) {
         guard let selection, let selected = SelectedAccount(account, authority: place?.path) else {

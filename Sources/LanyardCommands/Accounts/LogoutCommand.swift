@@ -107,7 +107,7 @@ struct LogoutCommand: Command {
 
     /// Returns the clients to sign out of; nil for all.
     private func clients(in session: Session) -> Set<String>? {
-        if let clientId { return session.clientIDs(clientId) }
+        if let clientId { return session.registry.clientIDs(clientId) }
         return forget || session.configuration.deviceMode == .shared
             ? nil : session.configuration.clientIDs(in: session.registry)
     }

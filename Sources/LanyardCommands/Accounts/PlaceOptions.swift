@@ -13,7 +13,7 @@ struct PlaceOptions: ParsableArguments {
     /// Returns the authority that is given, directly or by a URL; nil if there is none.
     func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
         if let authority {
-            let client = session.clientID(
+            let client = session.registry.clientID(
                 session.configuration.clientID(at: authority), at: authority.withoutTrailingSlashes)
             return try NamedPlace(authority, clientID: client, in: session)
         }

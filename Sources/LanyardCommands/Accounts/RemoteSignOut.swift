@@ -67,7 +67,7 @@ struct RemoteSignOut {
         let configuration = session.configuration
         let rules = configuration.rules.map { ($0.authority, $0.kind, configuration.clientID(of: $0)) }
         let all = rules + [configuration.authority].compactMap(\.self).map { ($0, nil, configuration.clientID(at: $0)) }
-        return all.map { ($0.0, $0.1, session.clientID($0.2, at: $0.0, kind: $0.1)) }
+        return all.map { ($0.0, $0.1, session.registry.clientID($0.2, at: $0.0, kind: $0.1)) }
     }
 }
 

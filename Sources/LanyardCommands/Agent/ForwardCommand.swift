@@ -53,7 +53,7 @@ struct ForwardAddCommand: Command {
         let added = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
         let confirms = confirm
         let name = name
-        let result = try session.changing { (file: TableFile<Forward>) throws(SettingsError) in
+        let result = try session.tables.changing { (file: TableFile<Forward>) throws(SettingsError) in
             try file.requireWritable()
             let old = file.tables.first { $0.name == name }
             var forward = old ?? Forward(name: name, urls: [], confirms: false)
@@ -73,7 +73,7 @@ struct ForwardAddCommand: Command {
         }
         let all = result.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
         let question = result.confirms ? ", and you are asked each time" : ""
-        console.note("\(name) may ask for \(all)\(question); in \(context.short(session.rulesFile))")
+        console.note("\(name) may ask for \(all)\(question); in \(context.short(session.tables.file))")
         console.note(Hint("to use it from a host that you reach by ssh", run: "lanyard configure ssh \(name)"))
     }
 }
@@ -128,7 +128,7 @@ struct ForwardRemoveCommand: Command {
         let session = try Session(context, of: place.scope)
         let taken = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
         let name = name
-        let left: Forward? = try session.changing { (file: TableFile<Forward>) throws(SettingsError) in
+        let left: Forward? = try session.tables.changing { (file: TableFile<Forward>) throws(SettingsError) in
             try file.requireWritable()
             guard let old = file.tables.first(where: { $0.name == name }) else { return nil }
             var rest = old
@@ -139,7 +139,7 @@ struct ForwardRemoveCommand: Command {
             return rest
         }
         let shown = name.displayable(limit: 64)
-        let file = context.short(session.rulesFile)
+        let file = context.short(session.tables.file)
         guard let left else {
             throw Failure(
                 taken.isEmpty ? "there is no forward \(shown) in \(file)" : "no forward \(shown) in \(file) lists that",

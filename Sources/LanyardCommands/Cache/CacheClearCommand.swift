@@ -50,7 +50,8 @@ struct CacheClearCommand: Command {
         // Forget the answers first, so that lanyard gives none even if the keyring doesn't respond.
         session.context.answers.forget()
         let stored = try session.storedRecords()
-        var filter = ClearFilter(expired: expired, account: account, clientIDs: clientId.map(session.clientIDs))
+        var filter = ClearFilter(
+            expired: expired, account: account, clientIDs: clientId.map(session.registry.clientIDs))
         filter.place = try authority.map { url throws(Failure) in try session.place(of: url) }
         if let account, filter.homes(in: stored.all)?.isEmpty == true {
             throw Failure(nothingStoredOf: account)
@@ -88,16 +89,5 @@ struct CacheClearCommand: Command {
             throw Failure("refusing to \(question.dropLast()) without --yes", status: .usage)
         }
         return await Prompt(session.context.console).decision(question, suggesting: false) ?? false
-    }
-}
-
-extension Session {
-    /// Returns the place of an authority's records.
-    func place(of authority: String) throws(Failure) -> AuthorityPlace {
-        let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
-        guard let match = registry.match(authority: authority, isConfigured: known) else {
-            throw Failure(unknownAuthority: authority, hints: [Hint("see which are stored", run: "lanyard cache list")])
-        }
-        return AuthorityPlace(match)
     }
 }

@@ -114,7 +114,7 @@ extension Failure {
         let place = if case .rule = request.origin { " in the rule" } else { "" }
         let check: Hint = "check the client ID\(place): \(request.authority.displayable(limit: 255)) may not know \(id)"
         let session = try? Session(context, options: .init(isInteractive: false))
-        let checks = [check] + [session?.remaking(ruleOf: request)].compactMap(\.self)
+        let checks = [check] + [session?.tables.remaking(ruleOf: request)].compactMap(\.self)
         guard let session,
             let match = session.registry.match(
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),

@@ -2,11 +2,14 @@ import Rules
 import SettingsFile
 import Terminal
 
-// Rules, identities and forwards are tables of the same files.
+/// The tables of the file that a command changes: rules, identities and forwards.
+struct ConfigurationTables: Sendable {
+    let context: CommandContext
+    let scope: Session.Scope
+    let configuration: Configuration
 
-extension Session {
-    /// The file that such tables are written to and taken from.
-    var rulesFile: String { scope == .system ? Configuration.systemFile : context.userFile }
+    /// The file that the tables are written to and taken from.
+    var file: String { scope == .system ? Configuration.systemFile : context.userFile }
 
     /// The same file, to be changed.
     private var fileToChange: String {
@@ -16,7 +19,7 @@ extension Session {
                     file: context.userFile, line: nil, message: "there is no place for it",
                     hint: "set HOME or LANYARD_CONFIG")
             }
-            return rulesFile
+            return file
         }
     }
 
@@ -94,7 +97,7 @@ extension Failure {
                 run: "sudo lanyard \(Table.key) remove --system \(other[keyPath: name])")
         }
         self.init(
-            "there is no \(what) in \(session.context.short(session.rulesFile))",
+            "there is no \(what) in \(session.context.short(session.tables.file))",
             hints: [hint ?? Hint("see which there are", run: "lanyard \(Table.key) list")])
     }
 }

@@ -146,12 +146,12 @@ struct ConfigureGitCommand: Command {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // Don't offer what can't be written.
-            do { try session.requireRoom(for: pattern) } catch { return nil }
+            do { try session.tables.requireRoom(for: pattern) } catch { return nil }
             guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw taken(by: other, session)
         } else if !scope.dryRun {
-            try session.requireRoom(for: pattern)
+            try session.tables.requireRoom(for: pattern)
         }
         var draft = RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt)
         draft.identity = identity
@@ -160,20 +160,20 @@ struct ConfigureGitCommand: Command {
 
     /// Returns the error for an existing rule where a new one was requested.
     private func taken(by other: Rule, _ session: Session) -> Failure {
-        let isOwn = other.file == session.rulesFile
+        let isOwn = other.file == session.tables.file
         if let identity {
             let whose = other.identity.map { "the identity \($0)" } ?? "people"
             let place = other.place(session.context)
             let url = other.pattern.text.displayable(limit: 200)
             let edit = Hint("to change that, write there", write: "identity = \"\(identity)\"")
-            let removal = isOwn ? Hint("or remove it first", run: session.removal(of: other)) : nil
+            let removal = isOwn ? Hint("or remove it first", run: session.tables.removal(of: other)) : nil
             return Failure(
                 "the rule for \(url), at \(place), is for \(whose), and not for the identity \(identity)",
                 hints: [edit, removal].compactMap(\.self))
         }
         let hint =
             isOwn
-            ? Hint("leave out the options that make a rule, or remove it first", run: session.removal(of: other))
+            ? Hint("leave out the options that make a rule, or remove it first", run: session.tables.removal(of: other))
             : "leave out the options that make a rule, or edit \(other.place(session.context))"
         return Failure(taken: other, session.context, hint: hint)
     }
@@ -230,7 +230,7 @@ extension Session {
     func maps(_ pattern: URLPattern) -> Bool {
         let request = pattern.request
         if configuration.rule(for: request) != nil { return true }
-        return resource(of: pattern) != nil
+        return registry.resource(of: pattern) != nil
             && (configuration.mapsKnownHosts || configuration.defaultIdentity != nil)
     }
 

@@ -29,7 +29,7 @@ struct GitSteps {
             guard await options.confirm(session.context) else { return false }
         }
         if !plan.changes.isEmpty { try await plan.write(session) }
-        if let rule { try session.write(rule) }
+        if let rule { try session.tables.write(rule) }
         if let identity { try write(identity) }
         return true
     }
@@ -49,11 +49,11 @@ struct GitSteps {
             for line in GitChange.text(plan.changes) { console.note("  \(line.displayable())") }
         }
         if let rule {
-            console.note("this \(would) added to \(session.context.short(session.rulesFile)):")
+            console.note("this \(would) added to \(session.context.short(session.tables.file)):")
             for line in rule.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
         }
         if let identity {
-            console.note("this \(would) set in \(session.context.short(session.rulesFile)):")
+            console.note("this \(would) set in \(session.context.short(session.tables.file)):")
             console.note("  default-identity = \"\(identity)\"")
         }
     }

@@ -108,7 +108,7 @@ struct UnconfigureGitCommand: Command {
     private func tellIdentity(_ context: CommandContext) throws(Failure) {
         let setting = (try? Configuration.settings(in: context))?.first { $0.key == "default-identity" }
         guard let setting, case .file(let file, _) = setting.origin,
-            file == (try? Session(context, of: scope.system ? .system : .user))?.rulesFile
+            file == (try? Session(context, of: scope.system ? .system : .user))?.tables.file
         else { return }
         context.console.note(
             Hint(
@@ -146,15 +146,15 @@ extension CommandContext {
         // If the configuration has errors, other commands report them.
         guard let session = try? Session(self, of: scope) else { return }
         let rules = session.configuration.rules.filter { rule in
-            rule.file == session.rulesFile && places?.contains(rule.pattern.place) != false
+            rule.file == session.tables.file && places?.contains(rule.pattern.place) != false
         }
         guard let first = rules.first else { return }
-        let file = short(session.rulesFile)
+        let file = short(session.tables.file)
         let shown = first.pattern.text.displayable(limit: 200)
         let stays =
             rules.count == 1
             ? "the rule for \(shown) stays in \(file); to remove it"
             : "\(rules.count) rules stay in \(file); to remove one, such as the first"
-        console.note(Hint(stays, run: session.removal(of: first)))
+        console.note(Hint(stays, run: session.tables.removal(of: first)))
     }
 }

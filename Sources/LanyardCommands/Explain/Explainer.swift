@@ -177,7 +177,8 @@ struct Explainer {
 
     /// The issuer at the URL's host, or the one that its server's answer suggests.
     private var issuer: PluginIssuer? {
-        request.host.flatMap(session.issuer(atHost:)) ?? explanation.server.flatMap(session.issuer(suggestedBy:))
+        request.host.flatMap(session.registry.issuer(atHost:))
+            ?? explanation.server.flatMap(session.registry.issuer(suggestedBy:))
     }
 
     /// Whether a client secret is missing that would be of use; false if that isn't known.
@@ -333,21 +334,6 @@ extension Explainer {
         var asked = wanted
         if account != nil || request.place != nil { asked.account = account }
         return Failure.login(asked, url: request.place)
-    }
-}
-
-extension Session {
-    /// Returns the remembered answer of `get`.
-    ///
-    /// Unless the request is exactly a tool's, it may be remembered with or without the path, which depends on git's
-    /// configuration.
-    func remembered(for request: CredentialRequest, isExact: Bool = false) -> Credential? {
-        guard configuration.answerCache else { return nil }
-        return (isExact ? [request.path] : [request.path, nil]).lazy.compactMap { path in
-            var asked = request
-            asked.path = path
-            return CachedCredential(asked, in: context.surroundings)?.credential
-        }.first
     }
 }
 

@@ -69,15 +69,15 @@ struct IdentityAddCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope, isToBeWritten: true)
         let identity = try identity(session)
-        try session.requireRoom(forIdentity: identity.name)
+        try session.tables.requireRoom(forIdentity: identity.name)
         let console = session.context.console
-        let file = session.context.short(session.rulesFile)
+        let file = session.context.short(session.tables.file)
         guard !dryRun else {
             console.note("this would be added to \(file):")
             for line in identity.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
             return
         }
-        try session.write(identity)
+        try session.tables.write(identity)
         console.note("added the identity \(identity.name) to \(file)")
         tellNext(identity, console)
     }

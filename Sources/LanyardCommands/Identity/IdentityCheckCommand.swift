@@ -76,19 +76,6 @@ extension Session {
             throw Failure(error, request: request, url: url, in: context)
         }
     }
-
-    /// Returns the default resource of an identity's authority.
-    func ownResource(of name: String) throws(Failure) -> String {
-        let identity = try identity(named: name)
-        let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
-        // Machines ask their platform; what the variables describe is only known with the token.
-        guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
-            throw Failure(
-                "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
-                hints: [Hint("name it", write: "--resource RESOURCE")], status: .usage)
-        }
-        return resource
-    }
 }
 
 /// What a token says about its identity.

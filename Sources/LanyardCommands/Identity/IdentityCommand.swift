@@ -40,12 +40,12 @@ struct IdentityRemoveCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
         let shown = name.displayable(limit: 64)
-        guard try session.removeTable(where: { (identity: Identity) in identity.name == name }) else {
+        guard try session.tables.removeTable(where: { (identity: Identity) in identity.name == name }) else {
             throw Failure(
                 missing: "identity \(shown)", session,
                 elsewhere: session.configuration.identities.first { $0.name == name }, name: \.name)
         }
-        session.context.console.note("removed the identity \(shown) from \(session.context.short(session.rulesFile))")
+        session.context.console.note("removed the identity \(shown) from \(session.context.short(session.tables.file))")
         try tellWhoStillNamesIt(context)
     }
 

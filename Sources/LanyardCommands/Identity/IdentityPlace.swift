@@ -1,14 +1,7 @@
 import Rules
 import Terminal
 
-extension Session {
-    /// Returns the identity with a name, which may be the one that the environment describes.
-    func identity(named name: String) throws(Failure) -> Identity {
-        do throws(ResolutionError) { return try configuration.identity(named: name) } catch {
-            throw Failure(error, in: context)
-        }
-    }
-
+extension ConfigurationTables {
     /// Throws if an identity couldn't be written.
     ///
     /// - Throws: `Failure` also if there already is one with the name.

@@ -53,14 +53,6 @@ extension Session {
             alphabet: isPassword ? "UTF-8" : "printable ASCII", key: isPassword ? owner.ofCertificate : owner)
     }
 
-    /// Returns the authority of an application, with the plugin that serves it.
-    func match(_ identity: Identity) throws(Failure) -> AuthorityMatch {
-        let authority = identity.authority ?? ""
-        let match = registry.match(authority: authority, kind: identity.application?.kind, isConfigured: true)
-        guard let match else { throw Failure(unknownAuthority: authority) }
-        return match
-    }
-
     /// Keeps a secret, and when it ends, in seconds since 1970.
     func store(_ secret: Secret, until end: Int? = nil, as kept: KeptSecret) async throws(Failure) {
         // RFC 6749, A.2; a password may contain any characters.

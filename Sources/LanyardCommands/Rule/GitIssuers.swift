@@ -7,21 +7,27 @@ import Terminal
 
 // Git hosts that are their own issuers, according to the plugins' manifests.
 
-extension Session {
+extension PluginRegistry {
+    /// Returns the well-known resource at a pattern's host.
+    func resource(of pattern: URLPattern) -> PluginResource? {
+        guard pattern.scheme == "https" else { return nil }
+        return resource(forHost: pattern.host.text)
+    }
+
     /// Returns the issuer that a manifest names for a git host; nil if there is none.
-    func issuer(atHost host: RequestHost) -> PluginIssuer? { registry.gitAuthority(ofHost: host.urlText)?.issuer }
+    func issuer(atHost host: RequestHost) -> PluginIssuer? { gitAuthority(ofHost: host.urlText)?.issuer }
 
     /// Returns the issuer whose git servers answer this way; it is only a suggestion and maps nothing.
     func issuer(suggestedBy answer: ServerAnswer) -> PluginIssuer? {
-        registry.gitIssuer(ofRealms: answer.realms)
+        gitIssuer(ofRealms: answer.realms)
     }
 
     /// Returns the issuer of a kind that organisations host themselves.
-    func gitIssuer(kind: String) -> PluginIssuer? { registry.gitIssuers.first { $0.kind == kind.lowercased() } }
+    func gitIssuer(kind: String) -> PluginIssuer? { gitIssuers.first { $0.kind == kind.lowercased() } }
 
     /// Throws if no plugin has a kind.
     func requireKind(_ kind: String) throws(Failure) {
-        let kinds = Set(registry.plugins.flatMap(\.kinds)).sorted()
+        let kinds = Set(plugins.flatMap(\.kinds)).sorted()
         guard !kinds.contains(kind) else { return }
         let meant = kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
         throw Failure(
@@ -82,13 +88,13 @@ struct IssuerFinder {
     /// Returns the issuer at the URL's host if it is known from a manifest or from `kind`, or if the server suggests
     /// one and the user agrees; else nil.
     func found() async -> Found? {
-        guard let root = pattern.ownAuthority, session.resource(of: pattern) == nil else { return nil }
+        guard let root = pattern.ownAuthority, session.registry.resource(of: pattern) == nil else { return nil }
         let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
         if let known, let issuer = known.issuer, kind == nil || kind == issuer.kind {
             if prompt != nil { console.note("\(host) is \(issuer.nameForPeople); using \(known.authority)") }
             return ("\(known.authority)", nil)
         }
-        if let kind { return session.gitIssuer(kind: kind).map { (root, $0.kind) } }
+        if let kind { return session.registry.gitIssuer(kind: kind).map { (root, $0.kind) } }
         guard let prompt, let issuer = await suggestion() else { return nil }
         guard await prompt.accepts("\(host) looks like \(issuer.nameForPeople); sign in there?") else { return nil }
         return await settled(root, issuer, prompt)
@@ -107,13 +113,13 @@ struct IssuerFinder {
     }
 
     private func issuer(typed text: String) async -> PluginIssuer? {
-        if let issuer = session.gitIssuer(kind: text) { return issuer }
+        if let issuer = session.registry.gitIssuer(kind: text) { return issuer }
         // A text with a dot or a slash is a domain or a URL.
         guard let prompt, !text.utf8.contains(where: { !$0.isOfKind }),
             let kind = session.registry.gitIssuers.map(\.kind).nearest(to: text.lowercased()),
             await prompt.accepts("did you mean the kind \(kind)?")
         else { return nil }
-        return session.gitIssuer(kind: kind)
+        return session.registry.gitIssuer(kind: kind)
     }
 
     /// Returns a given authority at the URL's own host, with the kind from another rule, or the one that the server
@@ -146,7 +152,7 @@ struct IssuerFinder {
         if prompt != nil, let reason = reasons.first, reasons.count == answers.count {
             console.note("\(host) could not be asked how to sign in: \(reason)")
         }
-        return answers.lazy.compactMap(session.issuer(suggestedBy:)).first
+        return answers.lazy.compactMap(session.registry.issuer(suggestedBy:)).first
     }
 
     /// Asks for the server's own URL, which has a path if the server isn't at the root of its host.

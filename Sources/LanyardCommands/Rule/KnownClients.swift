@@ -22,23 +22,25 @@ extension Hint {
     }
 }
 
-extension Session {
+extension PluginRegistry {
     /// Returns the ID of a client at an authority, regardless of policies; the text itself if it isn't a client's name
     /// there.
     func clientID(_ text: String?, at authority: String, kind: String? = nil) -> String? {
         guard let text else { return nil }
-        return registry.match(authority: authority, kind: kind, isConfigured: true)?.client(text)?.id ?? text
+        return match(authority: authority, kind: kind, isConfigured: true)?.client(text)?.id ?? text
     }
 
     /// Returns the lower-case IDs that a client's ID or name stands for.
     func clientIDs(_ text: String) -> Set<String> {
-        let known = registry.clientIDs(named: text)
+        let known = clientIDs(named: text)
         return Set((known.isEmpty ? [text] : known).map { $0.lowercased() })
     }
+}
 
+extension Configuration {
     /// Returns the clients to offer for a well-known resource to users without an app registration.
     func offeredClients(_ match: AuthorityMatch, for resource: PluginResource?) -> [PluginClient] {
-        (resource?.clients ?? []).filter(configuration.allows).compactMap { name in
+        (resource?.clients ?? []).filter(allows).compactMap { name in
             match.clients.first { $0.name == name }
         }
     }

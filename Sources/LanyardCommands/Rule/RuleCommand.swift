@@ -52,16 +52,16 @@ struct RuleAddCommand: Command {
         let session = try Session(context, of: place.scope, isToBeWritten: true)
         let pattern = try URLPattern(typed: url)
         try pattern.requireTokenPlace()
-        try session.requireRoom(for: pattern)
+        try session.tables.requireRoom(for: pattern)
         var draft = RuleDraft(
             session: session, pattern: pattern, options: options, page: page, prompt: Prompt(session.context))
         draft.leavesClientOpen = register
         var rule = try await draft.rule()
         if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
-        try session.write(rule)
+        try session.tables.write(rule)
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
-        console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
+        console.note("added a rule for \(shown) to \(session.context.short(session.tables.file))")
         let next = place.system ? "next, for each who needs it" : "next"
         console.note(Hint(next, run: "lanyard login \(pattern.text)"))
         // git doesn't use tokens that have to be exchanged first.
@@ -190,12 +190,12 @@ struct RuleRemoveCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
         let pattern = try URLPattern(typed: url)
-        guard try session.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
+        guard try session.tables.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
             throw Failure(
                 missing: "rule for \(pattern.text.displayable(limit: 200))", session,
                 elsewhere: session.configuration.rules.first { $0.pattern.means(pattern) }, name: \.pattern.text)
         }
         let shown = pattern.text.displayable(limit: 500)
-        session.context.console.note("removed the rule for \(shown) from \(session.context.short(session.rulesFile))")
+        session.context.console.note("removed the rule for \(shown) from \(session.context.short(session.tables.file))")
     }
 }

@@ -25,9 +25,9 @@ struct RuleDraft {
     ///
     /// - Throws: `Failure` that says what is missing and which option provides it.
     func rule() async throws(Failure) -> Rule {
-        let known = session.resource(of: pattern)
+        let known = session.registry.resource(of: pattern)
         // Report mistakes before asking anything.
-        if let kind = options.kind { try session.requireKind(kind) }
+        if let kind = options.kind { try session.registry.requireKind(kind) }
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
         if let identity { return try await completed(rule, for: identity, known) }
@@ -102,7 +102,9 @@ struct RuleDraft {
     private func introduceAuthorities() {
         console.note(
             "which organisation signs you in? its domain, such as \(Example.domain), or the URL of an authority")
-        guard !isExchanging, session.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty else { return }
+        guard !isExchanging, session.registry.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty else {
+            return
+        }
         let kinds = session.registry.gitIssuers.map(\.kind).joined(separator: ", ")
         console.note("if the server itself does, its kind: \(kinds)")
     }
@@ -113,7 +115,7 @@ struct RuleDraft {
         // one.
         let other = session.configuration.rules
             .last { !$0.authority.isEmpty && !$0.pattern.isAtHost(of: $0.authority) }?.authority
-        return other ?? (session.resource(of: pattern) == nil ? nil : Example.wideAuthority)
+        return other ?? (session.registry.resource(of: pattern) == nil ? nil : Example.wideAuthority)
     }
 
     /// Whether the host only accepts what a token is exchanged for.
@@ -167,7 +169,7 @@ struct RuleDraft {
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }
-        if pattern.isAtHost(of: url), match.isSeparate, session.resource(of: pattern) == nil,
+        if pattern.isAtHost(of: url), match.isSeparate, session.registry.resource(of: pattern) == nil,
             let own = try await own(finder.found(at: url, known: known))
         {
             return own
@@ -207,7 +209,7 @@ struct RuleDraft {
         if let id = options.clientId { return try checked(id, authority.match) }
         guard !leavesClientOpen, session.configuration.clientID(at: authority.url) == nil else { return nil }
         guard prompt != nil else { throw noClient(authority) }
-        let offered = session.offeredClients(authority.match, for: known)
+        let offered = session.configuration.offeredClients(authority.match, for: known)
         if !RegistrationGuide(match: authority.match, console: console).tell() {
             introduceClients(authority.match, offered)
         }

@@ -11,7 +11,7 @@ struct RulePlaceOptions: ParsableArguments {
     var scope: Session.Scope { system ? .system : .user }
 }
 
-extension Session {
+extension ConfigurationTables {
     /// Throws if a rule couldn't be written, before the user is asked anything.
     ///
     /// - Throws: `Failure` also if the file has a rule for the same URLs.
@@ -33,7 +33,7 @@ extension Session {
     /// file.
     func remaking(ruleOf request: TokenRequest) -> Hint? {
         guard case .rule(let pattern) = request.origin,
-            let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == rulesFile
+            let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == file
         else { return nil }
         return Hint("or to replace the rule, remove it", run: removal(of: rule))
     }

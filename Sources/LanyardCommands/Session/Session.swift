@@ -1,4 +1,3 @@
-import Addresses
 import CredentialEngine
 import PluginHost
 import PluginWire
@@ -34,6 +33,8 @@ struct Session: Sendable {
     var registry: PluginRegistry { sources.plugins.registry }
     var passwords: PasswordStore { sources.passwords }
     var acquirer: TokenAcquirer { sources.acquirer }
+    /// The tables of the file that a command of this scope changes.
+    var tables: ConfigurationTables { .init(context: context, scope: scope, configuration: configuration) }
     /// The ways to sign in, best first.
     var flows: [PluginRequest.Flow] { presence.flows(configuration) }
 
@@ -154,70 +155,5 @@ struct Session: Sendable {
             guard await sources.attendant.unlockKeyring(for: url) else { throw error }
             return try await body()
         }
-    }
-}
-
-extension Session {
-    /// Returns the well-known resource at a pattern's host.
-    func resource(of pattern: URLPattern) -> PluginResource? {
-        guard pattern.scheme == "https" else { return nil }
-        return registry.resource(forHost: pattern.host.text)
-    }
-
-    /// Whether users may be sent to an authority's host without confirmation: a manifest or the configuration names it,
-    /// or it is this machine.
-    func trusts(authorityHost host: String) -> Bool {
-        registry.names(host: host) || configuration.configuredHosts.contains(host)
-            || RequestHost(host)?.isThisMachine == true
-    }
-}
-
-extension Configuration {
-    /// Where sign-ins are kept: on a shared machine, until its user logs out.
-    var keyringCollection: KeyringConfiguration.Collection { deviceMode == .shared ? .session : .default }
-
-    /// Reads the configuration and applies the command's options.
-    fileprivate init(
-        _ context: CommandContext, _ scope: Session.Scope, _ options: InteractionOptions.Values, isToBeWritten: Bool
-    ) throws(Failure) {
-        do {
-            self =
-                try scope == .system
-                ? Configuration.loadSystem()
-                : Configuration.load(environment: context.environment, isToBeWritten: isToBeWritten)
-        } catch {
-            throw Failure(error)
-        }
-        // An option has the same weight as a line in the user's file: neither overrides a locked setting.
-        if let flow = options.flow, !isLocked("flow") { self.flow = flow }
-        if let timeout = options.timeout, !isLocked("timeout") { self.timeout = timeout }
-        if let browser = options.browser, !isLocked("browser") { self.browser = browser }
-    }
-}
-
-extension PluginRunner {
-    /// Creates a runner with the user's time limit in seconds, and the tool's if it has one.
-    fileprivate init(_ context: CommandContext, patience: Int, timeLimit: Int?, _ memos: KeptMemos) {
-        var timeouts = PluginTimeouts()
-        // The other half is for other processes that use the plugin for the same purpose.
-        if let timeLimit { timeouts.silence = .seconds(timeLimit) / 2 }
-        timeouts.person = .seconds(patience)
-        // After the user is done, there must be time for the rest.
-        timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
-        let keeper = PluginMemos { subject in
-            memos.memo(about: subject, now: context.now)
-        } keep: { memo, subject in
-            guard let memo else { return memos.forget(subject) }
-            memos.keep(memo.text, about: subject, now: context.now, for: memo.expiresIn)
-        }
-        self.init(environment: context.environment, timeouts: timeouts, memos: keeper, trace: context.trace)
-    }
-}
-
-extension CommandContext {
-    /// The copy of conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are already masked.
-    fileprivate var trace: PluginTrace? {
-        guard variable("LANYARD_TRACE") == "plugin" else { return nil }
-        return { [console] direction, line in console.show("lanyard: trace: \(direction.rawValue) \(line)") }
     }
 }

@@ -1,0 +1,74 @@
+import Addresses
+import CredentialEngine
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+// What is found by the configuration, the plugins and the keyring together.
+
+extension Session {
+    /// Returns all accounts and where each is used, or only those of one authority.
+    func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
+        KnownAccounts(try list().accounts, at: named)
+    }
+
+    /// Returns the remembered answer of `get`.
+    ///
+    /// Unless the request is exactly a tool's, it may be remembered with or without the path, which depends on git's
+    /// configuration.
+    func remembered(for request: CredentialRequest, isExact: Bool = false) -> Credential? {
+        guard configuration.answerCache else { return nil }
+        return (isExact ? [request.path] : [request.path, nil]).lazy.compactMap { path in
+            var asked = request
+            asked.path = path
+            return CachedCredential(asked, in: context.surroundings)?.credential
+        }.first
+    }
+
+    /// Returns the place of an authority's records.
+    func place(of authority: String) throws(Failure) -> AuthorityPlace {
+        let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
+        guard let match = registry.match(authority: authority, isConfigured: known) else {
+            throw Failure(unknownAuthority: authority, hints: [Hint("see which are stored", run: "lanyard cache list")])
+        }
+        return AuthorityPlace(match)
+    }
+
+    /// Returns the identity with a name, which may be the one that the environment describes.
+    func identity(named name: String) throws(Failure) -> Identity {
+        do throws(ResolutionError) { return try configuration.identity(named: name) } catch {
+            throw Failure(error, in: context)
+        }
+    }
+
+    /// Returns the authority of an application, with the plugin that serves it.
+    func match(_ identity: Identity) throws(Failure) -> AuthorityMatch {
+        let authority = identity.authority ?? ""
+        let match = registry.match(authority: authority, kind: identity.application?.kind, isConfigured: true)
+        guard let match else { throw Failure(unknownAuthority: authority) }
+        return match
+    }
+
+    /// Returns the default resource of an identity's authority.
+    func ownResource(of name: String) throws(Failure) -> String {
+        let identity = try identity(named: name)
+        let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
+        // Machines ask their platform; what the variables describe is only known with the token.
+        guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
+            throw Failure(
+                "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
+                hints: [Hint("name it", write: "--resource RESOURCE")], status: .usage)
+        }
+        return resource
+    }
+
+    /// Whether users may be sent to an authority's host without confirmation: a manifest or the configuration names it,
+    /// or it is this machine.
+    func trusts(authorityHost host: String) -> Bool {
+        registry.names(host: host) || configuration.configuredHosts.contains(host)
+            || RequestHost(host)?.isThisMachine == true
+    }
+}
