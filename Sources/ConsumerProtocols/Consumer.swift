@@ -27,9 +27,9 @@ public protocol Consumer: Sendable {
     ///   - tool: The tool's name for users; several tools share some protocols.
     ///   - atTerminal: Whether the tool runs at a terminal.
     /// - Returns: The arguments, environment and input of the program that the tool runs.
-    static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry
+    static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation
     /// Returns how every tool of the protocol asks for a URL.
-    static func inquiry(for url: String, atTerminal: Bool) -> Inquiry
+    static func invocation(for url: String, atTerminal: Bool) -> Invocation
     /// Returns the first turn.
     mutating func begin() -> Turn
     /// Returns the next turn after an event.
@@ -53,13 +53,13 @@ extension Consumer {
     /// Most tools accept a password wherever they accept a token.
     public static var takesPasswords: Bool { true }
 
-    /// Returns the same inquiry for every tool of the protocol, as for most protocols.
-    public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
-        inquiry(for: url, atTerminal: atTerminal)
+    /// Returns the same invocation for every tool of the protocol, as for most protocols.
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
+        invocation(for: url, atTerminal: atTerminal)
     }
 
-    /// Returns an inquiry with the URL as the only argument.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
+    /// Returns an invocation with the URL as the only argument.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation { Invocation([url]) }
 
     /// Treats a list as no credential; most tools never ask for one.
     public mutating func take(list: [String: String]) -> Turn { take(.nothing) }

@@ -14,21 +14,21 @@ public struct CredentialSources: Sendable {
     public let passwords: PasswordStore
     /// The acquirer of tokens.
     public let acquirer: TokenAcquirer
-    /// The attendant, which reaches the user.
-    public let attendant: any Attendant
+    /// The prompter, which reaches the user.
+    public let prompter: any UserPrompter
     /// The environment of the process.
     public let environment: [String: String]
 
     /// Creates the sources; only an identity that the environment describes needs `environment`.
     public init(
         configuration: Configuration, plugins: InstalledPlugins, passwords: PasswordStore, acquirer: TokenAcquirer,
-        attendant: any Attendant, environment: [String: String] = [:]
+        prompter: any UserPrompter, environment: [String: String] = [:]
     ) {
         self.configuration = configuration
         self.plugins = plugins
         self.passwords = passwords
         self.acquirer = acquirer
-        self.attendant = attendant
+        self.prompter = prompter
         self.environment = environment
     }
 
@@ -99,31 +99,31 @@ public struct CredentialSources: Sendable {
         return decision
     }
 
-    /// Acquires a token, asking the user if the attendant can reach them.
+    /// Acquires a token, asking the user if the prompter can reach them.
     ///
     /// `place` is the URL that the token is for, if any. If the keyring is locked, this tries again after the user has
     /// unlocked it. An unattended request asks nobody.
     public func token(
         for request: TokenRequest, place: String?, by decision: Decision? = nil, isUnattended: Bool = false
     ) async throws(Refusal) -> AcquiredToken {
-        let attendant = isUnattended ? nil : attendant
+        let prompter = isUnattended ? nil : prompter
         do throws(Refusal) {
-            return try await acquire(request, place, by: decision, attendant)
+            return try await acquire(request, place, by: decision, prompter)
         } catch {
-            guard error.isLockedKeyring, let attendant, await attendant.unlockKeyring(for: place) else {
+            guard error.isLockedKeyring, let prompter, await prompter.unlockKeyring(for: place) else {
                 throw error
             }
-            return try await acquire(request, place, by: nil, attendant)
+            return try await acquire(request, place, by: nil, prompter)
         }
     }
 
     private func acquire(
-        _ request: TokenRequest, _ place: String?, by decision: Decision?, _ attendant: (any Attendant)?
+        _ request: TokenRequest, _ place: String?, by decision: Decision?, _ prompter: (any UserPrompter)?
     ) async throws(Refusal) -> AcquiredToken {
         do throws(AcquisitionError) {
-            let mayAsk = attendant?.mayAsk(for: place) ?? false
+            let mayAsk = prompter?.mayAsk(for: place) ?? false
             return try await acquirer.token(for: request, by: decision, mayAsk: mayAsk) {
-                await attendant?.person(for: place)
+                await prompter?.person(for: place)
             }
         } catch {
             throw .noToken(error, request, place: place)
@@ -139,7 +139,7 @@ extension TokenRequest {
 }
 
 /// Reaches the user on behalf of the engine, which knows neither terminals nor windows.
-public protocol Attendant: Sendable {
+public protocol UserPrompter: Sendable {
     /// Whether somebody may be there to be asked on behalf of this URL, as far as that shows at once.
     func mayAsk(for url: String?) -> Bool
     /// The person, who hears nothing of it yet; nil if nobody can be asked on behalf of this URL.

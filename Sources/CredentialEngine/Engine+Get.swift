@@ -55,7 +55,7 @@ private struct Look: Sendable {
     /// Searches again once the user has unlocked the keyring; otherwise the refusal stands.
     func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> PendingOutcome {
         PendingOutcome { () async throws(Refusal) in
-            guard await sources.attendant.unlockKeyring(for: request.place) else { throw refusal }
+            guard await sources.prompter.unlockKeyring(for: request.place) else { throw refusal }
             return switch try attempt(in: sources) {
             case .settled(let outcome): outcome
             case .needsOthers(let pending): await pending.run()

@@ -35,7 +35,7 @@ extension CredentialSources {
                 continue
             }
             let decision = acquirer.decide(wanted, among: records)
-            switch next(decision, for: wanted, .nobody) {
+            switch next(decision, for: wanted, .none) {
             case .answer(let token) where !token.accessToken.isEmpty:
                 hosts[exchange.audience] = token.basicUsername ?? ""
             case .exchange, .renew, .askBroker(isSure: true, _):

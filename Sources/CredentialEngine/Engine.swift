@@ -6,7 +6,7 @@ import Rules
 /// It knows no consumer's protocol, no terminal and none of the process's streams.
 public struct Engine: Sendable {
     let surroundings: Surroundings
-    private let terms: RelayTerms
+    private let terms: AgentTerms
     private let reading: @Sendable () throws -> CredentialSources
 
     /// Creates an engine.
@@ -16,7 +16,7 @@ public struct Engine: Sendable {
     ///   - terms: How to ask an agent, if one is configured.
     ///   - reading: Reads the settings; a remembered answer never needs them.
     public init(
-        in surroundings: Surroundings, terms: RelayTerms = .init(),
+        in surroundings: Surroundings, terms: AgentTerms = .init(),
         reading: @escaping @Sendable () throws -> CredentialSources
     ) {
         self.surroundings = surroundings
@@ -52,7 +52,7 @@ public struct Engine: Sendable {
 
     /// Asks an agent instead of using this machine's rules and keyring; nothing is stored on this machine.
     private func relay(_ question: Question, to agent: String) throws(Refusal) -> Attempt {
-        .settled(try Relay(agent: agent, terms: terms).outcome(of: question))
+        .settled(try AgentClient(agent: agent, terms: terms).outcome(of: question))
     }
 
     /// Reads the settings that answers depend on.

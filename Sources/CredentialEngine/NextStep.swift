@@ -35,8 +35,8 @@ public enum Unlocking: Sendable {
     case atTerminal
 }
 
-/// Who is there to be asked for a request, and how.
-public struct Attendance: Sendable {
+/// What the user can be asked for a request, and how.
+public struct AvailablePrompts: Sendable {
     /// Whether somebody can be asked to sign in.
     public var mayAsk: Bool
     /// The ways to sign in that can work here, best first; nil for any.
@@ -46,7 +46,7 @@ public struct Attendance: Sendable {
     /// How the keyring can be unlocked; nil if it can't.
     public var unlocking: Unlocking?
 
-    /// Describes who is there.
+    /// Describes what can be asked.
     public init(
         mayAsk: Bool, flows: [PluginRequest.Flow]? = nil, mayChoose: Bool = false, unlocking: Unlocking? = nil
     ) {
@@ -56,10 +56,10 @@ public struct Attendance: Sendable {
         self.unlocking = unlocking
     }
 
-    /// Nobody.
-    public static let nobody = Attendance(mayAsk: false)
-    /// Somebody who can be asked in any way.
-    public static let anybody = Attendance(mayAsk: true, mayChoose: true, unlocking: .inWindow)
+    /// Nothing, because nobody is there.
+    public static let none = AvailablePrompts(mayAsk: false)
+    /// Everything, in any way.
+    public static let all = AvailablePrompts(mayAsk: true, mayChoose: true, unlocking: .inWindow)
 
     /// How a keyring is unlocked that is in this way; nil if it isn't.
     public func unlocking(_ error: StoreError) -> Unlocking? {
@@ -73,18 +73,18 @@ public struct Attendance: Sendable {
 
 extension CredentialSources {
     /// What is next for a request that this was decided for.
-    public func next(_ decision: Decision, for wanted: TokenRequest, _ attendance: Attendance) -> NextStep {
-        let next = nextWithoutBroker(decision, wanted, attendance)
+    public func next(_ decision: Decision, for wanted: TokenRequest, _ prompts: AvailablePrompts) -> NextStep {
+        let next = nextWithoutBroker(decision, wanted, prompts)
         return decision.asksBrokerFirst ? .askBroker(isSure: decision.isBrokered, otherwise: next) : next
     }
 
     /// Whether the person is asked at the terminal to unlock a keyring that is in the way of a request.
     public func mayAskToUnlock(for request: CredentialRequest) -> Bool {
-        !request.isUnattended && attendant.mayAskToUnlock
+        !request.isUnattended && prompter.mayAskToUnlock
     }
 
     private func nextWithoutBroker(
-        _ decision: Decision, _ wanted: TokenRequest, _ attendance: Attendance
+        _ decision: Decision, _ wanted: TokenRequest, _ prompts: AvailablePrompts
     ) -> NextStep {
         switch decision.step {
         case .answer(let token): return .answer(token)
@@ -92,22 +92,22 @@ extension CredentialSources {
         case .renew: return .renew(decision.doubt)
         case .authenticate: return .authenticate
         case .askPerson:
-            return signIn(decision, wanted, attendance, .interactionRequired(nil, account: decision.account))
+            return signIn(decision, wanted, prompts, .interactionRequired(nil, account: decision.account))
         case .refuse(let error):
             switch error {
-            case .noSuchAccount: return signIn(decision, wanted, attendance, error)
-            case .ambiguousAccount where attendance.mayChoose: return .choose(error)
-            case .store(let problem): return attendance.unlocking(problem).map { .unlock(problem, $0) } ?? .fail(error)
+            case .noSuchAccount: return signIn(decision, wanted, prompts, error)
+            case .ambiguousAccount where prompts.mayChoose: return .choose(error)
+            case .store(let problem): return prompts.unlocking(problem).map { .unlock(problem, $0) } ?? .fail(error)
             default: return .fail(error)
             }
         }
     }
 
     private func signIn(
-        _ decision: Decision, _ wanted: TokenRequest, _ attendance: Attendance, _ error: AcquisitionError
+        _ decision: Decision, _ wanted: TokenRequest, _ prompts: AvailablePrompts, _ error: AcquisitionError
     ) -> NextStep {
-        guard attendance.mayAsk else { return .fail(error) }
-        guard let flows = attendance.flows else { return .signIn(by: nil, error) }
+        guard prompts.mayAsk else { return .fail(error) }
+        guard let flows = prompts.flows else { return .signIn(by: nil, error) }
         do throws(AcquisitionError) {
             guard let flow = try decision.signInFlow(for: wanted, among: flows) else { return .fail(error) }
             // The result of a sign-in must be stored.

@@ -173,7 +173,7 @@ import Testing
             ("docker", DockerConsumer.hub), ("oras", DockerConsumer.hub), ("podman", "docker.io"),
             ("skopeo", "docker.io"), ("buildah", "docker.io"),
         ] {
-            #expect(DockerConsumer.inquiry(for: url, of: tool, atTerminal: false).input == name)
+            #expect(DockerConsumer.invocation(for: url, of: tool, atTerminal: false).input == name)
         }
     }
 

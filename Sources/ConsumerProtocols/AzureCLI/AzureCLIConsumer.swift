@@ -32,9 +32,9 @@ public struct AzureCLIConsumer: Consumer {
         ownVersion = version
     }
 
-    /// Returns the inquiry of SDKs, which name the resource that the token is for.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        Inquiry(["account", "get-access-token", "--output", "json", "--resource", url])
+    /// Returns the invocation of SDKs, which name the resource that the token is for.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+        Invocation(["account", "get-access-token", "--output", "json", "--resource", url])
     }
 
     /// Whether lanyard serves these arguments; all others are for the real Azure CLI.

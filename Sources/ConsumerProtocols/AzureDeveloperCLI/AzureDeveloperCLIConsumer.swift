@@ -30,10 +30,10 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     /// Creates a consumer for arguments of `azd`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// Returns the inquiry of SDKs, which name the scope that the token is for.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of SDKs, which name the scope that the token is for.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
         let scope = CredentialRequest.TokenWish.scope(ofResource: url)
-        return Inquiry(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])
+        return Invocation(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])
     }
 
     /// Whether lanyard serves these arguments; all others are for the real Azure Developer CLI.

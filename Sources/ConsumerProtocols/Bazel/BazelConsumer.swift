@@ -18,12 +18,12 @@ public struct BazelConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// Returns the inquiry of Bazel, which names the URL that it wants to load, with https for gRPC servers.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of Bazel, which names the URL that it wants to load, with https for gRPC servers.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
         let (scheme, rest) = url.cut(at: ":").map { ($0.0.lowercased(), $0.1) } ?? ("", url[...])
         let uri = ["grpc", "grpcs"].contains(scheme) ? "https:\(rest)" : url
         let request: JSONValue = ["uri": .string(uri)]
-        return Inquiry(["get"], input: request.encodedText)
+        return Invocation(["get"], input: request.encodedText)
     }
 
     /// Fails for any command but `get`, as the specification requires.

@@ -47,12 +47,12 @@ public struct CargoConsumer: Consumer {
     /// The prefix of a sparse index's URL; every other index is a git repository.
     public static let sparse = "sparse+"
 
-    /// Returns the inquiry of cargo, which sends a registry's index URL as it is in cargo's settings.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of cargo, which sends a registry's index URL as it is in cargo's settings.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
         let request: JSONValue = [
             "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string(url)],
         ]
-        return Inquiry(["--cargo-plugin"], input: "\(request.encodedText)\n")
+        return Invocation(["--cargo-plugin"], input: "\(request.encodedText)\n")
     }
 
     /// Greets cargo with the supported versions of the protocol.

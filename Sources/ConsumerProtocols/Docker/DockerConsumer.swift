@@ -60,16 +60,16 @@ public struct DockerConsumer: Consumer {
     /// The tools that podman's library asks for, podman first.
     public static let podmans = ["podman", "skopeo", "buildah"]
 
-    /// Returns the inquiry of docker, which passes the host on stdin, or Docker Hub's URL.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        inquiry(for: url, of: "docker", atTerminal: atTerminal)
+    /// Returns the invocation of docker, which passes the host on stdin, or Docker Hub's URL.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+        invocation(for: url, of: "docker", atTerminal: atTerminal)
     }
 
-    /// Returns the inquiry of docker or a tool like it; podman and its relatives name Docker Hub by its host, too.
-    public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of docker or a tool like it; podman and its relatives name Docker Hub by its host, too.
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let host = (try? RequestURL(url))?.host.urlText ?? url
-        guard isHub(host) else { return Inquiry(["get"], input: host) }
-        return Inquiry(["get"], input: podmans.contains(tool) ? hubOfPodman : hub)
+        guard isHub(host) else { return Invocation(["get"], input: host) }
+        return Invocation(["get"], input: podmans.contains(tool) ? hubOfPodman : hub)
     }
 
     /// Parses a server's URL; every name of Docker Hub becomes the same URL, so that a login with one tool serves all.

@@ -10,8 +10,8 @@ public struct ForwardedConsumer: Consumer {
         self.request = request
     }
 
-    /// Returns an empty inquiry, because only lanyard itself asks an agent.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry() }
+    /// Returns an empty invocation, because only lanyard itself asks an agent.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation { Invocation() }
 
     /// Asks the engine.
     public mutating func begin() -> Turn { Turn(.ask(.get(request.wanted))) }

@@ -29,10 +29,10 @@ public struct GitConsumer: Consumer {
         self.verb = verb
     }
 
-    /// Returns the inquiry of git 2.46 and later, which send the URL and their capabilities.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of git 2.46 and later, which send the URL and their capabilities.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
         let lines = ["url=\(url)"] + understood.map { "capability[]=\($0)" }
-        return Inquiry(input: lines.map { $0 + "\n" }.joined())
+        return Invocation(input: lines.map { $0 + "\n" }.joined())
     }
 
     /// Answers `capability`, which has no input (git 2.46), with the format's version and lanyard's capabilities.

@@ -32,13 +32,13 @@ public struct KubernetesConsumer: Consumer {
         info = environment[Self.variable]
     }
 
-    /// Returns the inquiry of kubectl, which names the cluster, and says whether it runs at a terminal.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of kubectl, which names the cluster, and says whether it runs at a terminal.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
         let info: JSONValue = [
             "apiVersion": .string(versions[0]), "kind": .string(kind),
             "spec": ["interactive": .bool(atTerminal), "cluster": ["server": .string(url)]],
         ]
-        return Inquiry(environment: [variable: info.encodedText])
+        return Invocation(environment: [variable: info.encodedText])
     }
 
     /// Parses the request, which is complete, and asks the engine.

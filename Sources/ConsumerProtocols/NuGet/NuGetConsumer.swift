@@ -31,15 +31,15 @@ public struct NuGetConsumer: Consumer {
     /// Creates a consumer for NuGet's arguments: `-Plugin`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// Returns the inquiry of NuGet, which sends a handshake and then names the source.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+    /// Returns the invocation of NuGet, which sends a handshake and then names the source.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
         let hello = NuGetMessage(
             handshakeID, .response, "Handshake",
             ["ResponseCode": "Success", "ProtocolVersion": .string(version)])
         let request = NuGetMessage(
             "1", .request, "GetAuthenticationCredentials",
             ["Uri": .string(url), "IsRetry": false, "IsNonInteractive": .bool(!atTerminal), "CanShowDialog": false])
-        return Inquiry(["-Plugin"], input: String(decoding: hello.line + request.line, as: UTF8.self))
+        return Invocation(["-Plugin"], input: String(decoding: hello.line + request.line, as: UTF8.self))
     }
 
     /// Begins the handshake; if a person runs the program, explains what it is for.

@@ -31,9 +31,9 @@ public struct KeyringConsumer: Consumer {
         self.isTyped = isTyped
     }
 
-    /// Returns the inquiry of pip and uv, which name the index, and ask for its user name, too.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        Inquiry(["--mode=creds", "--output=json", "get", url])
+    /// Returns the invocation of pip and uv, which name the index, and ask for its user name, too.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+        Invocation(["--mode=creds", "--output=json", "get", url])
     }
 
     /// Parses the arguments, which are the whole request unless a password is to be stored.

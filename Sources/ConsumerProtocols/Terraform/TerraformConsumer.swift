@@ -33,9 +33,9 @@ public struct TerraformConsumer: Consumer {
     /// terraform sends only the host.
     public static var sendsPath: Bool { false }
 
-    /// Returns the inquiry of terraform, which passes the host after the verb.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        Inquiry(["get", (try? RequestURL(url))?.host.urlText ?? url])
+    /// Returns the invocation of terraform, which passes the host after the verb.
+    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+        Invocation(["get", (try? RequestURL(url))?.host.urlText ?? url])
     }
 
     /// Parses the arguments, which are the whole request unless a token is to be stored.

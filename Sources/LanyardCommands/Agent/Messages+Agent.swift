@@ -50,7 +50,7 @@ extension Failure {
     }
 }
 
-extension RelayTerms {
+extension AgentTerms {
     /// Creates the terms of a command's tool; `isRefused` tells whether the tool was refused a moment ago.
     init(
         _ context: CommandContext, _ options: InteractionOptions.Values,

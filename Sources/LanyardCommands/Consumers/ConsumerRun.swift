@@ -27,7 +27,7 @@ struct ConsumerRun: Sendable {
         var options = options
         options.timeLimit = type(of: consumer).timeLimit
         let triesAgain = type(of: consumer).triesAgain
-        var terms = RelayTerms(context, options) { triesAgain && ToolRefusal(context)?.isThere == true }
+        var terms = AgentTerms(context, options) { triesAgain && ToolRefusal(context)?.isThere == true }
         terms.mustKeep = !type(of: consumer).storesWhatWorked
         engine = Engine(in: context.surroundings, terms: terms) { [options] in
             var options = options

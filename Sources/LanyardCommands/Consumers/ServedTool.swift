@@ -23,7 +23,7 @@ struct ServedTool: Sendable {
         /// The names that people use for these tools.
         let tools: [String]
         let make: Maker
-        let inquiry: @Sendable (_ url: String, _ tool: String, _ atTerminal: Bool) -> Inquiry
+        let invocation: @Sendable (_ url: String, _ tool: String, _ atTerminal: Bool) -> Invocation
 
         init<Tool: Consumer>(
             _ way: Way, for tools: String..., make: @escaping @Sendable ([String], CommandContext) -> Tool
@@ -31,7 +31,7 @@ struct ServedTool: Sendable {
             self.way = way
             self.tools = tools
             self.make = make
-            inquiry = { Tool.inquiry(for: $0, of: $1, atTerminal: $2) }
+            invocation = { Tool.invocation(for: $0, of: $1, atTerminal: $2) }
         }
     }
 
@@ -99,12 +99,12 @@ struct ServedTool: Sendable {
     /// Returns a tool's consumer and how the tool asks for a URL; nil if there is no such tool.
     static func trial(
         of name: String, for url: String, _ context: CommandContext
-    ) -> (consumer: any Consumer, inquiry: Inquiry)? {
+    ) -> (consumer: any Consumer, invocation: Invocation)? {
         guard let entrance = ([git] + all).first(where: { $0.tools.contains(name) }) else { return nil }
-        let inquiry = entrance.inquiry(url, name, context.isInputTerminal)
+        let invocation = entrance.invocation(url, name, context.isInputTerminal)
         var played = context
-        played.environment.merge(inquiry.environment) { $1 }
-        return (entrance.make(inquiry.arguments, played), inquiry)
+        played.environment.merge(invocation.environment) { $1 }
+        return (entrance.make(invocation.arguments, played), invocation)
     }
 
     /// What answers it.

@@ -56,12 +56,12 @@ struct ExplainCommand: Command {
     private var address: String { isSparse ? String(url.dropFirst(CargoConsumer.sparse.count)) : url }
 
     /// Returns the tool after it has asked; nil if none is named.
-    private func asking(in context: CommandContext) async throws(Failure) -> AskingTool? {
+    private func asking(in context: CommandContext) async throws(Failure) -> SimulatedTool? {
         guard let tool else { return nil }
         let whole = try address.asWholeURL
-        if isSparse { return AskingTool(tool, CargoConsumer.sparse + whole, in: context) }
+        if isSparse { return SimulatedTool(tool, CargoConsumer.sparse + whole, in: context) }
         // git doesn't send the path unless it is configured to.
         let isSent = tool.isGit ? await GitConfiguration(context).sendsPath(for: whole) : true
-        return AskingTool(tool, isSent ? whole : whole.placeOfURL, in: context)
+        return SimulatedTool(tool, isSent ? whole : whole.placeOfURL, in: context)
     }
 }

@@ -27,7 +27,7 @@ extension Explainer {
         return view
     }
 
-    private func uses(of tool: AskingTool) -> ToolUse? {
+    private func uses(of tool: SimulatedTool) -> ToolUse? {
         guard let configurable = tool.name.configured else { return nil }
         var asked = request
         // The place that a tool asks for may not be the one for which it is configured.
@@ -35,7 +35,7 @@ extension Explainer {
         return ToolList(session.context).use(of: configurable, at: asked)
     }
 
-    private func asks(_ tool: AskingTool) -> [String] {
+    private func asks(_ tool: SimulatedTool) -> [String] {
         guard let request = tool.request else { return [tool.silence] }
         var facts = [explanation.isByName ? "for a token by its scopes" : "for \(explanation.url)"]
         if explanation.wanted == nil, !explanation.isByName {
@@ -59,7 +59,7 @@ extension Explainer {
             remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)
     }
 
-    private func take(_ view: inout Explanation.ToolView, from tool: AskingTool) {
+    private func take(_ view: inout Explanation.ToolView, from tool: SimulatedTool) {
         let isExchanged = explanation.wanted?.exchange != nil
         guard let credential = credential?.masked else {
             view.gets = tool.unknown(explanation.wanted?.exchange)
@@ -97,7 +97,7 @@ extension Explainer {
 
 extension Explanation.ToolView {
     /// Records what the tool reads; `credential` is what is in it, if anything.
-    fileprivate mutating func take(_ answer: AskingTool.Answer, _ credential: Credential? = nil) {
+    fileprivate mutating func take(_ answer: SimulatedTool.Answer, _ credential: Credential? = nil) {
         reads = answer.lines(of: credential)
         status = answer.status
         switch answer.complaint {
@@ -108,7 +108,7 @@ extension Explanation.ToolView {
     }
 }
 
-extension AskingTool {
+extension SimulatedTool {
     /// What the tool asks for instead of a credential.
     fileprivate var silence: String {
         name.text == "cargo"

@@ -18,7 +18,7 @@ struct Explainer {
     /// Whether to ask the URL's server.
     private let isOnline: Bool
     /// The tool that asks; nil for git, and for anything that asks as git does.
-    let tool: AskingTool?
+    let tool: SimulatedTool?
     /// The typed path; nil for none.
     private let typedPath: String?
     /// Whether the typed URL has a user name.
@@ -26,7 +26,7 @@ struct Explainer {
     var explanation: Explanation
 
     init(
-        url: String, account: String?, isOnline: Bool, for tool: AskingTool? = nil, in context: CommandContext
+        url: String, account: String?, isOnline: Bool, for tool: SimulatedTool? = nil, in context: CommandContext
     ) throws(Failure) {
         self.isOnline = isOnline
         self.tool = tool
@@ -199,7 +199,7 @@ struct Explainer {
             }
             return .init(step: .password, text: "answer with the password that is stored for it")
         } catch {
-            return unlocking.flatMap { Attendance(mayAsk: true, unlocking: $0).unlocking(error) }.map(Self.unlock)
+            return unlocking.flatMap { AvailablePrompts(mayAsk: true, unlocking: $0).unlocking(error) }.map(Self.unlock)
                 ?? .init(Failure(error), "print nothing: ")
         }
     }
@@ -221,7 +221,7 @@ struct Explainer {
             return refusal(of: remembered.fields, remembered.secret)
                 ?? .init(step: .answer, text: "answer from memory, at once")
         }
-        return next(session.sources.next(decision, for: wanted, await attendance), decision, wanted)
+        return next(session.sources.next(decision, for: wanted, await prompts), decision, wanted)
     }
 
     /// The next step in words.
@@ -268,13 +268,13 @@ struct Explainer {
     }
 
     /// Who is there whom the tool can wait for.
-    private var attendance: Attendance {
+    private var prompts: AvailablePrompts {
         get async {
             var mayAsk = session.presence.isSomebodyThere && !request.isUnattended
             if mayAsk, let url = request.place {
                 mayAsk = await !GitConfiguration(session.context).forbidsPrompts(for: url)
             }
-            return Attendance(mayAsk: mayAsk, flows: session.flows, unlocking: unlocking)
+            return AvailablePrompts(mayAsk: mayAsk, flows: session.flows, unlocking: unlocking)
         }
     }
 

@@ -77,7 +77,7 @@ struct Session: Sendable {
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
             acquirer: acquirer,
-            attendant: PersonHere(
+            prompter: LocalPrompter(
                 context: context, configuration: configuration, presence: presence, browser: browser),
             environment: context.environment)
     }
@@ -114,7 +114,7 @@ struct Session: Sendable {
     func forwardedToken(
         for request: CredentialRequest, _ options: InteractionOptions.Values
     ) throws(Failure) -> AcquiredToken {
-        let engine = Engine(in: context.surroundings, terms: RelayTerms(context, options)) { sources }
+        let engine = Engine(in: context.surroundings, terms: AgentTerms(context, options)) { sources }
         guard case .settled(let outcome) = engine.attempt(.get(request)) else { throw Failure(noRuleMaps: request) }
         switch outcome {
         case .credential(let credential) where credential.kind == .accessToken:
@@ -128,7 +128,7 @@ struct Session: Sendable {
 
     /// Signs the user in.
     func signIn(_ request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
-        guard let person = await sources.attendant.person(for: url) else {
+        guard let person = await sources.prompter.person(for: url) else {
             throw Failure(nobodyToSignIn: request, url: url)
         }
         defer { context.console.endProgress() }
@@ -152,7 +152,7 @@ struct Session: Sendable {
         do throws(Failure) {
             return try await body()
         } catch  where error.cause == .lockedKeyring {
-            guard await sources.attendant.unlockKeyring(for: url) else { throw error }
+            guard await sources.prompter.unlockKeyring(for: url) else { throw error }
             return try await body()
         }
     }

@@ -47,7 +47,7 @@ extension Status {
     }
 }
 
-extension RuleOutlook {
+extension RuleStatus {
     fileprivate var word: String {
         switch step {
         case .answer: "ready"

@@ -10,7 +10,7 @@ struct Status {
     let agent: String?
     /// The accounts; nil if the keyring can't be read.
     let accounts: KnownAccounts?
-    let rules: [RuleOutlook]
+    let rules: [RuleStatus]
     /// The error if the keyring can't be read.
     let keyring: Failure?
     /// The current time in seconds since 1970.
@@ -35,15 +35,15 @@ struct Status {
             let request = try CredentialRequest(url: url)
             let rule = session.configuration.rule(for: request)
             guard try session.resolve(request) != nil else { throw Failure(noRuleMaps: request) }
-            rules = [RuleOutlook(request, url: request.url, rule: rule, found, error, in: session)]
+            rules = [RuleStatus(request, url: request.url, rule: rule, found, error, in: session)]
             return
         }
         rules = session.configuration.rules.map { rule in
             let request = rule.pattern.request
             if let other = session.configuration.rule(for: request), other != rule {
-                return RuleOutlook(overridden: rule, by: other, session.context)
+                return RuleStatus(overridden: rule, by: other, session.context)
             }
-            return RuleOutlook(request, url: rule.pattern.text, rule: rule, found, error, in: session)
+            return RuleStatus(request, url: rule.pattern.text, rule: rule, found, error, in: session)
         }
     }
 

@@ -4,7 +4,7 @@ import Secrets
 import TokenStore
 
 /// The terms on which a tool waits for an agent's reply.
-public struct RelayTerms: Sendable {
+public struct AgentTerms: Sendable {
     /// Whether the agent may ask the user, whose screen isn't the tool's.
     public var mayAsk: @Sendable () -> Bool
     /// The number of seconds that the tool waits; nil if it waits for a user.
@@ -27,9 +27,9 @@ public struct RelayTerms: Sendable {
 }
 
 /// Asks an agent elsewhere instead of using this machine's rules and keyring.
-struct Relay {
+struct AgentClient {
     let agent: String
-    let terms: RelayTerms
+    let terms: AgentTerms
 
     /// Returns the agent's answer to a question.
     ///

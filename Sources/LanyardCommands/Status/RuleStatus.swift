@@ -5,7 +5,7 @@ import TokenAcquisition
 import TokenStore
 
 /// What a rule or URL would return now, judging by what is stored.
-struct RuleOutlook {
+struct RuleStatus {
     /// The first thing that `get` would do, with the names of `explain`, which shows more.
     enum Step: String {
         case answer
@@ -60,7 +60,7 @@ struct RuleOutlook {
                 expiresOn = remembered.expiresOn
             } else {
                 let error = error ?? StoreError(.broken)
-                let mayUnlock = Attendance.anybody.unlocking(error) != nil
+                let mayUnlock = AvailablePrompts.all.unlocking(error) != nil
                 refuse(mayUnlock ? .unlock : .fail, .store(error), wanted, session)
             }
         } catch {
@@ -68,7 +68,7 @@ struct RuleOutlook {
         }
     }
 
-    /// Creates the outlook of a rule that never applies.
+    /// Creates the status of a rule that never applies.
     init(overridden rule: Rule, by other: Rule, _ context: CommandContext) {
         url = rule.pattern.text
         self.rule = rule
@@ -79,7 +79,7 @@ struct RuleOutlook {
     private mutating func settle(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
         account = decision.account?.nameForPeople
         isBrokered = decision.isBrokered
-        switch session.sources.next(decision, for: wanted, .anybody) {
+        switch session.sources.next(decision, for: wanted, .all) {
         case .answer(let token):
             step = .answer
             expiresOn = token.expiresOn
@@ -103,7 +103,7 @@ struct RuleOutlook {
         failure = Failure(error, request: wanted, url: url, in: session.context)
     }
 
-    /// The exit status for this outlook.
+    /// The exit status for this step.
     var exitStatus: ExitStatus {
         switch step {
         case .answer, .renew, .authenticate, .nothing: .done

@@ -3,13 +3,13 @@ import CredentialEngine
 import Rules
 import Testing
 
-/// Each tool's inquiry for a URL, which its own consumer must understand.
-@Suite struct InquiryTests {
+/// Each tool's invocation for a URL, which its own consumer must understand.
+@Suite struct InvocationTests {
     /// A tool, and its request for a URL.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
-        let make: @Sendable (Inquiry) -> any Consumer
-        let inquiry: @Sendable (String, Bool) -> Inquiry
+        let make: @Sendable (Invocation) -> any Consumer
+        let invocation: @Sendable (String, Bool) -> Invocation
         var place: String? = Self.url
         var isUnattended = true
         /// The tool's prefix for the URL of an index.
@@ -20,19 +20,19 @@ import Testing
 
         init<Tool: Consumer>(
             _ name: String, place: String? = Self.url, isUnattended: Bool = true, prefix: String = "",
-            _ make: @escaping @Sendable (Inquiry) -> Tool
+            _ make: @escaping @Sendable (Invocation) -> Tool
         ) {
             (self.name, self.place, self.isUnattended, self.prefix) = (name, place, isUnattended, prefix)
             self.make = make
-            inquiry = { Tool.inquiry(for: $0, atTerminal: $1) }
+            invocation = { Tool.invocation(for: $0, atTerminal: $1) }
         }
 
         var testDescription: String { name }
 
         func asked(_ url: String, atTerminal: Bool = false) -> CredentialRequest? {
-            let inquiry = inquiry(prefix + url, atTerminal)
-            var consumer = make(inquiry)
-            guard case .ask(.get(let request)) = consumer.hear(inquiry).next else { return nil }
+            let invocation = invocation(prefix + url, atTerminal)
+            var consumer = make(invocation)
+            guard case .ask(.get(let request)) = consumer.begin(with: invocation).next else { return nil }
             return request
         }
     }
@@ -66,17 +66,18 @@ import Testing
     }
 
     @Test func `a registry without a sparse index is told that it isn't served`() {
-        let inquiry = CargoConsumer.inquiry(for: "https://github.com/rust-lang/crates.io-index", atTerminal: false)
-        var consumer = CargoConsumer(inquiry.arguments)
-        let turn = consumer.hear(inquiry)
+        let invocation = CargoConsumer.invocation(
+            for: "https://github.com/rust-lang/crates.io-index", atTerminal: false)
+        var consumer = CargoConsumer(invocation.arguments)
+        let turn = consumer.begin(with: invocation)
         #expect(turn.next == .end(0))
         #expect(String(decoding: turn.output, as: UTF8.self) == #"{"Err":{"kind":"url-not-supported"}}"# + "\n")
     }
 
     @Test func `Bazel names servers of gRPC by https`() throws {
-        let inquiry = BazelConsumer.inquiry(for: "grpcs://cache.example:8980", atTerminal: false)
-        var consumer = BazelConsumer(inquiry.arguments)
-        guard case .ask(.get(let request)) = consumer.hear(inquiry).next else {
+        let invocation = BazelConsumer.invocation(for: "grpcs://cache.example:8980", atTerminal: false)
+        var consumer = BazelConsumer(invocation.arguments)
+        guard case .ask(.get(let request)) = consumer.begin(with: invocation).next else {
             Issue.record("nothing is asked")
             return
         }

@@ -23,7 +23,7 @@ struct ToolName: ExpressibleByArgument, Sendable {
 }
 
 /// A simulated tool: it asks for a URL as the real tool does, and gets the same answers.
-struct AskingTool: Sendable {
+struct SimulatedTool: Sendable {
     /// What the tool reads.
     struct Answer: Sendable {
         /// The output of lanyard.
@@ -55,11 +55,11 @@ struct AskingTool: Sendable {
 
     /// Makes the tool ask for a URL.
     init?(_ name: ToolName, _ url: String, in context: CommandContext) {
-        guard let (consumer, inquiry) = ServedTool.trial(of: name.text, for: url, context) else {
+        guard let (consumer, invocation) = ServedTool.trial(of: name.text, for: url, context) else {
             return nil
         }
         var asking = consumer
-        let turn = asking.hear(inquiry)
+        let turn = asking.begin(with: invocation)
         self.name = name
         self.consumer = asking
         timeLimit = type(of: consumer).timeLimit
@@ -93,7 +93,7 @@ extension Credential {
     }
 }
 
-extension AskingTool.Answer {
+extension SimulatedTool.Answer {
     /// Returns in words what the answer contains of a masked credential; nil if it contains nothing.
     func contents(of masked: Credential, exchanged: Bool) -> String? {
         let secret =

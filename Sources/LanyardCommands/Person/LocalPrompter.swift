@@ -7,7 +7,7 @@ import Terminal
 import TokenAcquisition
 
 /// Finds the user at the terminal or in front of the screen.
-struct PersonHere: Attendant {
+struct LocalPrompter: UserPrompter {
     let context: CommandContext
     let configuration: Configuration
     let presence: Presence
