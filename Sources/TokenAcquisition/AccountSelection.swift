@@ -10,7 +10,7 @@ public struct AccountSelection: Sendable {
         /// The account that the request gets its token for.
         public let account: AccountRecord
         /// The reason for the choice.
-        public let choice: AccountReason
+        public let reason: AccountReason
     }
 
     /// Every candidate, one record for each account: first those that were chosen for this authority, then those that
@@ -134,30 +134,30 @@ public struct AccountSelection: Sendable {
     /// would refuse it.
     private func decision(among candidates: [AccountRecord]) throws(AcquisitionError) -> Decision? {
         guard candidates.count > 1 else {
-            return candidates.first.map { Decision(account: $0, choice: .onlyOne) }
+            return candidates.first.map { Decision(account: $0, reason: .onlyOne) }
         }
         guard !isShared else { throw .ambiguousAccount(candidates, isShared: true) }
         func last(_ isMeant: (Choice) -> Bool) -> Choice? {
             choices.first { candidates.contains($0.account) && isMeant($0) }
         }
         if let chosen = last({ $0.here != nil }) {
-            return Decision(account: chosen.account, choice: chosen.here ?? .selected)
+            return Decision(account: chosen.account, reason: chosen.here ?? .selected)
         }
         let served = candidates.filter(standings.hasToken)
         if let one = served.only ?? last({ served.contains($0.account) })?.account {
-            return Decision(account: one, choice: .hasToken)
+            return Decision(account: one, reason: .hasToken)
         }
         guard served.isEmpty else { throw .ambiguousAccount(candidates) }
-        if let one = candidates.filter(standings.isAtHome).only { return Decision(account: one, choice: .atHome) }
+        if let one = candidates.filter(standings.isAtHome).only { return Decision(account: one, reason: .atHome) }
         let known = candidates.filter(isKnown)
-        if let one = known.only { return Decision(account: one, choice: .hasBeenHere) }
+        if let one = known.only { return Decision(account: one, reason: .hasBeenHere) }
         guard known.isEmpty, let guest = last({ $0.isForAll }) else { throw .ambiguousAccount(candidates) }
-        return Decision(account: guest.account, choice: .selected)
+        return Decision(account: guest.account, reason: .selected)
     }
 }
 
 extension AccountSelection.Decision {
-    fileprivate func because(_ choice: AccountReason) -> Self { Self(account: account, choice: choice) }
+    fileprivate func because(_ reason: AccountReason) -> Self { Self(account: account, reason: reason) }
 }
 
 extension Array {

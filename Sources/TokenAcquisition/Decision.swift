@@ -189,7 +189,7 @@ extension Decision {
     /// Decides by the stored records of the chosen account.
     mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount, isAnew: Bool = false) {
         account = meant.account
-        reason = meant.choice
+        reason = meant.reason
         accessToken = found.selection.freshToken ?? found.selection.lastResort
         isBrokered = found.selection.isBrokered
         let redeemable = found.selection.redeemable

@@ -142,7 +142,7 @@ import Testing
             #expect(nobody.status == 1, "\(nobody)")
             #expect(nobody.errors.contains("hint: choose one: lanyard use \(Self.alice) \(url)\n"), "\(nobody)")
             let clone = try await world.atTerminal(
-                ["git", "clone", "-q", url, "one"], answering: [(AccountPickerTests.question, "1")])
+                ["git", "clone", "-q", url, "one"], answering: [(AccountMenuTests.question, "1")])
             #expect(clone.status == 0, "\(clone)")
             let told = "using \(Self.alice) for \(world.sandbox.authority)/contoso.example from now on"
             #expect(clone.output.split { " \n".contains($0) }.joined(separator: " ").contains(told), "\(clone)")

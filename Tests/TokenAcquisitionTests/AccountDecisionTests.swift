@@ -73,10 +73,10 @@ extension AccountSelection {
     }
 
     private static func expect(
-        _ decision: AccountSelection.Decision?, _ account: AccountRecord, _ choice: AccountReason,
+        _ decision: AccountSelection.Decision?, _ account: AccountRecord, _ reason: AccountReason,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(decision?.account == account && decision?.choice == choice, sourceLocation: sourceLocation)
+        #expect(decision?.account == account && decision?.reason == reason, sourceLocation: sourceLocation)
     }
 
     @Test func `where each path is an issuer, one takes no account of another`() {

@@ -89,7 +89,7 @@ import Vectors
         func decision(_ name: String, among accounts: [AccountRecord]) throws -> AccountSelection.Decision? {
             try AccountSelection.of(accounts, at: Self.place).decision(named: nil, hint: name, hintIsAccount: true)
         }
-        #expect(try decision("ANN", among: [ann, ben]) == .init(account: ann, choice: .username))
+        #expect(try decision("ANN", among: [ann, ben]) == .init(account: ann, reason: .username))
         for (name, known) in [("ben", [ann]), ("ben@contoso.example", [ann, ben]), ("ben", [])] {
             #expect(throws: AcquisitionError.noSuchAccount(name, known: known)) { try decision(name, among: known) }
         }

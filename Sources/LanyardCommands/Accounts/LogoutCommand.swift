@@ -121,9 +121,9 @@ struct LogoutCommand: Command {
         guard known.all.count > 1 else { return known.all }
         let choices = known.byUse
         if session.presence.hasTerminal {
-            let picker = AccountPicker(
+            let menu = AccountMenu(
                 console: session.context.console, title: "which account do you want to sign out?", offersAnother: false)
-            switch await picker.choose(among: choices.map(\.account)) {
+            switch await menu.choose(among: choices.map(\.account)) {
             case .account(let account): return choices.filter { $0.account == account }
             case .cancelled, .another: throw Failure("no account was signed out", cause: .ofNoAnswer)
             case .unavailable: break

@@ -57,9 +57,9 @@ struct UseCommand: Command {
 
     private func choose(among known: KnownAccounts, at place: AuthorityPlace?, in session: Session) async throws {
         if session.presence.hasTerminal, isatty(STDOUT_FILENO) == 1 {
-            var picker = AccountPicker(console: session.context.console)
-            picker.offersAnother = false
-            switch await picker.choose(among: known.byUse.map(\.account)) {
+            var menu = AccountMenu(console: session.context.console)
+            menu.offersAnother = false
+            switch await menu.choose(among: known.byUse.map(\.account)) {
             case .account(let account): return try use(account, at: place ?? known.issuer(of: account), in: session)
             case .cancelled, .another: throw Failure("no account was chosen", cause: .ofNoAnswer)
             case .unavailable: break

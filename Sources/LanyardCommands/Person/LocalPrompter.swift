@@ -21,7 +21,7 @@ struct LocalPrompter: UserPrompter {
         let interface = PersonAtTerminal(
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
         let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
-        let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
+        let chooser = presence.hasTerminal ? AccountMenu(console: context.console, title: title) : nil
         return TokenAcquirer.Person(
             interface: interface, flows: presence.flows(configuration), chooser: chooser,
             purpose: url?.displayable(limit: 300), announce: context.requester.map { announcing($0, url) })

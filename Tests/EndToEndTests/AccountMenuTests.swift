@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The question for a user at a terminal if several accounts are possible.
-@Suite struct AccountPickerTests {
+@Suite struct AccountMenuTests {
     static let path = AccountChoiceTests.path
     static let alice = AccountChoiceTests.alice
     static let carol = AccountChoiceTests.carol

@@ -6,7 +6,7 @@ import TokenAcquisition
 import TokenStore
 
 /// Asks the user at the terminal for an account.
-struct AccountPicker: AccountChooser {
+struct AccountMenu: AccountChooser {
     let console: Console
     /// The question, fit to show.
     var title = "which account?"
