@@ -1,7 +1,7 @@
 import Addresses
 public import Secrets
 
-/// A parameter that shapes a person's sign-in, by its key in rules.
+/// A parameter that shapes a user's sign-in, by its key in rules.
 ///
 /// Most of its other names follow from that one, and its `row` has the rest.
 public enum SignInParameter: String, Sendable, CaseIterable {

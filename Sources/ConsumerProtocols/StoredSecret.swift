@@ -14,7 +14,7 @@ struct StoredSecret {
         return Turn(.ask(.get(request)))
     }
 
-    /// Ends, and tells the person if tools get something else: the tool itself says that the login succeeded.
+    /// Ends, and tells the user if tools get something else: the tool itself says that the login succeeded.
     func end(with credential: Credential?, orTell note: String) -> Turn {
         credential?.secret == secret ? Turn(.end(0)) : Turn(note: note, .end(0))
     }

@@ -142,7 +142,7 @@ extension TokenRequest {
 public protocol UserPrompter: Sendable {
     /// Whether somebody may be there to be asked on behalf of this URL, as far as that shows at once.
     func mayAsk(for url: String?) -> Bool
-    /// The person, who hears nothing of it yet; nil if nobody can be asked on behalf of this URL.
+    /// The user, who hears nothing of it yet; nil if nobody can be asked on behalf of this URL.
     func person(for url: String?) async -> TokenAcquirer.Person?
     /// Whether the user may be asked to unlock the keyring.
     var mayAskToUnlock: Bool { get }

@@ -17,17 +17,17 @@ public enum NextStep: Sendable {
     case authenticate
     /// The machine's broker is asked for a token, which it gave before if `isSure`; else the other step is next.
     indirect case askBroker(isSure: Bool, otherwise: NextStep)
-    /// The person signs in, first of all this way, unless nobody knows which there are; with the error if they don't.
+    /// The user signs in, first of all this way, unless nobody knows which there are; with the error if they don't.
     case signIn(by: PluginRequest.Flow?, AcquisitionError)
-    /// The person says which account is meant; with the error if they don't.
+    /// The user says which account is meant; with the error if they don't.
     case choose(AcquisitionError)
-    /// The person unlocks the keyring, or has one made.
+    /// The user unlocks the keyring, or has one made.
     case unlock(StoreError, Unlocking)
     /// There is no token.
     case fail(AcquisitionError)
 }
 
-/// How the person can unlock the keyring.
+/// How the user can unlock the keyring.
 public enum Unlocking: Sendable {
     /// Its own window asks them.
     case inWindow
@@ -78,7 +78,7 @@ extension CredentialSources {
         return decision.asksBrokerFirst ? .askBroker(isSure: decision.isBrokered, otherwise: next) : next
     }
 
-    /// Whether the person is asked at the terminal to unlock a keyring that is in the way of a request.
+    /// Whether the user is asked at the terminal to unlock a keyring that is in the way of a request.
     public func mayAskToUnlock(for request: CredentialRequest) -> Bool {
         !request.isUnattended && prompter.mayAskToUnlock
     }

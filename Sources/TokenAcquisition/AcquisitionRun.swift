@@ -12,7 +12,7 @@ struct AcquisitionRun: Sendable {
     let began: Int
     /// Whether a token is wanted though one is stored.
     var isAnew = false
-    /// Whether the person may be asked, as far as that shows without looking for them.
+    /// Whether the user may be asked, as far as that shows without looking for them.
     var mayAsk = false
     /// The client's secret, as it was read last; nil if it has none.
     var clientSecret: Secret?

@@ -18,7 +18,7 @@ public struct Decision: Sendable {
         case renew(by: [RefreshTokenRecord], of: SilentAccount)
         /// Have the plugin acquire a token as the identity.
         case authenticate
-        /// Only the person helps; with the account that is meant, nil if it has yet to sign in.
+        /// Only the user helps; with the account that is meant, nil if it has yet to sign in.
         case askPerson(SilentAccount?)
         /// Fail, unless the user picks an account, or signs in the one that was named.
         case refuse(AcquisitionError)
@@ -70,7 +70,7 @@ public struct Decision: Sendable {
         return account.selection.isMember ? nil : .othersSignIn
     }
 
-    /// How the person would be asked first to sign in, of the ways that can work here, best first; nil if there are none.
+    /// How the user would be asked first to sign in, of the ways that can work here, best first; nil if there are none.
     ///
     /// - Throws: why none of them can be used by the request's client.
     public func signInFlow(

@@ -1,4 +1,4 @@
-/// Finds the person for one request: once, and not before nothing else helps, for looking takes time.
+/// Finds the user for one request: once, and not before nothing else helps, for looking takes time.
 actor PersonFinder {
     /// Whether somebody may be there, as far as that shows without looking.
     nonisolated let mayFind: Bool
@@ -10,7 +10,7 @@ actor PersonFinder {
         self.find = find
     }
 
-    /// The person; nil if nobody can be asked.
+    /// The user; nil if nobody can be asked.
     var person: TokenAcquirer.Person? {
         get async {
             if let found { return found }

@@ -39,7 +39,7 @@ extension TokenAcquirer {
         return anyBroker(for: request, at: match)
     }
 
-    /// Asks the broker for a token, without the person and at most once in a run; nil if there is none, and the run has the reason.
+    /// Asks the broker for a token, without the user and at most once in a run; nil if there is none, and the run has the reason.
     ///
     /// No failure of the broker's ends a request. `account` is the one that is meant, nil if it has yet to sign in.
     func askBroker(

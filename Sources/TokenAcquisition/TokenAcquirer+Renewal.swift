@@ -7,7 +7,7 @@ import TokenStore
 extension TokenAcquirer {
     /// The outcome of redeeming one refresh token.
     private enum Attempt: Sendable {
-        /// It is settled: by this token, or by the person alone.
+        /// It is settled: by this token, or by the user alone.
         case ended(AcquiredToken?, AcquisitionRun)
         /// The store holds something else by now, and this is to be done.
         case changed(Decision.Step)
@@ -19,7 +19,7 @@ extension TokenAcquirer {
     ///
     /// Only one refresh token's lock is held at a time, so two processes that need several never wait for each other.
     ///
-    /// - Returns: nil if only the person helps.
+    /// - Returns: nil if only the user helps.
     /// - Throws: An error if neither a refresh token nor the user can help.
     func renew(
         by tokens: [RefreshTokenRecord], of account: SilentAccount, _ run: inout AcquisitionRun
@@ -41,7 +41,7 @@ extension TokenAcquirer {
         return try withoutRefreshToken(account, &run)
     }
 
-    /// What is left if there is no refresh token to try; nil if only the person helps.
+    /// What is left if there is no refresh token to try; nil if only the user helps.
     func withoutRefreshToken(
         _ account: SilentAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {
@@ -100,7 +100,7 @@ extension TokenAcquirer {
         }
     }
 
-    /// What is left once no refresh token helped; nil if only the person helps.
+    /// What is left once no refresh token helped; nil if only the user helps.
     private func end(
         _ account: SilentAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {

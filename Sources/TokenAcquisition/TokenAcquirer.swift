@@ -93,7 +93,7 @@ public struct TokenAcquirer: Sendable {
     /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
     /// `decision` is what was decided a moment ago; nil if nothing was. `mayAsk` says whether somebody may be there, as far as that
-    /// shows at once. `person` is called once at most, when nothing but the person helps: finding out whether somebody is there takes time.
+    /// shows at once. `person` is called once at most, when nothing but the user helps: finding out whether somebody is there takes time.
     public func token(
         for request: TokenRequest, by decision: Decision? = nil, mayAsk: Bool = true,
         person: @escaping @Sendable () async -> Person?
@@ -103,7 +103,7 @@ public struct TokenAcquirer: Sendable {
         return try await exchanged(exchange, decision, for: request, finder)
     }
 
-    /// Gets a token for the account that the request means, or the person chooses.
+    /// Gets a token for the account that the request means, or the user chooses.
     func token(
         for request: TokenRequest, by decision: Decision?, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
@@ -115,7 +115,7 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
-    /// Does what was decided, or decides now: without the person first, then once it is this run's turn to ask them.
+    /// Does what was decided, or decides now: without the user first, then once it is this run's turn to ask them.
     func carryOut(
         _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
@@ -156,7 +156,7 @@ public struct TokenAcquirer: Sendable {
 
     // MARK: - Steps
 
-    /// Does what was decided as far as nobody is needed for it; nil if only the person helps.
+    /// Does what was decided as far as nobody is needed for it; nil if only the user helps.
     func silently(
         _ decision: Decision, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {
@@ -179,7 +179,7 @@ public struct TokenAcquirer: Sendable {
         if case .refuse(let error) = decision.step, await finder.person == nil { throw error }
     }
 
-    /// Has the person sign in, unless they have just refused, or a broker that wasn't asked yet has a token.
+    /// Has the user sign in, unless they have just refused, or a broker that wasn't asked yet has a token.
     private func askPerson(
         _ decision: Decision, _ run: AcquisitionRun, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {

@@ -32,7 +32,7 @@ struct Confirmation {
         self.requester = requester
     }
 
-    /// What a person says when asked.
+    /// What a user says when asked.
     enum Answer: Sendable {
         case yes, no
         /// They say neither.
@@ -114,7 +114,7 @@ struct Notification: Sendable {
     /// Shows a notification without waiting for the user.
     func show(_ title: String, _ text: String) async { _ = await run(["--app-name=lanyard"], title, text, within: 2) }
 
-    /// What the person chooses.
+    /// What the user chooses.
     func answer(to title: String, _ question: String) async -> Confirmation.Answer {
         let options = [
             "--app-name=lanyard", "--urgency=critical", "--wait", "--expire-time=\(Self.patience * 1000)",

@@ -33,7 +33,7 @@ public struct NobodyThere: PersonInterface {
 
 /// How long the host waits in each situation.
 public struct PluginTimeouts: Sendable {
-    /// For a plugin that says nothing and has no reason to wait for the person; in all for `renew`, `register` and `exchange`,
+    /// For a plugin that says nothing and has no reason to wait for the user; in all for `renew`, `register` and `exchange`,
     /// and twice as long for `authenticate`.
     public var silence = Duration.seconds(60)
     /// For `probe`, `revoke` and `unregister` in all: somebody waits who doesn't depend on them.

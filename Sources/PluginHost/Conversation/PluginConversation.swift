@@ -146,7 +146,7 @@ struct PluginConversation {
         return state.end ?? ending
     }
 
-    // MARK: The person
+    // MARK: The user
 
     /// Queues an event for the user; it replaces one that is still shown, because the plugin has moved on.
     private mutating func ask(_ event: PluginEvent) {

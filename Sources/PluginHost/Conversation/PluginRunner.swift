@@ -190,7 +190,7 @@ public struct PluginRunner: Sendable {
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
                 throw .broken(plugin.name, "answered for a different authority than requested")
             }
-            // Otherwise the account would be nobody's there, and the person would have to sign in again and again.
+            // Otherwise the account would be nobody's there, and the user would have to sign in again and again.
             if let match, match.isSeparate, result.realm.lowercased() != match.realm {
                 throw .broken(plugin.name, "answered for another realm than the authority's path")
             }

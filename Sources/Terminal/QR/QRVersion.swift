@@ -7,7 +7,7 @@ struct QRVersion {
 
     /// Finds the smallest version that holds a number of bytes, with the most error correction that fits it.
     ///
-    /// Versions up to 10 hold any URL that a person could type; larger ones fit no terminal.
+    /// Versions up to 10 hold any URL that a user could type; larger ones fit no terminal.
     init?(holding bytes: Int) {
         for number in 1...10 {
             for level in QRLevel.allCases.reversed() {
