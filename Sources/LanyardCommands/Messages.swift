@@ -236,6 +236,21 @@ extension Failure {
                     Hint("consent to all of it, or ask your administrator; then", run: Self.login(request, url: url))
                 ],
                 status: .scopesDeclined)
+        case .noBroker:
+            self.init(
+                "no broker of this machine signs in here",
+                hints: ["sign in with --flow auto, or set flow to auto in the configuration"])
+        case .noUsableFlow(let flows, let client, let host):
+            let all = flows.map(\.rawValue).joined(separator: ", ")
+            if let client {
+                self.init(
+                    "the client \(client.displayable(limit: 100)) can't sign in here",
+                    hints: [Hint("it may be used with \(all) only")])
+            } else {
+                self.init(
+                    "\(host.displayable(limit: 255)) has none of the ways to sign in that can be used here",
+                    hints: [Hint("it has \(all)")])
+            }
         case .noClientSecret: self.init(noClientSecret: request)
         case .noIdentitySecret(let identity, let variable): self.init(unproven: identity, variable: variable)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)

@@ -19,6 +19,11 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     case wrongAccount(wanted: String, signedIn: AccountRecord, known: [AccountRecord])
     /// The authority granted fewer scopes than requested; the granted token is stored.
     case scopesDeclined(granted: [String], declined: [String])
+    /// Users may only sign in through a broker, and no broker of this machine serves the authority.
+    case noBroker
+    /// None of the ways to sign in that can be used here is among these, which the client has, or else the authority's
+    /// host.
+    case noUsableFlow(among: [PluginRequest.Flow], client: String?, host: String)
     /// The authority requires the client's secret, and none is stored.
     case noClientSecret
     /// The identity's secret isn't in the keyring, or isn't in the variable that should have it.

@@ -78,7 +78,7 @@ public struct Decision: Sendable {
     ) throws(AcquisitionError) -> PluginRequest.Flow? {
         guard let match else { throw .unknownAuthority(request.authority) }
         guard flows != [.broker] else {
-            guard broker != nil else { throw .plugin(.noBroker, name: match.plugin.name) }
+            guard broker != nil else { throw .noBroker }
             return .broker
         }
         return try match.flows(of: request.clientID, among: flows.pages, hasSecret: hasClientSecret).first

@@ -144,7 +144,7 @@ extension TokenAcquirer {
         let isOnlyWay = person.flows == [.broker]
         guard let plugin = run.broker else {
             guard isOnlyWay else { return nil }
-            throw .plugin(.noBroker, name: authority.plugin.name)
+            throw .noBroker
         }
         guard isOnlyWay || run.brokerWish != nil && person.flows.contains(.broker) else { return nil }
         var ask = brokerRequest(.authorize, for: request, authority)
@@ -176,11 +176,6 @@ extension PluginError {
     /// The error if a server has just refused the token that the broker returns.
     fileprivate static let refusedOfBroker = PluginError(
         .interactionRequired, "the server refused the token that the machine's broker gives")
-
-    /// The error if users may only sign in through a broker, and there is none.
-    static let noBroker = PluginError(
-        .unsupported, "no broker of this machine signs in here",
-        hint: "sign in with --flow auto, or set flow to auto in the configuration")
 }
 
 extension RecentFailures.Key {

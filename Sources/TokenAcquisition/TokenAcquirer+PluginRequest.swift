@@ -126,7 +126,7 @@ extension PluginRequest {
 extension AuthorityMatch {
     /// Of these ways to sign in those that the issuer has and the client may use.
     ///
-    /// - Throws: `.plugin` if there are none of them; `.noClientSecret` if the client only lacks its secret.
+    /// - Throws: `.noUsableFlow` if there are none of them; `.noClientSecret` if the client only lacks its secret.
     func flows(
         of clientID: String, among flows: [PluginRequest.Flow], hasSecret: Bool
     ) throws(AcquisitionError) -> [PluginRequest.Flow] {
@@ -135,20 +135,10 @@ extension AuthorityMatch {
         let usable = client?.usable(known) ?? known
         guard usable.isEmpty, !flows.isEmpty else { return usable }
         if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
-        let obstacle =
-            if let client, !known.isEmpty {
-                ("the client \(client.name) can't sign in here", "it may be used with \(Self.list(client.flows)) only")
-            } else {
-                (
-                    "\(authority.host) has none of the ways to sign in that can be used here",
-                    "it has \(Self.list(issuer?.flows ?? []))"
-                )
-            }
-        throw .plugin(PluginError(.unsupported, obstacle.0, hint: obstacle.1), name: plugin.name)
-    }
-
-    private static func list(_ flows: [PluginRequest.Flow]) -> String {
-        flows.map(\.rawValue).joined(separator: ", ")
+        guard let client, !known.isEmpty else {
+            throw .noUsableFlow(among: issuer?.flows ?? [], client: nil, host: authority.host)
+        }
+        throw .noUsableFlow(among: client.flows, client: client.name, host: authority.host)
     }
 }
 

@@ -188,6 +188,10 @@ import Testing
             #expect(got.errors.contains("error: \(reason)"), "\(got)")
             let next = try #require(try await explain(world, url, environment)["next"] as? [String: Any])
             #expect(next["step"] as? String == "fail" && next["status"] as? Int == Int(got.status), "\(next) \(got)")
+            // No broker serves them either.
+            let broker = try await world.lanyard(["explain", url], somebody.merging(["LANYARD_FLOW": "broker"]) { $1 })
+            #expect(broker.output.contains("get would fail: no broker of this machine signs in here\n"), "\(broker)")
+            #expect(broker.output.contains("sign in with --flow auto, or set flow to auto"), "\(broker)")
         }
     }
 

@@ -158,6 +158,8 @@ private struct Place {
             .noAccountChosen, .noSuchAccount(name, known: [account]), .interactionRequired(nil, account: account),
             .wrongAccount(wanted: name, signedIn: account, known: [account]),
             .scopesDeclined(granted: [name], declined: [name]), .busy,
+            .noUsableFlow(among: [.browser], client: name, host: name),
+            .noUsableFlow(among: [], client: nil, host: name),
         ]
         errors += codes.map { .plugin(PluginError($0, name), name: "plain") }
         return [nil, "https://git.example/\(name)"].flatMap { url in
