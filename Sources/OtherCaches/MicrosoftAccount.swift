@@ -15,13 +15,20 @@ extension AccountRecord {
     /// The home tenant of all personal accounts.
     private static let personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
+    /// MSAL's type of authority for Microsoft's own accounts, which it assumes if an entry has none.
+    static let microsoft = "MSSTS"
+
+    /// Whether the account is Microsoft's.
+    var isMicrosofts: Bool { authorityType.map { $0.uppercased() == Self.microsoft } ?? true }
+
     /// The account with its home, its kind, its B2C policy and an authority, derived from `uid.utid`; for B2C, the uid
     /// is `oid-policy`.
     fileprivate var asItsPluginTellsIt: AccountRecord {
-        guard homeRealms.isEmpty, authorityType.uppercased() == "MSSTS",
+        guard homeRealms.isEmpty, isMicrosofts,
             let (uid, tenant) = homeAccountID.lowercased().cut(atLast: "."), !tenant.isEmpty
         else { return self }
         var account = self
+        account.authorityType = authorityType ?? Self.microsoft
         account.policy = Self.policy(uid)
         account.kind =
             account.policy != nil ? "B2C" : tenant == Self.personalTenant ? "personal" : "work or school"

@@ -103,7 +103,7 @@ public struct AzureIdentityCache: Sendable {
     /// The schema of the item in the Secret Service.
     public let schema: String
     /// The item's only attribute.
-    public let attributes = ["MsalClientID": "Microsoft.Developer.IdentityService"]
+    public let attributes = OtherPlaces.developerTools
     /// The item's label.
     public let label = "MSALCache"
     /// The file in the user's home folder whose modification time says when the cache was changed.
@@ -121,10 +121,13 @@ public struct AzureIdentityCache: Sendable {
     }
 
     /// The lock file in the user's home folder, which exists while a program writes.
-    public var lock: String { "\(signal).lockfile" }
+    public var lock: String { signal + OtherPlaces.extensionsLock }
 }
 
 extension SharedCache {
+    /// Whether Azure Identity's libraries support such accounts: Microsoft Entra ID's, but not Azure AD B2C's.
+    public static func accepts(_ account: AccountRecord) -> Bool { account.isMicrosofts && account.policy == nil }
+
     /// Returns the record that Azure Identity's libraries for Python need to find an account in their cache.
     public static func authenticationRecord(of account: AccountRecord, clientID: String, tenant: String) -> JSONValue {
         // A host with a port would be parsed as a URL's scheme.

@@ -1,4 +1,3 @@
-import Files
 import OtherCaches
 import Secrets
 import TokenStore
@@ -9,21 +8,15 @@ extension SourceReader {
     /// Reads the tokens of the GitHub CLI.
     func gh() throws(Failure) -> ImportFindings {
         try tokens(
-            .gh, at: folder("GH_CONFIG_DIR", "gh") + "/hosts.yml", anybody: "x-access-token", logout: "gh auth logout",
+            .gh, at: places.ghHosts, anybody: "x-access-token", logout: "gh auth logout",
             HostTokens.init(gh:))
     }
 
     /// Reads the tokens of the GitLab CLI.
     func glab() throws(Failure) -> ImportFindings {
         try tokens(
-            .glab, at: folder("GLAB_CONFIG_DIR", "glab-cli") + "/config.yml", anybody: "oauth2",
+            .glab, at: places.glabSettings, anybody: "oauth2",
             logout: "glab auth logout", HostTokens.init(glab:))
-    }
-
-    private func folder(_ variable: String, _ name: String) -> String {
-        let context = session.context
-        let config = context.environment.configHome ?? "~/.config"
-        return context.variable(variable) ?? "\(config)/\(name)"
     }
 
     private func tokens(
@@ -65,7 +58,7 @@ extension SourceReader {
 
     /// Returns go-keyring's secret for a host; its item has the user's name, or no name for the active user.
     private func keyringToken(of source: ImportSource, _ entry: HostTokens.Entry) throws(Failure) -> Secret? {
-        let items = try items(nil, ["service": "\(source.rawValue):\(entry.host)"])
+        let items = try items(OtherPlaces.tokens(of: source.rawValue, at: entry.host))
         let names = [entry.username, entry.isActive ? "" : nil].compactMap(\.self)
         return names.lazy.compactMap { name in items.first { $0.attributes["username"] == name }?.secret }.first
     }

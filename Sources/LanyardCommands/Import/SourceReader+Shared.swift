@@ -6,7 +6,6 @@ import Terminal
 // Caches that several programs share, and that are locked while they are written.
 
 extension SourceReader {
-    private static let microsoft = ["MsalClientID": "Microsoft.Developer.IdentityService"]
     private static func remedy(_ path: String) -> String {
         "make it private: \(("chmod 600\(last: path)" as ShellCommand).text)"
     }
@@ -15,24 +14,20 @@ extension SourceReader {
     func msalExtensions() throws(Failure) -> ImportFindings {
         if let file { return try locked(file) }
         let schema = item ?? ""
-        guard let findings = try keyringCache(schema: schema, [:]) else {
+        guard let findings = try keyringCache(KeyringPlace(schema: schema)) else {
             throw Failure("the keyring has no item of the schema \(schema.displayable(limit: 200))")
         }
         return findings
     }
 
-    /// Reads the caches with a name; some programs have two, for tokens that can be revoked at once and for others,
-    /// .NET and Java only one.
+    /// Reads the caches with a name.
     func azureIdentity() throws(Failure) -> ImportFindings {
         if let file { return try locked(file) }
-        let name = item ?? "msal.cache"
-        let folder = "\(session.context.variable("HOME") ?? "~")/.IdentityService"
         var findings = ImportFindings()
         var isFound = false
-        for name in ["\(name).nocae", "\(name).cae", name] {
-            let path = "\(folder)/\(name)"
-            let found = try OtherLock("\(path).lockfile").reading { () throws(Failure) in
-                (try keyringCache(schema: name, Self.microsoft), try plain(path))
+        for cache in places.azureIdentityCaches(item) {
+            let found = try OtherLock(cache.file + OtherPlaces.extensionsLock).reading { () throws(Failure) in
+                (try keyringCache(cache.item), try plain(cache.file))
             }
             for more in [found.0, found.1].compactMap(\.self) {
                 findings.add(more.cache)
@@ -40,35 +35,33 @@ extension SourceReader {
                 isFound = true
             }
         }
-        let script = ["service": "Microsoft.Developer.IdentityService", "account": "MSALCache"]
-        if let more = try keyringCache(schema: nil, script) {
+        if let more = try keyringCache(OtherPlaces.azureIdentityScriptItem) {
             findings.add(more.cache)
             isFound = true
         }
-        guard isFound else { throw Self.nothing(.azureIdentity, at: "the keyring or in \(folder)") }
+        guard isFound else { throw Self.nothing(.azureIdentity, at: "the keyring or in \(places.azureIdentity)") }
         return findings
     }
 
     /// Reads the Azure Developer CLI's caches: one per account, and an older one for all accounts.
     func azureDeveloperCLI() throws(Failure) -> ImportFindings {
-        if let file { return try locked(file, ".lock") }
-        let folder =
-            session.context.variable("AZD_CONFIG_DIR") ?? "\(session.context.variable("HOME") ?? "~")/.azd"
-        let caches = "\(folder)/auth/msal"
+        let lock = OtherPlaces.azureDeveloperCLILock
+        if let file { return try locked(file, lock) }
+        let caches = places.azureDeveloperCLICaches
         var findings = ImportFindings()
-        if SourceFile.exists("\(folder)/auth.json") {
-            let source = try SourceFile("\(folder)/auth.json", input: session.context.input)
+        if SourceFile.exists(places.azureDeveloperCLISignIn) {
+            let source = try SourceFile(places.azureDeveloperCLISignIn, input: session.context.input)
             if case .application(let client) = AzureDeveloperCLISignIn(source.contents) {
                 findings.cache.rejects.append(.init(what: "application's secret", whose: client, reason: .ownerless))
             }
         }
-        let found = Self.names(in: caches).filter { $0.hasPrefix("cache") && $0.hasSuffix(".json") }.sorted()
+        let found = Self.names(in: caches).filter(OtherPlaces.isAzureDeveloperCLICache).sorted()
         guard !found.isEmpty || !findings.cache.rejects.isEmpty else {
             throw Self.nothing(.azd, at: caches).with(
                 Hint("if it uses the Azure CLI's", run: "lanyard import --from azure-cli"))
         }
         for name in found {
-            let more = try locked("\(caches)/\(name)", ".lock")
+            let more = try locked("\(caches)/\(name)", lock)
             findings.add(more.cache)
             findings.notes += more.notes
         }
@@ -81,7 +74,7 @@ extension SourceReader {
     }
 
     /// Reads a cache in a file with a lock beside it.
-    private func locked(_ path: String, _ lock: String = ".lockfile") throws(Failure) -> ImportFindings {
+    private func locked(_ path: String, _ lock: String = OtherPlaces.extensionsLock) throws(Failure) -> ImportFindings {
         let remedy = Self.remedy(path)
         guard path != "-" else { return try unified(path, remedy: remedy) }
         return try OtherLock(path + lock).reading { () throws(Failure) in try unified(path, remedy: remedy) }

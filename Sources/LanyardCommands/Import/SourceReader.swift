@@ -1,3 +1,4 @@
+import Files
 import OtherCaches
 import Rules
 import Secrets
@@ -11,6 +12,14 @@ struct SourceReader {
     let file: String?
     /// The item in the keyring to read, if the program may have several.
     var item: String?
+
+    /// Where programs keep their sign-ins; below `~` if HOME isn't set, so that a message can name the place.
+    var places: OtherPlaces {
+        let context = session.context
+        return OtherPlaces(
+            home: context.variable("HOME") ?? "~", configHome: context.environment.configHome ?? "~/.config",
+            variable: { context.variable($0) })
+    }
 
     /// Reads an exported document, or any MSAL cache.
     func document(_ path: String) throws(Failure) -> ImportFindings {
@@ -34,31 +43,23 @@ struct SourceReader {
     // MARK: - The Azure CLI
 
     private func azureCLI() throws(Failure) -> ImportFindings {
-        let folder = azureFolder
-        let path = file ?? "\(folder)/msal_token_cache.json"
+        let path = file ?? places.azureCLICache
         if file != nil || SourceFile.exists(path) { return try unified(path, remedy: Self.azureRemedy) }
-        // If it is configured to encrypt the cache, the cache is in the keyring, and the file only shows when it
-        // changed.
-        guard SourceFile.exists("\(folder)/msal_token_cache.bin") else { throw Self.nothing(.azureCLI, at: path) }
-        let attributes = ["my_attr1": "foo", "my_attr2": "bar"]
-        guard let findings = try keyringCache(schema: "my_schema_name", attributes) else {
+        guard SourceFile.exists(places.azureCLISignal) else { throw Self.nothing(.azureCLI, at: path) }
+        guard let findings = try keyringCache(OtherPlaces.azureCLIItem) else {
             throw Self.nothing(.azureCLI, at: "the keyring")
         }
         return findings
     }
 
     private func adal() throws(Failure) -> ImportFindings {
-        let path = file ?? "\(azureFolder)/accessTokens.json"
+        let path = file ?? places.adalCache
         guard file != nil || SourceFile.exists(path) else { throw Self.nothing(.adal, at: path) }
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(adal: source.contents) else {
             throw Failure("\(Self.name(path)) is not a cache of ADAL for Python")
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: Self.azureRemedy))
-    }
-
-    private var azureFolder: String {
-        session.context.variable("AZURE_CONFIG_DIR") ?? "\(session.context.variable("HOME") ?? "~")/.azure"
     }
 
     private static let azureRemedy = "once it is imported: az logout, then rm that file"
@@ -89,11 +90,8 @@ struct SourceReader {
 
     private func gitCredentialManager() throws(Failure) -> ImportFindings {
         if let file { return try document(file) }
-        let shared = [
-            "MsalClientID": "Microsoft.Developer.IdentityService", "Microsoft.Developer.IdentityService": "1.0.0.0",
-        ]
-        var findings = try keyringCache(schema: "msal.cache", shared) ?? ImportFindings()
-        for item in try items("com.microsoft.GitCredentialManager") {
+        var findings = try keyringCache(OtherPlaces.gcmCache) ?? ImportFindings()
+        for item in try items(OtherPlaces.gcmPasswords) {
             do throws(SkipReason) {
                 findings.passwords.append(try OtherPassword(gcmItem: item.attributes, secret: item.secret))
             } catch {
@@ -120,8 +118,8 @@ struct SourceReader {
         return findings
     }
 
-    func keyringCache(schema: String?, _ attributes: [String: String]) throws(Failure) -> ImportFindings? {
-        let items = try items(schema, attributes)
+    func keyringCache(_ place: KeyringPlace) throws(Failure) -> ImportFindings? {
+        let items = try items(place)
         guard !items.isEmpty else { return nil }
         var findings = ImportFindings()
         for item in items {
@@ -134,9 +132,10 @@ struct SourceReader {
         return findings
     }
 
-    func items(_ schema: String?, _ attributes: [String: String] = [:]) throws(Failure) -> [OtherItems.Item] {
+    func items(_ place: KeyringPlace) throws(Failure) -> [OtherItems.Item] {
         try session.keeping { () throws(StoreError) in
-            try OtherItems(configuration: session.store.configuration).items(schema: schema, attributes: attributes)
+            try OtherItems(configuration: session.store.configuration).items(
+                schema: place.schema, attributes: place.attributes)
         }
     }
 

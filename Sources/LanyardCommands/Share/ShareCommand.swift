@@ -75,7 +75,7 @@ struct ShareCommand: TokenNamingCommand {
             throw Failure(
                 "an identity has no account to share", hints: ["let the program itself sign in as the identity"])
         }
-        guard account.authorityType.uppercased() == "MSSTS", account.policy == nil, !token.isExchanged else {
+        guard SharedCache.accepts(account), !token.isExchanged else {
             throw Failure("Azure Identity accepts only accounts of Microsoft Entra ID, and their tokens")
         }
         return account

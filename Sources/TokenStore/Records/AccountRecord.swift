@@ -13,8 +13,8 @@ public struct AccountRecord: Sendable, Equatable {
     public var localAccountID: String?
     /// The account's user name; may be empty.
     public var username: String
-    /// `MSSTS`, `MSA`, `ADFS` or `Other`.
-    public var authorityType = "MSSTS"
+    /// The kind of authority, as its plugin named it; nil if another program's cache doesn't say.
+    public var authorityType: String?
     /// The user's display name.
     public var name: String?
     /// The authority's `client_info` as received, in base64url.
@@ -53,7 +53,7 @@ extension AccountRecord: MSALRecord {
             homeAccountID: homeAccountID, environment: members.text("environment"), realm: members.text("realm"),
             username: members.text("username"))
         localAccountID = members.optionalText("local_account_id")
-        authorityType = members.optionalText("authority_type") ?? "MSSTS"
+        authorityType = members.optionalText("authority_type")
         name = members.optionalText("name")
         clientInfo = members.optionalText("client_info")
         requestedRealm = members.optionalText("requested_realm")
