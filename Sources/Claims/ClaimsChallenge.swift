@@ -8,7 +8,10 @@ public struct ClaimsChallenge: Sendable, Equatable {
     ///
     /// Of several challenges, the first one counts that is Bearer's, says `insufficient_claims` and has claims.
     public let claims: String?
-    /// The authority that the server wants tokens from, without the endpoint's path; nil if it names none.
+    /// The URL by which the server names the authority that it wants tokens from, without a query or trailing slashes; nil
+    /// if it names none.
+    ///
+    /// It may be the URL of an endpoint, which only the authority's plugin can tell.
     public let authority: String?
 
     /// Parses the values of a response's `WWW-Authenticate` headers, in order.
@@ -28,14 +31,11 @@ extension AuthenticateChallenge {
         return Base64URL.decode(text).flatMap { String(validating: $0, as: UTF8.self) } ?? text
     }
 
-    /// The authority, without `/v2.0`, `/oauth2/authorize` and `/oauth2/v2.0/authorize`.
     fileprivate var authority: String? {
         let named = ["authorization_uri", "authorization", "authority"].lazy.compactMap { parameters[$0] }
         guard let text = named.first(where: { !$0.isEmpty }), let url = StrictURL(text), url.user == nil else {
             return nil
         }
-        var segments = url.path.pieces(between: "/").filter { $0 != "v2.0" }
-        if segments.suffix(2) == ["oauth2", "authorize"] { segments.removeLast(2) }
-        return "\(url.scheme)://" + ([url.host.urlText[...]] + segments).joined(separator: "/")
+        return "\(url.scheme)://" + ([url.host.urlText[...]] + url.path.pieces(between: "/")).joined(separator: "/")
     }
 }

@@ -115,7 +115,8 @@ extension SignInParameterError {
         reason: "there are more than \(SignInParameters.mostParameters) extra parameters",
         hint: "remove some; the rule's and the request's are added up")
 
-    fileprivate static func reserved(_ name: String) -> Self {
+    /// The error for a parameter that only the protocol, or the authority's plugin, may set.
+    public static func reserved(_ name: String) -> Self {
         Self(
             reason: "the parameter `\(name.displayable(limit: 40))` is set by the protocol itself",
             hint: "remove it: lanyard sets it when needed")

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 public import PluginHost
 public import Rules
 public import TokenAcquisition
@@ -71,6 +72,11 @@ public struct CredentialSources: Sendable {
                 })
             if let named = wanted, named.identity == nil {
                 wanted?.clientID = try configuration.clientID(of: named, in: plugins)
+            }
+            if let named = wanted, !named.signIn.queryParameters.isEmpty,
+                let name = plugins.registry.match(named)?.plugin.reserved(in: named.signIn)
+            {
+                throw .badParameter(.reserved(name))
             }
             return wanted
         } catch {

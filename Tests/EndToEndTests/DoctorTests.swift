@@ -178,6 +178,12 @@ import Testing
             try await home.git(["config", "--global", "--unset-all", "credential.helper"])
             #expect(try await doctor(home).0.check("git.path") == nil)
             #expect(wrong.check("rule")?.text.contains("no plugin supports https://login.microsoftonline.com") == true)
+            try home.write(
+                "[[rule]]\nurl = \"https://git.example\"\nauthority = \"https://login.microsoftonline.com/common\"\nscopes = [\"s\"]\n"
+                    + "client-id = \"azure-cli\"\nquery-parameters = { p = \"x\" }\n",
+                to: home.configFile)
+            let rule = try await doctor(home).0.check("rule")
+            #expect(rule?.text.contains("the parameter `p` is set by the protocol itself") == true)
             try home.write("flow = 3\n", to: home.configFile)
             let (broken, _) = try await doctor(home)
             #expect(

@@ -55,6 +55,7 @@ import Testing
             ["--query-parameter", "CODE_challenge=1"], 64,
             "the parameter `CODE_challenge` is set by the protocol itself"
         ),
+        (["--query-parameter", "P=b2c_1_x"], 1, "the parameter `P` is set by the protocol itself"),
         (["--query-parameter", "redirect_uri=https://evil.example"], 64, "the parameter `redirect_uri` is"),
         (["--query-parameter", "no value"], 64, "`no value` is not NAME=VALUE"),
         (["--query-parameter", "a b=1"], 64, "`a b=1` is not NAME=VALUE"),

@@ -336,6 +336,18 @@ struct FlowTests {
         }
     }
 
+    @Test(arguments: ["p", "Client_Info", "X-AnchorMailbox"])
+    func `what the plugin sets itself isn't taken from a request`(name: String) async throws {
+        try await Sandbox.run { sandbox in
+            var request = sandbox.request(.authorize, at: "/common")
+            try request.signIn.take([.queryParameters: ["\(name)=x"]])
+            let error = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            }
+            #expect(error?.code == .invalidRequest && error?.message.contains("`\(name)`") == true)
+        }
+    }
+
     @Test func `plugins refuse each other's authorities`() async throws {
         var request = PluginRequest(.authorize)
         request.clientID = "c"

@@ -6,7 +6,7 @@ struct VectorsTests {
     /// The suites that run each category's cases.
     static let suites = [
         "account": "AccountSelectionTests", "authority": "AuthorityTests", "cache-key": "CredentialKeyTests",
-        "claims-challenge": "ClaimsChallengeTests", "claims-merge": "RequestPartsTests",
+        "claims-challenge": "ClaimsChallengeTests, ChallengedAuthorityTests", "claims-merge": "RequestPartsTests",
         "claims-request": "RequestPartsTests", "client-info": "RequestPartsTests", "device-code": "DeviceCodeTests",
         "endpoints": "AuthorityTests", "instance-metadata": "InstanceTests", "issuer": "InstanceTests",
         "pkce": "ProofKeyTests", "scope-match": "AnswerTests, SilentSelectionTests",

@@ -49,7 +49,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             guard let account = try course.account(among: await course.accounts(service)) else {
                 throw BrokerFailure(.interaction, "the broker has several accounts: one has to be chosen")
             }
-            let wish = course.wish(for: account)
+            let wish = try course.wish(for: account)
             let reply = try await service.call(
                 .silently, BrokerRequest.token(.silent, wish), correlationID: course.correlationID)
             return try course.result(BrokerToken(reply, asked: account, now: now()), now: now())
@@ -95,7 +95,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         let before = signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, before) }
         do throws(BrokerFailure) {
-            let wish = course.wish(for: account, isInteractive: true)
+            let wish = try course.wish(for: account, isInteractive: true)
             return try await service.patient.call(
                 .interactively, BrokerRequest.token(.interactive, wish), correlationID: course.correlationID)
         } catch {
@@ -189,11 +189,14 @@ private struct Course: Sendable {
         return account
     }
 
-    func wish(for account: BrokerAccount?, isInteractive: Bool = false) -> BrokerRequest.Wish {
+    func wish(for account: BrokerAccount?, isInteractive: Bool = false) throws(BrokerFailure) -> BrokerRequest.Wish {
         var wish = BrokerRequest.Wish(
             authority: request.authority, clientID: request.clientID, scopes: request.scopes, claims: request.claims,
             account: account)
         guard isInteractive else { return wish }
+        do throws(SignInParameterError) { try request.signIn.requireUnreserved() } catch {
+            throw BrokerFailure(.nextWay, error.reason)
+        }
         wish.username = request.signIn.loginHint ?? ""
         wish.query = request.signIn.queryParameters
         wish.prompt = request.signIn.prompt

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import CredentialEngine
 import PluginHost
 import Rules
@@ -55,6 +56,9 @@ struct ConfigurationChecks {
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
+        if let name = match.plugin.reserved(in: rule.signIn) {
+            return failed(name, place, .badParameter(.reserved(name)))
+        }
         let exchange = match.plugin.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
         if let unknown = rule.exchange, exchange == nil {
             return failed(name, place, .unknownExchange(unknown, authority: rule.authority))

@@ -32,6 +32,9 @@ struct RuleDraft {
         rule.signIn = try SignInParameters(options: page.texts)
         if let identity { return try await completed(rule, for: identity, known) }
         let authority = try await authority()
+        if let name = authority.match.plugin.reserved(in: rule.signIn) {
+            throw Failure(.badParameter(.reserved(name)), in: session.context)
+        }
         rule.authority = authority.url
         rule.exchange = try exchange(authority.match)
         rule.scopes = try await scopes(known, authority.match)

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import OAuth
 import PluginOAuth
 import PluginWire
@@ -7,9 +8,12 @@ import Secrets
 extension AuthoritySession: AuthorityRules {
     /// Returns hints, claims and other additional parameters.
     ///
-    /// - Throws: as `PluginRequest.signInFields`.
+    /// - Throws: `invalidRequest` for a parameter that only the plugin sets, and as `PluginRequest.signInFields`.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
-        try request.signInFields(at: authority.environment, claims.map { [("claims", $0)] } ?? []) {
+        do throws(SignInParameterError) { try request.signIn.requireUnreserved() } catch {
+            throw OAuthError(.invalidRequest, error.reason, hint: error.hint)
+        }
+        return try request.signInFields(at: authority.environment, claims.map { [("claims", $0)] } ?? []) {
             [("login_hint", $0), ("X-AnchorMailbox", "UPN:\($0)")]
         }
     }

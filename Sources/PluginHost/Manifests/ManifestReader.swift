@@ -15,8 +15,8 @@ struct ManifestReader {
         "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "authority",
         "environment", "shared-realm", "resource", "exchange",
         "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
-        "registers",
-        "revokes", "client-secrets", "redirect-uri", "placeholder-usernames",
+        "registers", "revokes", "client-secrets", "redirect-uri", "placeholder-usernames", "reserved-parameters",
+        "challenge-paths",
     ]
 
     /// The keys of an issuer's endpoints.
@@ -70,6 +70,8 @@ struct ManifestReader {
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
         manifest.realmDomain = try table.text("realm-domain", .host)
         manifest.clientIDs = try clientIDs(table)
+        manifest.reservedParameters = Set(try table.list("reserved-parameters", .token(128)).map { $0.lowercased() })
+        manifest.challengePaths = try table.list("challenge-paths", .token(128))
         manifest.clientRegistration = try table.text("client-registration", .text(512))
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
         manifest.variables = try table.list("variables", .fieldName)

@@ -1,4 +1,5 @@
 import Addresses
+public import Claims
 public import PluginWire
 import Secrets
 import SettingsFile
@@ -41,6 +42,10 @@ public struct PluginManifest: Sendable, Equatable {
     public var realmAuthority: String?
     /// The domain to append to a realm of a single label; nil if such a realm isn't a short form.
     public var realmDomain: String?
+    /// The names, in lower case, of the parameters that the plugin itself sets in an authorization request.
+    public var reservedParameters: Set<String> = []
+    /// The paths that a server's challenge may add to an authority's URL.
+    public var challengePaths: [String] = []
     /// Groups of hosts, each an environment; requests go to the first host of a group.
     public var environments: [[String]] = []
     /// The names that may take a realm's place without being one.
@@ -75,6 +80,17 @@ public struct PluginManifest: Sendable, Equatable {
 
     init(name: String) {
         self.name = name
+    }
+
+    /// Returns the first parameter of a sign-in that only the plugin may set; nil if there is none.
+    public func reserved(in signIn: SignInParameters) -> String? {
+        signIn.queryParameters.keys.sorted().first { reservedParameters.contains($0.lowercased()) }
+    }
+
+    /// Returns the URL of the authority that an endpoint's URL belongs to, as servers write it in challenges.
+    func authority(ofEndpoint url: String) -> String {
+        let path = challengePaths.filter(url.hasSuffix).max { $0.utf8.count < $1.utf8.count }
+        return String(url.dropLast(path?.count ?? 0))
     }
 
     /// The kinds of authority that rules can name: its own, and those of its issuers.

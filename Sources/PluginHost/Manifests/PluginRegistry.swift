@@ -64,12 +64,14 @@ public struct PluginRegistry: Sendable {
         return match
     }
 
-    /// Returns the URL of an authority with its shared realm replaced by the realm in another URL of it.
+    /// Returns the URL of an authority with its shared realm replaced by the realm in another URL of it, which may be that
+    /// of an endpoint.
     ///
     /// - Returns: The URL; nil if the authority's realm isn't shared or can't be replaced by a realm of that form, or
     ///   if the other URL belongs to another environment.
     public func narrowing(_ wide: AuthorityMatch, to named: String, isConfigured: Bool) -> String? {
-        guard let shared = wide.sharedRealm, let named = match(authority: named, isConfigured: isConfigured),
+        guard let shared = wide.sharedRealm,
+            let named = match(authority: wide.plugin.authority(ofEndpoint: named), isConfigured: isConfigured),
             named.environment == wide.environment, named.sharedRealm == nil, named.policy == nil,
             named.authority.path.count == wide.authority.path.count,
             shared.narrowsTo.contains(where: { $0.accepts(named.realm) })
