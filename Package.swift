@@ -302,7 +302,7 @@ let package = Package(
         .testTarget(
             name: "TokenAcquisitionTests",
             dependencies: [
-                "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "Addresses", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenAcquisition", "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
@@ -400,9 +400,8 @@ let package = Package(
         .testTarget(
             name: "PluginTests",
             dependencies: [
-                "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance", "PluginHost",
-                "PluginKit",
-                "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
+                "Addresses", "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance",
+                "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
             ],
             swiftSettings: strict),
         .testTarget(

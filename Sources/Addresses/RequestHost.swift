@@ -65,6 +65,9 @@ public struct RequestHost: Sendable, Hashable {
         port == usual ? RequestHost(name: name, port: nil) : self
     }
 
+    /// The name or address alone.
+    package var withoutAnyPort: RequestHost { RequestHost(name: name, port: nil) }
+
     /// The host without its port, if that is the one that a scheme means without any.
     package func withoutOwnPort(of scheme: String) -> RequestHost {
         switch scheme {

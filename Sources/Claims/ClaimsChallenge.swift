@@ -33,9 +33,7 @@ extension AuthenticateChallenge {
 
     fileprivate var authority: String? {
         let named = ["authorization_uri", "authorization", "authority"].lazy.compactMap { parameters[$0] }
-        guard let text = named.first(where: { !$0.isEmpty }), let url = StrictURL(text), url.user == nil else {
-            return nil
-        }
-        return "\(url.scheme)://" + ([url.host.urlText[...]] + url.path.pieces(between: "/")).joined(separator: "/")
+        guard let text = named.first(where: { !$0.isEmpty }), let url = StrictURL(web: text) else { return nil }
+        return "\(url.scheme)://" + ([url.host.urlText[...]] + url.segments).joined(separator: "/")
     }
 }

@@ -67,10 +67,10 @@ private struct ADALEntry {
 
     /// The host of an authority that names a tenant.
     private var authorityHost: String? {
-        guard let url = text("_authority").flatMap({ StrictURL($0) }), url.scheme == "https", url.user == nil,
-            !url.path.pieces(between: "/").isEmpty
-        else { return nil }
-        return url.host.withoutPort(443).text
+        guard let url = text("_authority").flatMap({ StrictURL(https: $0) }), !url.segments.isEmpty else {
+            return nil
+        }
+        return url.hostText
     }
 
     /// The object ID and the tenant, from the entry or its access token.

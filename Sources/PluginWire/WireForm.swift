@@ -48,9 +48,11 @@ package struct WireForm: Sendable {
     /// `host` or `host:port`, in lower case.
     package static let host = WireForm(limit: 261) { HostName.isCanonical($0) }
     /// A page that may be opened in a browser: https, or http on this machine.
-    package static let page = WireForm(limit: 32_768) { WebAddress.scheme(of: $0) != nil }
+    package static let page = WireForm(limit: 32_768) { text in
+        StrictURL(web: text).map { $0.scheme == "https" || $0.isLoopbackHTTP } ?? false
+    }
     /// A page on the network: https only.
-    package static let securePage = WireForm(limit: 4096) { WebAddress.scheme(of: $0) == .https }
+    package static let securePage = WireForm(limit: 4096) { StrictURL(https: $0) != nil }
 }
 
 extension Unicode.Scalar {

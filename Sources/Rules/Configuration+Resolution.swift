@@ -265,7 +265,7 @@ extension TokenRequest {
     /// path.
     fileprivate mutating func take(tenant: String) throws(ResolutionError) {
         guard CredentialRequest.TokenWish.isTenant(tenant), let url = StrictURL(authority),
-            url.path.pieces(between: "/").count == 1, let (place, _) = authority.cut(atLast: "/")
+            url.segments.count == 1, let (place, _) = authority.cut(atLast: "/")
         else { throw .noTenants(authority: authority) }
         authority = "\(place)/\(tenant)"
         named.insert(.authority)
@@ -282,8 +282,7 @@ extension String {
 
     /// The host of an https URL, without the scheme's default port.
     var hostOfURL: RequestHost? {
-        guard let url = StrictURL(self), url.scheme == "https", url.user == nil else { return nil }
-        return url.host.withoutOwnPort(of: url.scheme)
+        StrictURL(https: self)?.host.withoutOwnPort(of: "https")
     }
 
     /// Whether a scope is one of OpenID Connect's, which every application may request.

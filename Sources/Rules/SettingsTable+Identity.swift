@@ -6,9 +6,9 @@ extension SettingsTable {
     /// Returns an authority's URL if it is valid: https, with a host and a path.
     func authority(_ url: String, key: String = "authority") throws(SettingsError) -> String {
         let text = url.withoutTrailingSlashes
-        guard let place = StrictURL(text), place.scheme == "https", place.user == nil, !place.hasQueryOrFragment else {
+        guard AuthorityURL(text) != nil else {
             throw error(
-                key, "`\(key)` must be an https URL",
+                key, "`\(key)` must be an https URL of plain names",
                 hint: "such as \"\(Example.wideAuthority)\"")
         }
         return text

@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 public import PluginHost
 import PluginWire

@@ -71,7 +71,8 @@ struct DeviceCodeTests {
 
     @Test(arguments: [
         ("https://a.example/d?user_code=A", "https://a.example/d?user_code=A" as String?),
-        ("http://a.example/d?user_code=A", nil), ("", nil),
+        ("https://a.example/~d;v=1?user_code=A", "https://a.example/~d;v=1?user_code=A"),
+        ("http://a.example/d?user_code=A", nil), ("https://a@b.example/d", nil), ("", nil),
     ])
     func `a page with the code in it is shown if it is https`(_ page: String, _ shown: String?) throws {
         let body = """

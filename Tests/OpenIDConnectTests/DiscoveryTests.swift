@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityFixture
 import Foundation
 import JSON
@@ -41,7 +42,7 @@ struct DiscoveryTests {
         if vector.expect["flows"] != nil { #expect(flows == vector.expectedTexts("flows")) }
         if let required = vector.expect["iss_required"] { #expect(required == .bool(found.namesIssuer)) }
         if let token = vector.expected("token_endpoint") { #expect(found.endpoints.token == token) }
-        if let environment = vector.expected("environment") { #expect(session.address.environment == environment) }
+        if let environment = vector.expected("environment") { #expect(session.address.hostText == environment) }
         if let method = vector.expected("code_challenge_method") {
             let url = AuthorizationRequest(redirectURI: "http://127.0.0.1", responseMode: .query)
                 .url(for: session.client, at: "https://id.example.com/authorize", [])

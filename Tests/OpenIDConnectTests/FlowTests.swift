@@ -257,7 +257,10 @@ struct FlowTests {
         }
     }
 
-    @Test(arguments: ["http://id.example.com", "https://", "https://a.example/ä", "https://u@a.example"])
+    @Test(arguments: [
+        "http://id.example.com", "https://", "https://a.example/ä", "https://u@a.example", "https://a.example/%61",
+        "https://a.example/..",
+    ])
     func `an authority that is no plain https URL is refused`(_ authority: String) async {
         var request = PluginRequest(.renew)
         request.authority = authority

@@ -6,6 +6,7 @@ import JSON
 import NIOHTTP1
 import PluginWire
 import Secrets
+import Testing
 import Vectors
 import X509
 
@@ -34,7 +35,7 @@ enum Issuing {
             authorization: vector.text("authorization_endpoint") ?? "\(base)/authorize", token: "\(base)/token",
             deviceAuthorization: "\(base)/device")
         endpoints.endSession = vector.text("end_session_endpoint")
-        let address = try HTTPSAddress(request.authority)
+        let address = try #require(StrictURL(https: request.authority))
         let methods = vector.input["token_endpoint_auth_methods_supported"].map { $0.elements.compactMap(\.string) }
         return IssuerSession(
             request: request, address: address, traits: IssuerTraits(kind: request.kind, authority: address),
@@ -90,7 +91,7 @@ enum Issuing {
 
     /// Converts an error to one of the plugin protocol, for an issuer without a kind.
     static func plain(_ error: OAuthError) -> PluginError {
-        let traits = (try? HTTPSAddress("https://id.example.com")).map { IssuerTraits(kind: nil, authority: $0) }
+        let traits = StrictURL(https: "https://id.example.com").map { IssuerTraits(kind: nil, authority: $0) }
         return traits.map { error.pluginError(of: PluginRequest(.authorize), $0) } ?? PluginError(.internal, "")
     }
 

@@ -1,3 +1,4 @@
+import Addresses
 import Files
 import Secrets
 import Testing

@@ -1,3 +1,4 @@
+import Addresses
 import PluginWire
 import SeededRandom
 import Testing

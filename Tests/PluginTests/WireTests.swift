@@ -324,7 +324,7 @@ struct WireTests {
         ("-https://a/", false), ("https://a:70000/", false), ("http://[::1", false),
     ])
     func `only pages that mean one thing everywhere are opened`(_ url: String, _ isSafe: Bool) {
-        #expect((WebAddress.scheme(of: url) != nil) == isSafe)
+        #expect(WireForm.page.accepts(url) == isSafe)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 import Secrets
 import Testing

@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 package import OAuth
 package import PluginKit
@@ -88,7 +89,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
         try await connector.connected(request) { transport throws(PluginError) in
             do throws(OAuthError) {
-                let host = (try? HTTPSAddress(request.authority))?.environment ?? "the authority"
+                let host = StrictURL(https: request.authority)?.hostText ?? "the authority"
                 try await ClientManagement(uri: asked.uri, token: asked.token).delete(of: host, over: transport)
             } catch {
                 throw error.plain

@@ -1,3 +1,4 @@
+import Addresses
 import OAuth
 import PluginWire
 
@@ -9,7 +10,7 @@ extension IssuerSession {
     func register() async throws(PluginError) -> PluginRegistration {
         guard let endpoint = metadata.registration else {
             throw PluginError(
-                .unsupported, "\(address.environment) registers no applications by itself",
+                .unsupported, "\(address.hostText) registers no applications by itself",
                 hint: "register one on its pages, and give its client ID")
         }
         let wanted = ClientRegistration(
@@ -17,7 +18,7 @@ extension IssuerSession {
             usesDeviceCodes: metadata.endpoints.deviceAuthorization != nil)
         let client: RegisteredClient
         do throws(OAuthError) {
-            client = try await wanted.send(to: endpoint, of: address.environment, over: transport)
+            client = try await wanted.send(to: endpoint, of: address.hostText, over: transport)
         } catch {
             throw pluginError(error)
         }
@@ -34,7 +35,7 @@ extension IssuerSession {
         let missing = request.scopes.filter { client.scopes?.contains($0) == false }
         guard !missing.isEmpty else { return nil }
         var error = PluginError(
-            .declinedScopes, "\(address.environment) registers no applications for \(missing.joined(separator: ", "))",
+            .declinedScopes, "\(address.hostText) registers no applications for \(missing.joined(separator: ", "))",
             hint: "register one on its pages, and give its client ID")
         error.declinedScopes = missing
         return error
@@ -44,7 +45,7 @@ extension IssuerSession {
     /// it.
     private func takingBack(_ client: RegisteredClient, after error: PluginError) async -> PluginError {
         do throws(OAuthError) {
-            try await client.management?.delete(of: address.environment, over: transport)
+            try await client.management?.delete(of: address.hostText, over: transport)
             if client.management != nil { return error }
         } catch {}
         var error = error

@@ -1,3 +1,4 @@
+import Addresses
 import OAuth
 import PluginOAuth
 import PluginWire
@@ -12,11 +13,11 @@ extension IssuerSession {
     /// - Returns: The tokens and their account.
     /// - Throws: `untrusted` if the ID token is invalid, `broken` or `unavailable` if the response is.
     func result(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
-        let tokens = try IssuerTokens(response, asked: request.scopes, traits, from: address.environment)
+        let tokens = try IssuerTokens(response, asked: request.scopes, traits, from: address.hostText)
         let owner = try await owner(of: response, try await idToken(response, nonce: nonce))
         var result = PluginResult(
             accessToken: response.accessToken, expiresIn: response.expiresIn, scopes: tokens.scopes,
-            environment: address.environment, realm: realm, account: owner)
+            environment: address.hostText, realm: realm, account: owner)
         result.declinedScopes = tokens.declined
         result.refreshToken = response.refreshToken
         result.idToken = response.idToken
@@ -25,7 +26,7 @@ extension IssuerSession {
     }
 
     /// The authority's path, the only difference between issuers of one host.
-    var realm: String { PluginProtocol.realm(ofPath: address.segments) }
+    var realm: String { PluginProtocol.realm(ofPath: address.segments.map(String.init)) }
 
     /// Whether a refresh token was redeemed.
     ///
@@ -36,14 +37,14 @@ extension IssuerSession {
     private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
         guard let text = response.idToken else {
             if nonce == nil || !metadata.isOpenID || metadata.isConfigured { return nil }
-            throw OAuthError(.untrusted, "\(address.environment) returned no ID token")
+            throw OAuthError(.untrusted, "\(address.hostText) returned no ID token")
         }
         let token = try IDToken(text)
         var expectation = IDToken.Expectation(issuer: metadata.issuer, audience: request.clientID, nonce: nonce)
         expectation.isStrict = true
         try token.check(expectation, sent: response.sent)
         if let keys = metadata.keys, token.isSignedForAll, !isRenewal {
-            try await IssuerKeys.fetch(keys, of: address.environment, over: transport).verify(text, token)
+            try await IssuerKeys.fetch(keys, of: address.hostText, over: transport).verify(text, token)
         }
         return token
     }
@@ -60,7 +61,7 @@ extension IssuerSession {
         }
         guard let subject = token?.subject ?? profile.subject(traits.subjectName) else {
             throw OAuthError(
-                .untrusted, "\(address.environment) does not say who signed in",
+                .untrusted, "\(address.hostText) does not say who signed in",
                 hint: "add the scope openid to the application, or the issuer's userinfo endpoint to the rule")
         }
         let id = AccountIdentifier(issuer: metadata.issuer, subject: subject)
@@ -86,7 +87,7 @@ extension IssuerSession {
         do throws(OAuthError) {
             let answer = try await client.answer(of: endpoint, to: response.accessToken)
             guard let told = IssuerProfile(answer, traits) else {
-                throw OAuthError(.unavailable, "\(address.environment) does not say who signed in")
+                throw OAuthError(.unavailable, "\(address.hostText) does not say who signed in")
             }
             guard let known else { return told }
             return told.sub == known.sub ? told : known

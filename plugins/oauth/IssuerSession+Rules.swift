@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 import OAuth
 import PluginOAuth
@@ -11,7 +12,7 @@ extension IssuerSession: AuthorityRules {
         let claims = request.claims.map { [("claims", $0)] } ?? []
         return try traits.parameters
             + request.signInFields(
-                prompts: traits.prompts, at: address.environment, claims + request.resources.map { ("resource", $0) }
+                prompts: traits.prompts, at: address.hostText, claims + request.resources.map { ("resource", $0) }
             ) { [(traits.hintName, $0)] }
     }
 

@@ -10,7 +10,8 @@ import Secrets
 /// The state of one request: an issuer with known endpoints.
 struct IssuerSession: Sendable {
     var request: PluginRequest
-    let address: HTTPSAddress
+    /// The authority's URL.
+    let address: StrictURL
     let traits: IssuerTraits
     var metadata: IssuerMetadata
     let transport: Transport
@@ -30,14 +31,14 @@ struct IssuerSession: Sendable {
     static func open(
         _ request: PluginRequest, over transport: Transport, recalling: Bool = false
     ) async throws(PluginError) -> IssuerSession {
-        guard let address = try? HTTPSAddress(request.authority) else {
+        guard let address = StrictURL(https: request.authority), address.segments.allSatisfy(\.isPathName) else {
             throw PluginError(
                 .invalidRequest,
                 "the authority \(request.authority.displayable(limit: 200)) is not a plain https URL")
         }
         guard !request.clientID.isEmpty || request.operation == .register else {
             throw PluginError(
-                .invalidRequest, "there is no client ID for \(address.environment)",
+                .invalidRequest, "there is no client ID for \(address.hostText)",
                 hint: "register an application there and put its id into the rule as client-id")
         }
         let traits = IssuerTraits(kind: request.kind, authority: address)
@@ -65,14 +66,14 @@ struct IssuerSession: Sendable {
     /// An issuer may have endpoints on any host, but only its own document may say so: the cache must not send a token
     /// to a host that nobody has named.
     private static func recalled(
-        _ memo: MetadataMemo, _ request: PluginRequest, _ traits: IssuerTraits, at address: HTTPSAddress
+        _ memo: MetadataMemo, _ request: PluginRequest, _ traits: IssuerTraits, at address: StrictURL
     ) -> IssuerMetadata? {
         guard let said = memo.said(by: request.authority),
             var found = try? IssuerMetadata(
                 said.metadata, isOpenID: said.isOpenID, of: request.authority, accepting: traits.accepts)
         else { return nil }
         for endpoint in [found.endpoints.token, found.endpoints.userinfo].compactMap(\.self) {
-            guard (try? HTTPSAddress(endpoint))?.environment == address.environment else { return nil }
+            guard StrictURL(https: endpoint)?.hostText == address.hostText else { return nil }
         }
         found.endpoints = found.endpoints.overlaid(request.endpoints)
         return found
@@ -110,7 +111,7 @@ struct IssuerSession: Sendable {
     /// The OAuth client of the request.
     var client: OAuthClient {
         var client = OAuthClient(
-            request.clientID, at: address.environment, endpoints: metadata.endpoints, scope: scope,
+            request.clientID, at: address.hostText, endpoints: metadata.endpoints, scope: scope,
             redirectURI: redirectURI, transport: transport)
         client.grantParameters = request.resources.map { ("resource", $0) }
         if traits.renewsWithRedirect { client.renewalParameters = [("redirect_uri", redirectURI)] }
@@ -179,7 +180,7 @@ struct IssuerSession: Sendable {
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }
         throw PluginError(
-            .interactionRequired, "\(address.environment) answered for a different account than requested")
+            .interactionRequired, "\(address.hostText) answered for a different account than requested")
     }
 
     /// Revokes a refresh token, if the issuer supports that.
@@ -198,7 +199,7 @@ struct IssuerSession: Sendable {
     /// session has ended.
     func endSessionPage() throws(PluginError) -> String {
         guard let endpoint = metadata.endpoints.endSession else {
-            throw PluginError(.unsupported, "\(address.environment) has no page to end a session at")
+            throw PluginError(.unsupported, "\(address.hostText) has no page to end a session at")
         }
         var fields: [FormEncoding.Field] = []
         if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }

@@ -37,7 +37,7 @@ struct IssuerTraits: Sendable {
     var accepts: @Sendable (String) -> Bool = { _ in false }
 
     /// Creates the traits of a kind; without a kind, the issuer may be recognised by its URL.
-    init(kind: String?, authority: HTTPSAddress) {
+    init(kind: String?, authority: StrictURL) {
         switch kind {
         case "github": github(authority)
         case "gitlab":
@@ -53,7 +53,7 @@ struct IssuerTraits: Sendable {
             subjectName = "uuid"
         case "bitbucket-dc":
             accountKind = "Bitbucket"
-            let base = ([authority.environment] + authority.segments).joined(separator: "/")
+            let base = ([authority.hostText[...]] + authority.segments).joined(separator: "/")
             // Any resource that requires a sign-in will do; the answer's headers name the account.
             profile = "https://\(base)/rest/api/1.0/application-properties"
             profileHeaders = ("x-auserid", "x-ausername")
@@ -66,8 +66,8 @@ struct IssuerTraits: Sendable {
         }
     }
 
-    private mutating func known(by authority: HTTPSAddress) {
-        switch authority.host {
+    private mutating func known(by authority: StrictURL) {
+        switch authority.host.name {
         case "accounts.google.com":
             accountKind = "Google"
             // Without this, there is no refresh token.
@@ -77,17 +77,17 @@ struct IssuerTraits: Sendable {
         }
     }
 
-    private mutating func github(_ authority: HTTPSAddress) {
+    private mutating func github(_ authority: StrictURL) {
         accountKind = "GitHub"
         answersForms = true
         takesSecretInForm = true
         hintName = "login"
         deadTokenErrors.insert("bad_refresh_token")
         subjectName = "id"
-        let isHosted = authority.host == "github.com" || authority.host.hasSuffix(".ghe.com")
+        let isHosted = authority.host.name == "github.com" || authority.host.name.hasSuffix(".ghe.com")
         profile =
-            isHosted ? "https://api.\(authority.environment)/user" : "https://\(authority.environment)/api/v3/user"
-        otherNames = ["https://\(authority.environment)/login/oauth"]
+            isHosted ? "https://api.\(authority.hostText)/user" : "https://\(authority.hostText)/api/v3/user"
+        otherNames = ["https://\(authority.hostText)/login/oauth"]
     }
 
     private mutating func adfs() {
@@ -108,9 +108,9 @@ enum CustomerTenant {
 
     /// Whether a text is `https://ID.ciamlogin.com/ID/v2.0`.
     static func isIssuer(_ text: String) -> Bool {
-        guard let address = try? HTTPSAddress(text), address.port == nil, isHost(address.host),
+        guard let address = StrictURL(https: text), isHost(address.hostText),
             let tenant = address.segments.first, tenant.isUUID
         else { return false }
-        return address.host == "\(tenant.lowercased())\(suffix)" && address.segments.dropFirst() == ["v2.0"]
+        return address.hostText == "\(tenant.lowercased())\(suffix)" && address.segments.dropFirst() == ["v2.0"]
     }
 }

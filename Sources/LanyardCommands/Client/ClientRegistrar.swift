@@ -1,3 +1,4 @@
+import Addresses
 import PluginHost
 import PluginWire
 import Rules

@@ -34,12 +34,12 @@ struct EntraClaims: Sendable, Equatable {
     /// environment; else the configuration's.
     func expectedIssuer(_ issuer: String, aliases: [String]) -> String {
         let expected = issuer.replacing(bytes: "{tenantid}", with: tenantID ?? "")
-        guard let named = try? HTTPSAddress(token.issuer), let wanted = try? HTTPSAddress(expected) else {
+        guard let named = StrictURL(https: token.issuer), let wanted = StrictURL(https: expected) else {
             return expected
         }
         let isSameHost =
-            named.environment == wanted.environment
-            || (aliases.contains(named.environment) && aliases.contains(wanted.environment))
+            named.hostText == wanted.hostText
+            || (aliases.contains(named.hostText) && aliases.contains(wanted.hostText))
         let isSamePath = named.segments.map { $0.lowercased() } == wanted.segments.map { $0.lowercased() }
         return isSameHost && isSamePath ? token.issuer : expected
     }

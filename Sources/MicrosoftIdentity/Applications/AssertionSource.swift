@@ -88,7 +88,7 @@ struct AssertionSource: Sendable {
 
     /// Returns the audience that Entra expects, by its cloud.
     private static func audience(of authority: String) -> String {
-        let host = StrictURL(authority)?.host.text ?? ""
+        let host = StrictURL(https: authority)?.hostText ?? ""
         return switch InstanceMetadata.known(host)?.preferredNetwork {
         case "login.microsoftonline.us": "api://AzureADTokenExchangeUSGov"
         case "login.partner.microsoftonline.cn": "api://AzureADTokenExchangeChina"
@@ -199,8 +199,7 @@ extension PluginIdentity {
     /// Returns a required https URL: the job's token is sent there, and the answer is an assertion.
     fileprivate func requiredURL(_ name: String, _ advice: String) throws(PluginError) -> String {
         let text = try required(name, advice)
-        guard let url = StrictURL(text), url.scheme == "https", url.user == nil, !text.utf8.contains(UInt8(ascii: "#"))
-        else {
+        guard let url = StrictURL(https: text), !url.hasFragment else {
             throw PluginError(.invalidRequest, "the variable \(name) is no https URL", hint: advice)
         }
         return text

@@ -66,8 +66,8 @@ package struct Authority: Sendable, Equatable {
     /// - Throws: the reason why the URL is invalid.
     package init(_ text: String?, as kind: Kind? = nil) throws(AuthorityError) {
         guard let text, !text.isEmpty else { throw .missing }
-        let address: HTTPSAddress
-        do { address = try HTTPSAddress(text) } catch { throw error == .notHTTPS ? .notHTTPS : .malformed }
+        guard let address = StrictURL(web: text), address.segments.allSatisfy(\.isPathName) else { throw .malformed }
+        guard address.scheme == "https" else { throw .notHTTPS }
         let found = Self.kind(of: address)
         switch kind ?? found {
         case .aad:
@@ -79,15 +79,16 @@ package struct Authority: Sendable, Equatable {
         case .b2c:
             let names = address.segments.dropFirst(address.isTrustFramework ? 1 : 0)
             guard names.count >= 2, let tenant = names.first else { throw .shortB2C }
-            self.init(.b2c, at: address, tenant: tenant, policy: names[names.startIndex + 1])
+            self.init(.b2c, at: address, tenant: String(tenant), policy: String(names[names.startIndex + 1]))
         case .adfs:
             self.init(.adfs, at: address, tenant: "adfs", policy: nil)
         }
     }
 
-    private init(_ kind: Kind, at address: HTTPSAddress, tenant: String, policy: String?) {
+    private init(_ kind: Kind, at address: StrictURL, tenant: String, policy: String?) {
+        let place = address.host.withoutOwnPort(of: "https")
         self.init(
-            kind: kind, host: address.host, port: address.port, tenant: tenant, policy: policy,
+            kind: kind, host: place.withoutAnyPort.text, port: place.port, tenant: tenant, policy: policy,
             hasTrustFrameworkSegment: kind == .b2c && address.isTrustFramework)
     }
 
@@ -106,7 +107,7 @@ package struct Authority: Sendable, Equatable {
     ///
     /// - Throws: `AuthorityError.malformed` if the tenant isn't a single plain path segment.
     package func replacingTenant(_ tenant: String) throws(AuthorityError) -> Authority {
-        guard HTTPSAddress.isName(tenant) else { throw .malformed }
+        guard tenant.isPathName else { throw .malformed }
         return Authority(
             kind: kind, host: host, port: port, tenant: tenant, policy: policy,
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
@@ -116,7 +117,7 @@ package struct Authority: Sendable, Equatable {
     ///
     /// - Throws: `AuthorityError.malformed` if the policy isn't a single plain path segment.
     package func replacingPolicy(_ policy: String) throws(AuthorityError) -> Authority {
-        guard kind == .b2c, HTTPSAddress.isName(policy) else { throw .malformed }
+        guard kind == .b2c, policy.isPathName else { throw .malformed }
         return Authority(
             kind: kind, host: host, port: port, tenant: tenant, policy: policy,
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
@@ -129,15 +130,15 @@ package struct Authority: Sendable, Equatable {
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
     }
 
-    private static func kind(of address: HTTPSAddress) -> Kind {
-        if address.isTrustFramework || B2CHost.contains(address.host) { return .b2c }
+    private static func kind(of address: StrictURL) -> Kind {
+        if address.isTrustFramework || B2CHost.contains(address.host.name) { return .b2c }
         if address.segments.first?.lowercased() == "adfs" { return .adfs }
         let hasPolicy = address.segments.count == 2 && address.segments[1].lowercased().hasPrefix("b2c_")
         return hasPolicy ? .b2c : .aad
     }
 }
 
-extension HTTPSAddress {
+extension StrictURL {
     /// Whether the path is B2C's `/tfp/…`.
     fileprivate var isTrustFramework: Bool { segments.first?.lowercased() == "tfp" }
 }

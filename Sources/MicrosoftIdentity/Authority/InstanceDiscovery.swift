@@ -1,3 +1,4 @@
+import Addresses
 import OAuth
 
 /// Decides whether to trust an authority's host, and which hosts belong to its environment.
@@ -43,7 +44,7 @@ enum InstanceDiscovery {
         guard let document = answer.json(Document.self), document.endpoint != nil else { throw unreadable }
         let entry = (document.metadata ?? []).first { $0.aliases.contains(authority.environment) }
         guard let entry, entry.aliases.contains(entry.preferredNetwork),
-            entry.aliases.allSatisfy({ (try? HTTPSAddress("https://\($0)"))?.environment == $0 })
+            entry.aliases.allSatisfy({ StrictURL(https: "https://\($0)")?.hostText == $0 })
         else { return .single(authority.environment) }
         return InstanceMetadata(
             preferredNetwork: entry.preferredNetwork, preferredCache: entry.preferredCache, aliases: entry.aliases)

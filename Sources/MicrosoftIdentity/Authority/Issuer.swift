@@ -16,12 +16,11 @@ package enum Issuer {
     ///   - aliases: The hosts of the authority's environment.
     /// - Returns: True if a rule allows it.
     package static func accepts(_ issuer: String, authority: String, aliases: [String] = []) -> Bool {
-        guard let named = try? HTTPSAddress(issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
-            let asked = try? HTTPSAddress(authority)
+        guard let named = StrictURL(https: issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
+            let asked = StrictURL(https: authority)
         else { return false }
-        if named.environment == asked.environment || aliases.contains(named.environment) { return true }
-        guard named.port == nil else { return false }
-        return isMicrosofts(named.host) || isCustomerTenant(named, of: asked)
+        if named.hostText == asked.hostText || aliases.contains(named.hostText) { return true }
+        return isMicrosofts(named.hostText) || isCustomerTenant(named, of: asked)
     }
 
     /// Whether the host is trusted, or is a region of a trusted host, with one label before it.
@@ -36,8 +35,8 @@ package enum Issuer {
     }
 
     /// Whether the issuer is `https://{tenant}.ciamlogin.com[/{tenant}[/v2.0]]` for the authority's tenant.
-    private static func isCustomerTenant(_ issuer: HTTPSAddress, of authority: HTTPSAddress) -> Bool {
-        guard let tenant = authority.segments.first?.lowercased(), issuer.host == "\(tenant).ciamlogin.com" else {
+    private static func isCustomerTenant(_ issuer: StrictURL, of authority: StrictURL) -> Bool {
+        guard let tenant = authority.segments.first?.lowercased(), issuer.hostText == "\(tenant).ciamlogin.com" else {
             return false
         }
         let path = issuer.segments.map { $0.lowercased() }

@@ -1,3 +1,4 @@
+import Addresses
 import OAuth
 import Secrets
 
@@ -67,9 +68,9 @@ struct OpenIDConfiguration: Sendable, Equatable {
     private static func check(
         _ endpoint: String, of authority: Authority, in metadata: InstanceMetadata
     ) throws(OAuthError) {
-        let address = try? HTTPSAddress(endpoint)
-        guard let host = address?.environment, host == authority.environment || metadata.contains(host) else {
-            let host = address?.environment ?? endpoint.displayable(limit: 200)
+        let named = StrictURL(https: endpoint)?.hostText
+        guard let host = named, host == authority.environment || metadata.contains(host) else {
+            let host = named ?? endpoint.displayable(limit: 200)
             throw OAuthError(
                 .broken, "\(authority.environment) names an endpoint outside its environment: \(host)",
                 hint: "if the tenant lives in another cloud, configure its authority at \(host)")

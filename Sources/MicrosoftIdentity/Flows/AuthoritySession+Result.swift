@@ -87,7 +87,7 @@ extension AuthoritySession {
         guard let tenant = home.pieces(between: ".").last.map({ $0.lowercased() }), tenant.isUUID
         else { return [] }
         guard authority.kind == .aad, tenant != ClientInfo.personalTenant, tenant == realm,
-            let domain = username?.cut(atLast: "@")?.1.lowercased(), HTTPSAddress.isName(domain)
+            let domain = username?.cut(atLast: "@")?.1.lowercased(), domain.isPathName
         else { return [tenant] }
         return [tenant, domain]
     }
@@ -100,9 +100,9 @@ extension AuthoritySession {
     /// Returns the tenant of the tokens: from the ID token, else the token endpoint, else the account's home tenant for
     /// an audience, else the request.
     private func realm(token: EntraClaims?, home: String) -> String {
-        if let tenant = token?.tenantID, HTTPSAddress.isName(tenant) { return tenant.lowercased() }
+        if let tenant = token?.tenantID, tenant.isPathName { return tenant.lowercased() }
         if authority.kind == .b2c { return authority.tenant }
-        let endpoint = try? HTTPSAddress(configuration.endpoints.token)
+        let endpoint = StrictURL(https: configuration.endpoints.token)
         if let tenant = endpoint?.segments.first, tenant.isUUID { return tenant.lowercased() }
         guard authority.audience != .identifier, let tenant = home.pieces(between: ".").last else {
             return authority.tenant

@@ -6,7 +6,7 @@ enum AnchorMailbox {
     static let name = "x-anchormailbox"
 
     static func header(uid: String, utid: String) -> String? {
-        HTTPSAddress.isName(uid) && HTTPSAddress.isName(utid) ? "Oid:\(uid)@\(utid)" : nil
+        uid.isPathName && utid.isPathName ? "Oid:\(uid)@\(utid)" : nil
     }
 
     /// Returns the header for a home account ID.

@@ -1,3 +1,4 @@
+import Addresses
 package import Secrets
 
 /// A bounded device authorization response (RFC 8628, 3.2).
@@ -31,7 +32,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
                 .unavailable, "\(host) answered with something that is not a device code (HTTP \(answer.status))",
                 hint: "check that no proxy or network sign-in page is in between")
         }
-        guard (try? HTTPSAddress(page)) != nil else {
+        guard StrictURL(https: page) != nil else {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")
         }
         guard let code = members.userCode.plain(limit: 64) else {
@@ -40,7 +41,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         deviceCode = Secret(members.deviceCode)
         userCode = code
         verificationURI = page
-        completeURI = members.completeURI.flatMap { (try? HTTPSAddress($0)) == nil ? nil : $0 }
+        completeURI = members.completeURI.flatMap { StrictURL(https: $0) == nil ? nil : $0 }
         message =
             members.message?.displayable()
             ?? "To sign in, open \(page.displayable(limit: 200)) and enter the code \(userCode)"

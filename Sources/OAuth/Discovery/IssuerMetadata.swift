@@ -108,7 +108,7 @@ package struct IssuerMetadata: Sendable, Equatable {
     init(
         _ answer: HTTPAnswer, at document: Document, of authority: String, accepting accepts: (String) -> Bool
     ) throws(OAuthError) {
-        let host = (try? HTTPSAddress(authority))?.environment ?? authority.displayable(limit: 200)
+        let host = StrictURL(https: authority)?.hostText ?? authority.displayable(limit: 200)
         guard answer.status < 400 else { throw Self.missing(authority) }
         guard answer.status == 200, let said = answer.json(ProviderMetadata.self) else {
             throw ProviderMetadata.unreadable(from: host)
@@ -129,7 +129,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         _ said: ProviderMetadata, isOpenID isAtOpenID: Bool, of authority: String,
         accepting accepts: (String) -> Bool
     ) throws(OAuthError) {
-        let host = (try? HTTPSAddress(authority))?.environment ?? authority.displayable(limit: 200)
+        let host = StrictURL(https: authority)?.hostText ?? authority.displayable(limit: 200)
         guard let issuer = said.issuer else {
             throw OAuthError(.invalidRequest, "\(host) does not say which issuer it is", hint: Self.check)
         }
@@ -181,9 +181,6 @@ package struct IssuerMetadata: Sendable, Equatable {
 extension Endpoints {
     /// Whether a text is a valid endpoint URL (RFC 6749, 3.1 and 3.2): absolute, https, without a fragment or a user.
     package static func isUsable(_ text: String) -> Bool {
-        guard text.utf8.count <= 2_048, text.utf8.allSatisfy(\.isVisibleASCII),
-            let url = StrictURL(text)
-        else { return false }
-        return url.scheme == "https" && url.user == nil && !text.hasBytes("#")
+        text.utf8.count <= 2_048 && StrictURL(https: text).map { !$0.hasFragment } ?? false
     }
 }

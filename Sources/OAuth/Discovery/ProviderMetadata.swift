@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 
 /// An authority's metadata document (OpenID Connect Discovery 1.0, 3; RFC 8414, 2), unvalidated.
@@ -50,7 +51,7 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
                 hint: "check the authority's URL")
         }
         guard var document = answer.json(ProviderMetadata.self) else {
-            throw unreadable(from: (try? HTTPSAddress(url))?.environment ?? authority)
+            throw unreadable(from: StrictURL(https: url)?.hostText ?? authority)
         }
         document.clockLead = answer.date?.timeIntervalSinceNow
         return document

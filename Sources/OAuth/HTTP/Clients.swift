@@ -1,3 +1,4 @@
+import Addresses
 import AsyncHTTPClient
 import NIOCore
 import NIOPosix
@@ -61,28 +62,27 @@ struct Clients: Sendable {
     }
 
     private func isProxied(_ url: String) -> Bool {
-        guard proxied != nil else { return false }
-        guard let address = try? HTTPSAddress(url) else { return false }
-        return !settings.excepts(host: address.host, port: address.port ?? 443)
+        guard proxied != nil, let host = StrictURL(https: url)?.host else { return false }
+        return !settings.excepts(host: host.withoutAnyPort.text, port: host.port ?? 443)
     }
 
     /// Determines why the certificate at a URL isn't trusted, which the TLS library doesn't report.
     ///
     /// It opens a separate connection to inspect the certificate and sends nothing over it.
-    func fault(at url: String, within limit: Duration) async -> CertificateFault {
-        guard let address = try? HTTPSAddress(url) else { return .unknown }
+    func fault(at text: String, within limit: Duration) async -> CertificateFault {
+        guard let url = StrictURL(https: text) else { return .unknown }
         var configuration = configuration
         configuration.tlsConfiguration?.certificateVerification = .none
         configuration.http1_1ConnectionDebugInitializer = { ConnectionGuard.install(in: $0, for: .lookAtCertificate) }
-        let client = Self.client(configuration, isProxied(url) ? settings.proxy : nil)
+        let client = Self.client(configuration, isProxied(text) ? settings.proxy : nil)
         defer { Task { try? await client.shutdown() } }
         do {
             _ = try await withDeadline(limit) {
-                let request = HTTPClientRequest(url: "https://\(address.environment)/")
+                let request = HTTPClientRequest(url: "https://\(url.hostText)/")
                 return try await client.execute(request, timeout: limit.timeAmount)
             }
         } catch let seen as CertificateSeen {
-            return CertificateFault(seen.certificate, host: address.host)
+            return CertificateFault(seen.certificate, host: url.host.withoutAnyPort.text)
         } catch {}
         return .unknown
     }

@@ -1,3 +1,4 @@
+import Addresses
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -73,7 +74,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate() else {
             return NIOSSLError.noCertificateToValidate
         }
-        let host = head.headers["host"].first.flatMap { try? HTTPSAddress("https://\($0)") }?.host
+        let host = head.headers["host"].first.flatMap { RequestHost($0) }?.withoutAnyPort.text
         return switch duty {
         case .lookAtCertificate: CertificateSeen(certificate: certificate)
         case .protect: host.map(certificate.names) == true ? nil : CertificateForAnotherName(names: certificate.names)

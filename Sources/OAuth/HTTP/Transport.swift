@@ -213,7 +213,7 @@ package struct Transport: Sendable {
     private func once(
         _ request: Outgoing, until last: ContinuousClock.Instant
     ) async -> Result<HTTPAnswer, FailedAttempt> {
-        let host = (try? HTTPSAddress(request.url))?.environment ?? "the authority"
+        let host = StrictURL(https: request.url)?.hostText ?? "the authority"
         let form = OutgoingForm(request.form)
         do throws(TransportFailure) {
             let answer = try await attempt(request, form, within: min(limits.whole, last - .now))

@@ -1,4 +1,4 @@
-import Addresses
+public import Addresses
 import PluginWire
 
 /// An authority's URL, taken apart, and the plugin that serves it.

@@ -194,7 +194,7 @@ private struct Template {
 
     private static func urlPart(_ text: String, of name: String, isFirst: Bool) throws(TemplateFault) -> String {
         guard isFirst else {
-            guard AuthorityURL("https://host/\(text)")?.path == [text] else {
+            guard text.isPathName else {
                 throw TemplateFault(variable: name, what: "letters, digits, dots and hyphens")
             }
             return text

@@ -1,3 +1,4 @@
+public import Addresses
 public import PluginWire
 
 /// Issuers whose properties are known without discovery: an `[[issuer]]` table.

@@ -1,3 +1,4 @@
+import Addresses
 import Files
 
 /// The installed plugins.

@@ -10,9 +10,7 @@ package enum Endpoint {
         _ variable: String, in surroundings: Surroundings, schemes: [String] = ["http", "https"]
     ) throws(IdentityError) -> String? {
         guard let text = surroundings[variable] else { return nil }
-        guard let url = StrictURL(text), schemes.contains(url.scheme), url.user == nil, !text.hasBytes("#"),
-            text.utf8.allSatisfy(\.isVisibleASCII)
-        else {
+        guard let url = StrictURL(web: text), schemes.contains(url.scheme), !url.hasFragment else {
             throw IdentityError(
                 .invalidRequest, "the variable \(variable) doesn't hold a URL of \(schemes.joined(separator: " or "))",
                 hint: "unset \(variable), or set it as the machine's platform does")

@@ -1,8 +1,6 @@
-import Addresses
-
 /// An authority's URL: https, a host and a path; it may have nothing else.
 public struct AuthorityURL: Sendable, Hashable {
-    static let mostSegments = 8
+    package static let mostSegments = 8
 
     /// The host in lower case, with `:port` if the port isn't 443.
     public let host: String
@@ -13,23 +11,17 @@ public struct AuthorityURL: Sendable, Hashable {
     ///
     /// A single trailing slash is dropped.
     public init?(_ text: String) {
-        guard text.utf8.count <= 2048, let url = StrictURL(text), url.scheme == "https", url.user == nil,
-            !url.host.isIPv6, !url.hasQueryOrFragment
+        guard text.utf8.count <= 2048, let url = StrictURL(https: text), !url.host.isIPv6, !url.hasQueryOrFragment
         else { return nil }
         var parts = url.path.pieces(between: "/", omittingEmpty: false).dropFirst()
         if parts.last == "" { parts.removeLast() }
-        guard parts.count <= Self.mostSegments, parts.allSatisfy(Self.isSegment) else { return nil }
-        host = url.host.withoutOwnPort(of: url.scheme).text
+        guard parts.count <= Self.mostSegments, parts.allSatisfy(\.isPathName) else { return nil }
+        host = url.hostText
         path = parts.map { String($0) }
     }
 
     /// Returns a URL from a manifest, which may be a path below this URL.
-    func resolving(_ text: String) -> String { text.utf8.first == UInt8(ascii: "/") ? "\(self)\(text)" : text }
-
-    private static func isSegment(_ text: Substring) -> Bool {
-        guard !["", ".", ".."].contains(text), text.utf8.count <= 256 else { return false }
-        return text.utf8.allSatisfy(\.isUnreserved)
-    }
+    package func resolving(_ text: String) -> String { text.utf8.first == UInt8(ascii: "/") ? "\(self)\(text)" : text }
 }
 
 extension AuthorityURL: CustomStringConvertible {
