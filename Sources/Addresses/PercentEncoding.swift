@@ -1,16 +1,22 @@
 extension StringProtocol {
     /// The text with its escapes decoded (RFC 3986, 2.1); nil if one is malformed or the bytes aren't UTF-8.
-    public var percentDecoded: String? {
+    public var percentDecoded: String? { percentDecoded(keepingStrays: false) }
+
+    /// Decodes as curl does: a `%` that begins no escape stands for itself; nil if the bytes aren't UTF-8.
+    var percentDecodedAsByCurl: String? { percentDecoded(keepingStrays: true) }
+
+    private func percentDecoded(keepingStrays: Bool) -> String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
+            if byte == UInt8(ascii: "%"), let value = rest.escapedByte {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else if byte != UInt8(ascii: "%") || keepingStrays {
                 bytes.append(byte)
-                continue
+            } else {
+                return nil
             }
-            guard let value = rest.escapedByte else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -275,6 +275,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("http://alice:ge@heim@proxy.example:3128", "pass", "http://proxy.example:3128"),
+        ("alice:geheim@Proxy.example", "pass", "http://proxy.example:1080"),
+        ("https://alice:geheim@proxy.example:8443", "fail", "https_proxy is not an http proxy"),
+        ("socks5://alice:geheim@proxy.example", "fail", "https_proxy is not an http proxy"),
+        ("http://alice:geheim@", "fail", "https_proxy is not an http proxy"),
+    ])
+    func `a proxy is the one that sign-ins use`(url: String, level: String, text: String) async throws {
+        try await Home.with(.unlocked) { home in
+            let (report, ended) = try await doctor(home, ["https_proxy": url])
+            let check = try #require(report.check("proxy"))
+            #expect(check.level == level && check.text == text)
+            #expect(!ended.output.contains("heim") && !ended.output.contains("alice"))
+        }
+    }
+
     @Test func `a report names nobody`() async throws {
         try await Home.with(.unlocked) { home in
             try home.write(

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import NIOSSL
 import Testing
 
 @testable import OAuth
@@ -6,13 +7,15 @@ import Testing
 struct ProxyTests {
     @Test(arguments: [
         ("http://proxy.example:3128", "proxy.example", 3_128), ("proxy.example:8080", "proxy.example", 8_080),
-        ("http://user:pass@proxy.example:1", "proxy.example", 1),
+        ("http://user:pass@proxy.example:1", "proxy.example", 1), ("http://[::1]:3128", "::1", 3_128),
     ])
     func `the proxy is read as curl reads it`(_ text: String, _ host: String, _ port: Int) throws {
         let settings = try ProxySettings(environment: ["https_proxy": text, "HTTPS_PROXY": "http://other:1"])
         #expect(settings.proxy?.host == host)
         #expect(settings.proxy?.port == port)
-        #expect((settings.proxy?.authorization != nil) == text.contains("@"))
+        let basic = HTTPClient.Authorization.basic(username: "user", password: "pass")
+        #expect(settings.proxy?.authorization == (text.contains("@") ? basic : nil))
+        #expect(settings.name == (host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"))
     }
 
     @Test(arguments: [[:], ["https_proxy": ""]])
@@ -24,6 +27,18 @@ struct ProxyTests {
     @Test(arguments: ["socks5://proxy.example:1080", "https://proxy.example", "http://"])
     func `a proxy of another kind is an error`(_ text: String) {
         #expect(throws: OAuthError.self) { try ProxySettings(environment: ["https_proxy": text]) }
+    }
+
+    @Test(arguments: [
+        ("https://id.example/token", true), ("https://id.example/~alice/token;v=1?a=%20b", true),
+        ("https://[::1]:8443/%7E", true), ("https://other.example/~alice", false),
+    ])
+    func `a path that is no plain name doesn't pass the proxy by`(_ url: String, _ isProxied: Bool) throws {
+        let settings = try ProxySettings(
+            environment: ["https_proxy": "http://user:pass@proxy.example:3128", "no_proxy": "other.example"])
+        let clients = Clients(.makeClientConfiguration(), settings, limits: .init())
+        defer { clients.close() }
+        #expect(clients.proxy(for: url) == (isProxied ? "proxy.example:3128" : nil))
     }
 
     @Test(arguments: [

@@ -22,14 +22,14 @@ struct NetworkChecks {
                 "proxy", "git has one in http.proxy, which lanyard's plugins do not read",
                 Hint(run: "export https_proxy=\"$(git config http.proxy)\""))
         }
-        guard !proxy.host.isEmpty, !proxy.value.lowercased().hasPrefix("socks") else {
+        guard let url = proxy.url else {
             return .fail(
                 "proxy", "\(proxy.name) is not an http proxy",
                 Hint("write it like", write: "\(proxy.name)=http://proxy.contoso.com:8080"))
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
         let others = except.map { ", but not for \($0.pieces(between: ",").count) hosts of no_proxy" } ?? ""
-        return .pass("proxy", "http://\(proxy.host.displayable(limit: 200))\(others)")
+        return .pass("proxy", "http://\(url.place)\(others)")
     }
 
     private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
@@ -56,9 +56,8 @@ struct NetworkChecks {
 /// The variable that names the plugins' proxy.
 struct ProxyVariable {
     let name: String
-    let value: String
-    /// The proxy's host and port, without a user name or password.
-    let host: String
+    /// The proxy; nil if the plugins can't use what the variable names.
+    let url: ProxyURL?
 
     /// Finds the variable; nil if none is set.
     init?(_ context: CommandContext) {
@@ -67,10 +66,7 @@ struct ProxyVariable {
             return nil
         }
         self.name = name
-        self.value = value
-        let address = value.utf8.firstRange(of: "://".utf8).map { value[$0.upperBound...] } ?? value[...]
-        let place = address.pieces(between: "@").last?.pieces(between: "/", omittingEmpty: false).first
-        host = place.map(String.init) ?? ""
+        url = ProxyURL(value)
     }
 }
 

@@ -1,12 +1,9 @@
 import Addresses
 import AsyncHTTPClient
-import FoundationEssentials
-import Secrets
 
 /// The proxy for each host, from `https_proxy` and `no_proxy`, as in curl.
 struct ProxySettings: Sendable {
-    /// The proxy for hosts that aren't exempt.
-    let proxy: HTTPClient.Configuration.Proxy?
+    private let url: ProxyURL?
     private let exceptions: [String]
 
     /// Reads the variables; a lower-case name takes precedence over the upper-case one.
@@ -21,26 +18,27 @@ struct ProxySettings: Sendable {
             entry.trimmed().lowercased()
         }
         guard let text = variable("https_proxy") else {
-            proxy = nil
+            url = nil
             return
         }
-        guard let parts = URLComponents(string: text.hasBytes("://") ? text : "http://\(text)"),
-            parts.scheme?.lowercased() == "http", let host = parts.host, !host.isEmpty
-        else {
+        guard let url = ProxyURL(text) else {
             throw OAuthError(
                 .invalidRequest, "the proxy that https_proxy names cannot be used",
                 hint: "set https_proxy to http://HOST:PORT")
         }
-        let authorization = parts.user.map {
-            HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
+        self.url = url
+    }
+
+    /// The proxy for hosts that aren't exempt.
+    var proxy: HTTPClient.Configuration.Proxy? {
+        url.map { url in
+            let authorization = url.user.map { HTTPClient.Authorization.basic(username: $0, password: url.password) }
+            return .server(host: url.name, port: url.port, authorization: authorization)
         }
-        proxy = .server(host: host, port: parts.port ?? 1_080, authorization: authorization)
     }
 
     /// The proxy as `HOST:PORT`, without the password that its URL may contain.
-    var name: String? {
-        proxy.map { "\($0.host.displayable(limit: 255)):\($0.port)" }
-    }
+    var name: String? { url?.place }
 
     /// Whether requests to the host bypass the proxy.
     func excepts(host: String, port: Int) -> Bool {
