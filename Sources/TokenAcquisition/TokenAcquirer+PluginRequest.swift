@@ -171,9 +171,6 @@ extension PluginManifest {
         guard let registered = client?.redirectURI ?? port.map({ _ in redirectURI ?? "http://localhost" }) else {
             return nil
         }
-        guard let port, let url = StrictURL(registered), url.scheme == "http", url.host.port == nil else {
-            return registered
-        }
-        return "http://\(url.host.urlText):\(port)\(url.tail)"
+        return RedirectURI(registered)?.text(listeningAt: port) ?? registered
     }
 }

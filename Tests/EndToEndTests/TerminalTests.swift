@@ -65,6 +65,38 @@ import Testing
         }
     }
 
+    @Test func `at a redirect URI of another computer nobody listens, so the address is pasted`() async throws {
+        try await World.with { world in
+            let script = """
+                while IFS= read -r line; do case $line in '') break ;; esac; done
+                printf 'event=open-url\\nurl=https://id.example/a\\nredirect_uri=https://app.example:8443/cb\\n\\n'
+                while IFS= read -r line; do case $line in '') break ;; esac; echo "$line"; done > '\(world.folder)/reply'
+                printf 'event=error\\ncode=cancelled\\nmessage=enough\\n\\n'
+                """
+            let manifest = "[[authority]]\nhosts = [\"id.example\"]\npath = \"/{path}\""
+            var environment = try world.install(plugin: "elsewhere", script: script, manifest: manifest)
+            environment["BROWSER"] = "/bin/true"
+            try """
+            [[rule]]
+            url = "https://git.example"
+            authority = "https://id.example/t"
+            client-id = "c"
+            scopes = ["s"]
+            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["login", "https://git.example"],
+                environment: world.environment.merging(environment) { $1 }
+            ) { terminal in
+                try await terminal.sees("paste the address of the last page")
+                try terminal.type("https://app.example:8443/cb?code=c\r")
+            }
+            #expect(ended.status != 0, "\(ended) \(terminal.text)")
+            let reply = try String(contentsOfFile: "\(world.folder)/reply", encoding: .utf8)
+            #expect(reply.contains("status=redirected\nvalue=https://app.example:8443/cb?code=c\n"), "\(reply)")
+        }
+    }
+
     @Test func `without a browser of its own, lanyard still hears the one that finds the way here, even after a slip`()
         async throws
     {

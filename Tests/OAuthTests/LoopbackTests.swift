@@ -244,24 +244,6 @@ struct LoopbackTests {
         }
     }
 
-    private static let redirects: [(String, String?)] = [
-        ("http://localhost", "http://localhost:4711"),
-        ("http://localhost:8400", "http://localhost:8400"), ("http://127.0.0.1/cb", "http://127.0.0.1:4711/cb"),
-        ("https://login.microsoftonline.com/common/oauth2/nativeclient", nil),
-    ]
-
-    @Test(arguments: redirects)
-    func `redirect URIs get the listener's port unless they fix one`(_ text: String, _ uri: String?) throws {
-        let target = try RedirectTarget(text)
-        #expect(target.isLoopback == (uri != nil))
-        #expect(target.uri(port: 4711) == uri ?? text)
-    }
-
-    @Test(arguments: ["http://example.com", "http://localhost#x", "localhost", "http://localhost.evil.example"])
-    func `a redirect URI that leaves this computer in the clear is refused`(_ text: String) {
-        #expect(throws: OAuthError.self) { try RedirectTarget(text) }
-    }
-
     @Test(arguments: [
         "http://localhost/?code=c&state=s", "http://localhost:1/#code=c&state=s",
         " 'http://localhost?state=s&code=c'\n",

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityFixture
 import Foundation
 import JSON
@@ -48,10 +49,11 @@ struct RequestTests {
 
     @Test(arguments: pages.filter { $0.text("redirect_uri") != nil })
     func `the redirect has the listener's port, or its own`(_ vector: VectorCase) throws {
-        let uri = try #require(vector.text("redirect_uri"))
+        let session = try Issuing.session(vector)
+        defer { session.transport.close() }
         do throws(OAuthError) {
-            let target = try RedirectTarget(uri)
-            #expect(target.uri(port: vector.input["port"]?.wholeNumber) == vector.expected("redirect_uri"))
+            let target = try SignIn(session.client, by: session).redirect()
+            #expect(target.text(listeningAt: vector.input["port"]?.wholeNumber) == vector.expected("redirect_uri"))
         } catch {
             #expect(vector.code == Issuing.plain(error).code.rawValue)
         }

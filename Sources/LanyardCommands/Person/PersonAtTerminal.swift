@@ -64,10 +64,9 @@ struct PersonAtTerminal: PersonInterface {
     // MARK: A page
 
     private func open(_ url: String, redirectURI: String?) async -> PluginReply {
-        guard let browser else { return await openElsewhere(url, port: redirectURI?.portOfURL) }
-        // A redirect URI without a port leads nowhere, so the plugin waits for the URL to be pasted.
-        let isPasted = redirectURI != nil && redirectURI?.portOfURL == nil
-        guard !isPasted else { return await openElsewhere(url, port: nil) }
+        let port = redirectURI.flatMap { RedirectURI($0)?.port }
+        // At a redirect URI without a port here, nobody listens: the plugin waits for the URL to be pasted.
+        guard let browser, redirectURI == nil || port != nil else { return await openElsewhere(url, port: port) }
         let subject = subject(at: url)
         let text = "opening your browser to sign in \(subject.text)"
         console.note(text, linking: subject.place, to: url)
@@ -205,7 +204,4 @@ extension Int {
 extension String {
     /// The host and port of a URL, fit to show.
     var hostForPeople: String { StrictURL(self)?.host.urlText ?? displayable(limit: 255) }
-
-    /// The port of a URL; nil if it has none.
-    fileprivate var portOfURL: Int? { StrictURL(self)?.host.port }
 }

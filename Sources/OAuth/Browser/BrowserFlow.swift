@@ -1,3 +1,4 @@
+import Addresses
 import Secrets
 
 /// Authorization code with PKCE in a browser (RFC 8252); the response arrives on a loopback port, or the user pastes
@@ -30,16 +31,17 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// - Returns: The tokens, or `notHere` if no browser can be opened.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
     func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
-        let target = try RedirectTarget(signIn.client.redirectURI)
+        let target = try signIn.redirect()
         guard target.isLoopback else { return try await PasteFlow(signIn: signIn).run(person) }
         return try await run(person, target, on: try await LoopbackListener.open(port: target.port))
     }
 
     /// Signs the user in with the response arriving on this listener, and closes the listener.
     func run(
-        _ person: any Person, _ target: RedirectTarget, on listener: LoopbackListener
+        _ person: any Person, _ target: RedirectURI, on listener: LoopbackListener
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
-        let request = AuthorizationRequest(redirectURI: target.uri(port: listener.port), responseMode: responseMode)
+        let request = AuthorizationRequest(
+            redirectURI: target.text(listeningAt: listener.port), responseMode: responseMode)
         do throws(OAuthError) {
             let url = try signIn.page(of: request)
             return try await run(request, url: url, listener: listener, path: target.path, person: person)

@@ -1,3 +1,6 @@
+import Addresses
+import Secrets
+
 /// Authorization code with PKCE in a browser on another computer.
 ///
 /// The user pastes the final URL, so the response must be in that URL rather than posted. If the redirect leads to a
@@ -11,12 +14,12 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
     /// - Returns: The tokens, or `notHere` if nobody can paste here.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
     func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
-        let target = try RedirectTarget(signIn.client.redirectURI)
+        let target = try signIn.redirect()
         // The port may be taken; the URL can still be pasted.
         if target.isLoopback, let listener = try? await LoopbackListener.open(port: target.port) {
             return try await BrowserFlow(signIn, mayBePasted: true).run(person, target, on: listener)
         }
-        let request = AuthorizationRequest(redirectURI: target.uri(port: nil), responseMode: .query)
+        let request = AuthorizationRequest(redirectURI: target.text(listeningAt: nil), responseMode: .query)
         switch await person.openToPaste(try signIn.page(of: request), for: request) {
         case .pasted(let address):
             let response = AuthorizationResponse(pasted: address)
@@ -30,6 +33,18 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
 }
 
 extension SignIn {
+    /// Returns the redirect URI of the client.
+    ///
+    /// - Throws: `unusableRedirect` if no response may be sent there.
+    func redirect() throws(OAuthError) -> RedirectURI {
+        guard let redirect = RedirectURI(client.redirectURI) else {
+            throw OAuthError(
+                .unusableRedirect, "the redirect URI \(client.redirectURI.displayable(limit: 200)) cannot be used",
+                hint: "use http://127.0.0.1 or http://localhost, as it is registered for the application")
+        }
+        return redirect
+    }
+
     /// Returns the authority's page that the browser must open.
     func page(of request: AuthorizationRequest) throws(OAuthError) -> String {
         guard let endpoint = client.endpoints.authorization else {
