@@ -140,7 +140,7 @@ let package = Package(
             swiftSettings: compact),
         .target(name: "SecretService", dependencies: ["CGLib"], swiftSettings: compact),
         .target(
-            name: "OtherCaches", dependencies: ["Addresses", "JSON", "Rules", "Secrets", "TokenStore"],
+            name: "OtherCaches", dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "TokenStore"],
             swiftSettings: compact),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],

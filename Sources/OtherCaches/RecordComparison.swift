@@ -1,3 +1,5 @@
+import Addresses
+import Claims
 import JSON
 import Secrets
 import TokenStore

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import JSON
 import MicrosoftIdentity
 import Secrets
@@ -41,7 +42,8 @@ struct BrokerAccount: Equatable, Sendable {
     }
 }
 
-/// The broker's answer to a request for a token.
+/// The broker's answer to a request for a token; the tokens' signatures aren't verified, because they come from the
+/// broker itself.
 struct BrokerToken: Equatable, Sendable {
     /// The longest accepted lifetime, in seconds; brokers have sent expiry times far beyond it.
     static let longestLife = 86_400
@@ -94,7 +96,7 @@ struct BrokerToken: Equatable, Sendable {
         let isLikely = told.map { $0 <= now || (now + shortLife...now + longestLife).contains($0) } ?? false
         guard !isLikely else { return told }
         // himmelblau before 2026-05 added seconds to milliseconds.
-        let own = WebToken.claims(token)?["exp"]?.wholeNumber
+        let own = WebToken.claims(of: token)?["exp"]?.wholeNumber
         return own ?? told
     }
 }
@@ -114,7 +116,7 @@ struct BrokerIdentity: Equatable, Sendable {
     /// Parses the token's account, and rejects another account's, which Microsoft's runtime accepts.
     init(_ response: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount]) throws(BrokerFailure) {
         let info = response["clientInfo"]?.filled
-        let claims = response["idToken"]?.string.flatMap(WebToken.claims)
+        let claims = response["idToken"]?.string.flatMap(WebToken.claims(of:))
         let told = info.flatMap { try? ClientInfo($0) }
         let object = claims?["oid"]?.filled?.lowercased()
         let tenant = claims?["tid"]?.filled?.lowercased()
@@ -141,15 +143,6 @@ struct BrokerIdentity: Equatable, Sendable {
         username = claims?["preferred_username"]?.filled ?? claims?["upn"]?.filled ?? same?.username
         name = claims?["name"]?.filled ?? same?.name
         clientInfo = info.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
-    }
-}
-
-/// The claims of a JSON web token; the signature isn't verified because the token comes from the broker itself.
-private enum WebToken {
-    static func claims(_ text: String) -> JSONValue? {
-        let parts = text.pieces(between: ".", omittingEmpty: false)
-        guard parts.count == 3, let bytes = Base64URL.decode(parts[1]) else { return nil }
-        return JSONValue(bytes: bytes, atMost: 65_536)
     }
 }
 

@@ -17,24 +17,17 @@ struct DecodedToken {
     private let header: [String: JSONValue]
     private let claims: [String: JSONValue]
     private let now: Int
-    private static let longest = 1 << 20
 
     /// Decodes a token without its signature.
     init(_ token: Secret, now: Int) throws(Obstacle) {
         self.now = now
-        let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
-        guard [3, 5].contains(parts.count), let header = Self.object(parts[0]), header["alg"] != nil else {
-            throw .opaque
-        }
-        guard parts.count == 3 else { throw .encrypted }
-        guard let claims = Self.object(parts[1]) else { throw .opaque }
+        guard let token = WebToken(token.reveal()), let header = JSONValue(bytes: token.header)?.members,
+            header["alg"] != nil
+        else { throw .opaque }
+        guard let payload = token.payload else { throw .encrypted }
+        guard let claims = JSONValue(bytes: payload)?.members else { throw .opaque }
         self.header = header
         self.claims = claims
-    }
-
-    private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard part.utf8.count <= longest, let bytes = Base64URL.decode(part) else { return nil }
-        return JSONValue(bytes: bytes)?.members
     }
 
     /// The claims of RFC 7519 and RFC 9068, which are shown first.

@@ -33,11 +33,10 @@ package struct IDToken: Sendable, Equatable {
     ///
     /// - Throws: `broken` if it isn't a JSON web token.
     package init(_ token: Secret) throws(OAuthError) {
-        let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
-        guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
+        guard let token = WebToken(token.reveal()), let payload = token.payload.map({ Data($0) }),
             let claims = try? JSONDecoder().decode(Payload.self, from: payload)
         else { throw OAuthError(.untrusted, "the authority returned an ID token that cannot be read") }
-        let header = Base64URL.decode(parts[0]).flatMap { try? JSONDecoder().decode(Header.self, from: Data($0)) }
+        let header = try? JSONDecoder().decode(Header.self, from: Data(token.header))
         algorithm = header?.alg
         keyID = header?.kid
         authorizedParty = claims.azp
