@@ -33,11 +33,8 @@ extension AccountRecord {
         account.kind =
             account.policy != nil ? "B2C" : tenant == Self.personalTenant ? "personal" : "work or school"
         account.homeRealms = [String(tenant)]
-        if account.kind == "work or school", realm.lowercased() == tenant,
-            let (_, domain) = username.lowercased().cut(atLast: "@"), domain.hasBytes("."),
-            domain.utf8.allSatisfy(\.isVisibleASCII)
-        {
-            account.homeRealms.append(String(domain))
+        if account.kind == "work or school", realm.lowercased() == tenant, let domain = username.mailDomain {
+            account.homeRealms.append(domain)
         }
         account.authority =
             authority ?? account.policy.map { "https://\(environment)/tfp/\(realm)/\($0)" }

@@ -20,6 +20,23 @@ struct RequestPartsTests {
         if case .bool(let personal) = vector.expect["is_msa"] { #expect(info.isPersonal == personal) }
     }
 
+    private static let tenant = "c0a70500-0000-4000-8000-00000c0a7050"
+
+    @Test(
+        arguments: [
+            (tenant, tenant, "alice@Contoso.example", [tenant, "contoso.example"]),
+            (tenant.uppercased(), tenant.uppercased(), "alice@contoso.example", [tenant, "contoso.example"]),
+            (tenant, "other", "alice@contoso.example", [tenant]), (tenant, tenant, "alice@consumers", [tenant]),
+            (tenant, tenant, "alice", [tenant]), (tenant, tenant, nil, [tenant]),
+            (ClientInfo.personalTenant, ClientInfo.personalTenant, "a@outlook.example", [ClientInfo.personalTenant]),
+            ("contoso.example", "contoso.example", "alice@contoso.example", []), (nil, tenant, "a@b.example", []),
+        ] as [(String?, String, String?, [String])])
+    func `an account is at home in its tenant and in its domain`(
+        _ home: String?, _ realm: String, _ username: String?, _ realms: [String]
+    ) {
+        #expect(ClientInfo.homeRealms(of: home, in: realm, username: username) == realms)
+    }
+
     @Test(arguments: Vectors.followed("claims-merge"))
     func `claims and capabilities are merged as MSAL Go merges them`(_ vector: VectorCase) throws {
         let claims =

@@ -215,7 +215,7 @@ private struct Course: Sendable {
         var account = PluginAccount(
             homeAccountID: identity.homeAccountID, username: (identity.username ?? "").displayable(limit: 256))
         account.authorityType = "MSSTS"
-        account.homeRealms = homeRealms(home, realm, account.username)
+        account.homeRealms = ClientInfo.homeRealms(of: home, in: realm, username: account.username)
         account.kind = home == ClientInfo.personalTenant ? "personal" : "work or school"
         account.name = identity.name?.displayable(limit: 256)
         account.localAccountID = identity.localAccountID
@@ -225,14 +225,5 @@ private struct Course: Sendable {
             accessToken: token.accessToken, expiresIn: token.expiresOn - now,
             scopes: Scopes.granted(granted, requested: request.scopes),
             environment: authority.environment, realm: realm.lowercased(), account: account)
-    }
-
-    /// Returns the account's home tenant: its ID and, if the tokens are for that tenant, its domain.
-    private func homeRealms(_ home: String?, _ realm: String, _ username: String) -> [String] {
-        guard let home, home.isUUID else { return [] }
-        guard home == realm.lowercased(), home != ClientInfo.personalTenant,
-            let domain = username.cut(atLast: "@")?.1.lowercased(), !domain.isEmpty
-        else { return [home] }
-        return [home, domain]
     }
 }

@@ -24,7 +24,9 @@ extension AuthoritySession {
         var owner = PluginAccount(
             homeAccountID: home, username: (token?.username ?? request.signIn.loginHint ?? "").displayable(limit: 256))
         owner.authorityType = "MSSTS"
-        owner.homeRealms = homeRealms(of: home, in: realm, username: token?.username)
+        owner.homeRealms = ClientInfo.homeRealms(
+            of: home.pieces(between: ".").last.map(String.init), in: realm,
+            username: authority.kind == .aad ? token?.username : nil)
         owner.kind = kind(of: owner)
         owner.name = token?.name?.displayable(limit: 256)
         owner.localAccountID = token.flatMap { ($0.objectID ?? $0.token.subject).plain(limit: 256) }
@@ -79,17 +81,6 @@ extension AuthoritySession {
             throw OAuthError(.broken, "\(authority.environment) does not say who signed in")
         }
         return id
-    }
-
-    /// Returns the account's home tenant: its ID and, if the account is an organisation's and these tokens are for that
-    /// tenant, its domain.
-    private func homeRealms(of home: String, in realm: String, username: String?) -> [String] {
-        guard let tenant = home.pieces(between: ".").last.map({ $0.lowercased() }), tenant.isUUID
-        else { return [] }
-        guard authority.kind == .aad, tenant != ClientInfo.personalTenant, tenant == realm,
-            let domain = username?.cut(atLast: "@")?.1.lowercased(), domain.isPathName
-        else { return [tenant] }
-        return [tenant, domain]
     }
 
     private func kind(of account: PluginAccount) -> String {
