@@ -54,6 +54,12 @@ public struct RequestHost: Sendable, Hashable {
     /// Whether the host is an IPv6 address.
     public var isIPv6: Bool { name.utf8.contains(UInt8(ascii: ":")) }
 
+    /// Whether it is one of the fixed names of this machine.
+    package var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
+
+    /// Whether a `Host` header with this value is for this machine's http at a port.
+    package func isThisMachine(at wanted: Int) -> Bool { isThisMachine && (port ?? 80) == wanted }
+
     /// The host in the form of git's `host` attribute.
     public var text: String { text(zoneMark: "%") }
 

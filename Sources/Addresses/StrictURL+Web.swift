@@ -15,18 +15,26 @@ extension StrictURL {
     }
 
     /// Whether it leads to this computer over http, which needs no protection.
-    package var isLoopbackHTTP: Bool {
-        scheme == "http" && ["127.0.0.1", "localhost", "::1"].contains(host.name)
-    }
+    package var isLoopbackHTTP: Bool { scheme == "http" && host.isThisMachine }
 
     /// The host, with `:port` if that isn't the scheme's own.
     package var hostText: String { host.withoutOwnPort(of: scheme).text }
+
+    /// Everything before the path, as written.
+    package var origin: Substring { tail.base[..<tail.startIndex] }
 
     /// The segments of the path that aren't empty, as written.
     package var segments: [Substring] { path.pieces(between: "/") }
 
     /// Whether a fragment follows the path or the query.
     package var hasFragment: Bool { tail.utf8.contains(UInt8(ascii: "#")) }
+}
+
+extension String {
+    /// Returns the URL with another scheme; the text itself unless it begins with a scheme and `://`.
+    package func with(scheme: String) -> String {
+        StrictURL.scheme(of: self).map { scheme + Substring(utf8.dropFirst($0.utf8.count)) } ?? self
+    }
 }
 
 extension StringProtocol {

@@ -43,8 +43,7 @@ package struct EndpointRequest: Sendable {
     /// Whether the `Host` header names this computer, which it doesn't for a web page that has its own name resolve to
     /// this computer.
     func isFor(port: Int) -> Bool {
-        guard let host = header("host")?.lowercased() else { return false }
-        return ["127.0.0.1", "localhost", "[::1]"].contains { host == "\($0):\(port)" }
+        header("host").flatMap { RequestHost($0) }?.isThisMachine(at: port) ?? false
     }
 
     /// Whether a proxy forwarded the request.

@@ -12,12 +12,6 @@ extension String {
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
         return ["http", "https"].contains(host) ? nil : withHTTPS
     }
-
-    /// The URL with `https` as its scheme.
-    fileprivate var overHTTPS: String {
-        StrictURL.scheme(of: self).map { "https" + String(decoding: utf8.dropFirst($0.utf8.count), as: UTF8.self) }
-            ?? self
-    }
 }
 
 extension String {
@@ -69,14 +63,11 @@ extension CredentialRequest {
     }
 }
 
-extension RequestHost {
-    /// Whether it is one of the fixed names of this machine.
-    var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
-}
-
 extension Hint {
     /// Returns a hint with the same URL over https, for servers that support it.
-    static func overHTTPS(_ url: String) -> Hint { Hint("if the server has https, write", write: url.overHTTPS) }
+    static func overHTTPS(_ url: String) -> Hint {
+        Hint("if the server has https, write", write: url.with(scheme: "https"))
+    }
 }
 
 extension URLPattern {

@@ -78,9 +78,9 @@ public struct SharedCache: Sendable {
 
     /// Returns the record as MSAL for Python stores it: under the authority's host without its port.
     private static func atHost(_ record: CredentialRecord) -> CredentialRecord {
-        guard let (host, _) = record.environment.cut(at: ":") else { return record }
+        guard let host = RequestHost(record.environment), host.port != nil else { return record }
         var record = record
-        record.environment = String(host)
+        record.environment = host.withoutAnyPort.text
         return record
     }
 

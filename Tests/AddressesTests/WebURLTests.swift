@@ -57,9 +57,30 @@ import Testing
 
     @Test func `a URL has its segments and says whether a fragment follows`() throws {
         let url = try #require(StrictURL(https: "https://h.example//a/%62/?q=/c#d"))
-        #expect(url.segments == ["a", "%62"] && url.hasFragment)
+        #expect(url.segments == ["a", "%62"] && url.hasFragment && url.origin == "https://h.example")
+        #expect(StrictURL("HTTPS://u:p@H.example:443?q")?.origin == "HTTPS://u:p@H.example:443")
         #expect(try !#require(StrictURL(https: "https://h.example/a?q")).hasFragment)
         #expect(try #require(StrictURL(https: "https://h.example")).segments.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("grpc://h.example:8443/a?b", "https://h.example:8443/a?b"),
+        ("HTTP://user@h.example", "https://user@h.example"),
+        ("h.example", "h.example"), ("imap:h.example", "imap:h.example"), ("", ""),
+    ])
+    func `a URL gets another scheme`(text: String, other: String) {
+        #expect(text.with(scheme: "https") == other)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:4711", true), ("LOCALHOST:4711", true), ("[::1]:4711", true), ("localhost", false),
+        ("localhost:4712", false), ("evil.example:4711", false), ("localhost.evil.example:4711", false),
+        ("127.0.0.1.evil.example:4711", false), ("[::1%lo]:4711", false), ("::1:4711", false), ("127.1:4711", false),
+        ("localhost:04711", false), ("localhost:4711:4711", false), ("user@localhost:4711", false),
+    ])
+    func `only this machine's names are its own`(header: String, isOurs: Bool) {
+        #expect((RequestHost(header)?.isThisMachine(at: 4711) ?? false) == isOurs)
+        #expect(RequestHost("localhost")?.isThisMachine(at: 80) == true)
     }
 
     @Test(arguments: [

@@ -20,8 +20,7 @@ public struct BazelConsumer: Consumer {
 
     /// Returns the invocation of Bazel, which names the URL that it wants to load, with https for gRPC servers.
     public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
-        let (scheme, rest) = url.cut(at: ":").map { ($0.0.lowercased(), $0.1) } ?? ("", url[...])
-        let uri = ["grpc", "grpcs"].contains(scheme) ? "https:\(rest)" : url
+        let uri = ["grpc", "grpcs"].contains(StrictURL.scheme(of: url)) ? url.with(scheme: "https") : url
         let request: JSONValue = ["uri": .string(uri)]
         return Invocation(["get"], input: request.encodedText)
     }

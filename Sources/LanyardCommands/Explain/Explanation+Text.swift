@@ -272,6 +272,6 @@ extension AuthenticateChallenge {
 extension String {
     /// A URL without path, query and fragment.
     var placeOfURL: String {
-        StrictURL(self).map { String(decoding: utf8.dropLast($0.tail.utf8.count), as: UTF8.self) } ?? self
+        StrictURL(self).map { String($0.origin) } ?? self
     }
 }

@@ -37,10 +37,7 @@ struct RedirectCatcher: Sendable {
     }
 
     private func isForUs(_ hosts: [String]) -> Bool {
-        guard let host = hosts.first, hosts.count == 1 else { return false }
-        return ["localhost", "127.0.0.1", "[::1]"].contains { name in
-            host.lowercased() == "\(name):\(port)" || (port == 80 && host.lowercased() == name)
-        }
+        hosts.count == 1 && RequestHost(hosts[0])?.isThisMachine(at: port) ?? false
     }
 
     private func isForm(_ types: [String]) -> Bool {

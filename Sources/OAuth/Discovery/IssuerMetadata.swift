@@ -86,12 +86,10 @@ package struct IssuerMetadata: Sendable, Equatable {
     /// Returns the possible locations of an issuer's metadata, in the order to try: OpenID Connect's own, then RFC
     /// 8414's, then OpenID Connect's well-known name at RFC 8414's location (RFC 8414, 5).
     static func documents(of authority: String) -> [Document] {
-        let base = withoutSlash(authority)
-        let start = base.utf8.dropFirst("https://".utf8.count)
-        let path = base[(start.firstIndex(of: UInt8(ascii: "/")) ?? start.endIndex)...]
-        let origin = base[..<path.startIndex]
+        guard let base = StrictURL(https: String(withoutSlash(authority))) else { return [] }
+        let (origin, path) = (base.origin, base.tail)
         var documents = [
-            Document(url: "\(base)/.well-known/openid-configuration", isOpenID: true),
+            Document(url: "\(origin)\(path)/.well-known/openid-configuration", isOpenID: true),
             Document(url: "\(origin)/.well-known/oauth-authorization-server\(path)", isOpenID: false),
         ]
         if !path.isEmpty {

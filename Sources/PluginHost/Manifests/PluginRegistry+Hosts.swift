@@ -51,7 +51,7 @@ extension PluginRegistry {
     /// - Returns: The similar host; nil if a manifest names the host itself, or if none is similar.
     public func lookAlike(of host: String) -> String? {
         guard !names(host: host) else { return nil }
-        let name = (host.cut(at: ":")?.0 ?? host[...]).lowercased()
+        let name = RequestHost(host)?.name ?? host.lowercased()
         let patterns = hostPatterns
         let near = patterns.compactMap { HostLikeness(of: name, to: $0) }.min { $0.distance < $1.distance }
         if let near { return near.host }

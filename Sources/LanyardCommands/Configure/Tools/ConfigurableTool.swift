@@ -94,7 +94,8 @@ extension ConfigurableTool {
         guard schemes.contains(pattern.scheme) else {
             throw Failure(
                 "\(name) accepts no \(pattern.scheme) URLs, only \(schemes.joined(separator: ", "))",
-                hints: [Hint("write", write: pattern.text.with(scheme: schemes[0]))], status: .usage)
+                hints: [Hint("write", write: pattern.text.with(scheme: schemes[0]).displayable(limit: 300))],
+                status: .usage)
         }
         return try place(of: pattern)
     }
@@ -132,14 +133,6 @@ extension URLPattern {
     func withoutWildcard(for tool: String) throws(Failure) -> URLPattern {
         guard host.name.hasBytes("*") else { return self }
         throw Failure("\(tool) doesn't support wildcards in hosts", hints: ["name one host"], status: .usage)
-    }
-}
-
-extension String {
-    /// Returns the URL with another scheme.
-    fileprivate func with(scheme: String) -> String {
-        let rest = cut(at: ":").map { String($0.1) } ?? self
-        return "\(scheme):\(rest)".displayable(limit: 300)
     }
 }
 
