@@ -12,8 +12,8 @@ struct FuzzTarget: Sendable {
     }
 
     static let all = [
-        request, url, rule, challenge, config, manifest, answer, pluginRequest, json, document, authority, callback,
-        sealed, words, completion, display, tool, platform,
+        request, url, address, rule, challenge, config, manifest, answer, pluginRequest, json, document, authority,
+        callback, sealed, words, completion, display, tool, platform,
     ]
 
     /// Checks one input.

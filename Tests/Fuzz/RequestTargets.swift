@@ -36,6 +36,30 @@ extension FuzzTarget {
         }
     }
 
+    /// URLs that authorities, plugins and manifests name, and a proxy's, which other programs parse, too.
+    static let address = FuzzTarget("address") { input in
+        guard let text = input.text else { return }
+        for asBrowsers in [false, true] {
+            guard let url = StrictURL(web: text) else { break }
+            let other = OtherURL(input, asBrowsers: asBrowsers)
+            try requireSame(url.host, other?.host ?? [], port: other?.port ?? [])
+        }
+        if let redirect = RedirectURI(text), redirect.isLoopback {
+            let sent = OtherURL(Array(redirect.text(listeningAt: 4711).utf8), asBrowsers: true)
+            try require(["localhost", "127.0.0.1", "::1"].contains(sent?.host.text), "a redirect to another computer")
+            try require(sent?.port.isEmpty == false, "a redirect without a port")
+        }
+        if let authority = AuthorityURL(text) {
+            try require(AuthorityURL(authority.description) == authority, "an authority that isn't stable")
+        }
+        if let proxy = ProxyURL(text), !proxy.name.utf8.contains(UInt8(ascii: "%")) {
+            let isBare = StrictURL.scheme(of: text) == nil
+            let other = OtherURL(isBare ? Array("http://".utf8) + input : input, asBrowsers: false)
+            let port = other?.port.isEmpty == false ? proxy.port : nil
+            try requireSame(RequestHost(name: proxy.name, port: port), other?.host ?? [], port: other?.port ?? [])
+        }
+    }
+
     /// The requests that a rule matches: the URL counts as other programs read it.
     static let rule = FuzzTarget("rule") { input in
         for block in parsed([input]) ?? [] {
