@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 import PluginWire
 import Secrets
