@@ -82,7 +82,7 @@ private struct Judge {
         guard RecordShape.accepts(record) else { return .malformed }
         switch record {
         case .accessToken(let token):
-            if token.homeAccountID.isEmpty { return .ownerless }
+            if token.homeAccountID == nil { return .ownerless }
             if token.tokenType.lowercased() != "bearer" { return .boundToKey }
             if !token.lives(after: rules.now), (token.extendedExpiresOn ?? 0) <= rules.now { return .expired }
             return rules.allows(client: token.clientID) ? nil : .otherClient

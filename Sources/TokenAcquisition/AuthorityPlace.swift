@@ -69,16 +69,18 @@ public struct AuthorityPlace: Sendable, Equatable {
 
     /// Whether a token, or what one was exchanged for, is for this authority and account: of the realm asked, or of the account's
     /// home if any will do.
-    package func owns(_ record: some GrantedRecord, of account: AccountRecord) -> Bool {
+    ///
+    /// Without an account, only a token that belongs to none is.
+    package func owns(_ record: some GrantedRecord, of account: AccountRecord?) -> Bool {
         guard aliases.contains(record.environment.lowercased()),
-            record.homeAccountID.lowercased() == account.homeAccountID.lowercased()
+            record.homeAccountID?.lowercased() == account?.homeAccountID.lowercased()
         else { return false }
         return isMeant(realm: record.realm, of: account) ?? record.wasRequested(in: realm)
     }
 
     /// Whether the authority means the realm with this ID for an account; nil if only a name can tell.
-    private func isMeant(realm id: String, of account: AccountRecord) -> Bool? {
-        if sharedRealm != nil, let home = account.homeRealm { return id.lowercased() == home }
+    private func isMeant(realm id: String, of account: AccountRecord?) -> Bool? {
+        if sharedRealm != nil, let home = account?.homeRealm { return id.lowercased() == home }
         return id.lowercased() == realm ? true : nil
     }
 

@@ -21,10 +21,8 @@ struct RecordsOfResult {
     /// Whether the redeemed refresh token has been replaced since it was read.
     var isSuperseded = false
 
-    /// The home account ID; after a renewal, that of the redeemed refresh token.
-    ///
-    /// Empty for an application's token, as in MSAL: its client and realm identify it.
-    private var homeAccountID: String { redeemed?.homeAccountID ?? result.account?.homeAccountID ?? "" }
+    /// The home account ID; after a renewal, that of the redeemed refresh token; nil for an application's token.
+    private var homeAccountID: String? { redeemed?.homeAccountID ?? result.account?.homeAccountID }
 
     var accessToken: AccessTokenRecord {
         var token = AccessTokenRecord(
@@ -49,7 +47,7 @@ struct RecordsOfResult {
     ///
     /// Claims that the authority omits at a renewal (OpenID Connect Core 1.0, 12.2) keep their stored values.
     var account: AccountRecord? {
-        guard let from = result.account else { return nil }
+        guard let from = result.account, let homeAccountID else { return nil }
         let known = stored.accounts.filter { $0.homeAccountID.lowercased() == homeAccountID.lowercased() }
         let here = known.first { $0.realm.lowercased() == result.realm.lowercased() }
         let names = ([here].compactMap(\.self) + known).first { !$0.username.isEmpty }
@@ -118,11 +116,13 @@ struct RecordsOfResult {
     var refreshToken: RefreshTokenRecord? {
         guard !isSuperseded else { return nil }
         guard let secret = result.refreshToken else { return redeemedAfterRefusal }
-        var token =
-            redeemed
-            ?? RefreshTokenRecord(
-                homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
-                secret: secret)
+        guard
+            var token = redeemed
+                ?? homeAccountID.map({
+                    RefreshTokenRecord(
+                        homeAccountID: $0, environment: place.environment, clientID: request.clientID, secret: secret)
+                })
+        else { return nil }
         token.secret = secret
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
@@ -150,11 +150,10 @@ struct RecordsOfResult {
     private var target: String { (result.scopes.isEmpty ? request.scopes : result.scopes).joined(separator: " ") }
 
     private var idToken: IDTokenRecord? {
-        result.idToken.map {
-            IDTokenRecord(
-                homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
-                realm: result.realm, secret: $0)
-        }
+        guard let homeAccountID, let secret = result.idToken else { return nil }
+        return IDTokenRecord(
+            homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
+            realm: result.realm, secret: secret)
     }
 }
 

@@ -30,12 +30,12 @@ struct Rejection {
         for record in records.accessTokens where record.clientID.lowercased() == request.clientID.lowercased() {
             guard token.map({ $0 == record.secret }) ?? record.serves(request) else { continue }
             let isHopeless = Self.isHopeless(record, claims, now)
-            guard isHopeless || claims != nil else {
+            guard let account = record.homeAccountID?.lowercased(), isHopeless || claims != nil else {
                 dropped.append(record)
                 continue
             }
             kept.append(record)
-            refusals[record.homeAccountID.lowercased()] = RejectedToken(
+            refusals[account] = RejectedToken(
                 token: record.secret.reveal().shortDigest, on: now, renewed: isHopeless ? record.cachedAt : nil,
                 claims: claims)
         }
@@ -90,7 +90,7 @@ extension TokenAcquirer {
                 noted.insert(new.homeAccountID.lowercased())
             }
         }
-        try drop(rejection.kept.filter { !noted.contains($0.homeAccountID.lowercased()) })
+        try drop(rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased() ?? "") })
     }
 
     private func drop(_ tokens: [AccessTokenRecord]) throws(AcquisitionError) {

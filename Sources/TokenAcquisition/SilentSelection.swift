@@ -10,17 +10,17 @@ public struct SilentSelection: Sendable {
 
     private let records: StoredRecords
     private let place: AuthorityPlace
-    private let account: AccountRecord
+    private let account: AccountRecord?
     private let request: TokenRequest
     private let renewsLate: Bool
     private let timing: RenewalTiming
     private let now: Int
 
-    /// Selects records for a request and an account, at a time in seconds since 1970.
+    /// Selects records for a request and an account, at a time in seconds since 1970; `account` is nil for an identity's.
     ///
     /// With `renewsLate`, no token is renewed before it has to be, whatever the timing.
     public init(
-        _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest,
+        _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord?, request: TokenRequest,
         renewsLate: Bool = false, timing: RenewalTiming = .whenDue, now: Int
     ) {
         self.records = records
@@ -67,6 +67,7 @@ public struct SilentSelection: Sendable {
     /// family's token comes first, because every member renews it. If it called the client no member, only its own
     /// token is used.
     public var refreshTokens: [RefreshTokenRecord] {
+        guard let account else { return [] }
         let here = records.refreshTokens.filter { token in
             place.aliases.contains(token.environment.lowercased())
                 && token.homeAccountID.lowercased() == account.homeAccountID.lowercased()
@@ -93,7 +94,7 @@ public struct SilentSelection: Sendable {
     }
 
     /// Whether the last token came from a broker's sign-in, and so is renewed there.
-    var isBrokered: Bool { matching.first.map { $0.broker != nil } ?? (account.broker != nil) }
+    var isBrokered: Bool { matching.first.map { $0.broker != nil } ?? (account?.broker != nil) }
 
     /// Whether a renewal can answer the request; false if it asks for a prompt.
     var mayRenew: Bool { request.needsNoPage }

@@ -101,7 +101,7 @@ extension TokenAcquirer {
         }
         guard let stored = try? load(place),
             stored.accessTokens.contains(where: { token in
-                token.homeAccountID.lowercased() == record.homeAccountID.lowercased()
+                token.homeAccountID?.lowercased() == record.homeAccountID?.lowercased()
                     && token.clientID.lowercased() == record.clientID.lowercased()
             })
         else { return }
@@ -158,7 +158,7 @@ extension ExchangedRecord {
         _ place: AuthorityPlace, now: Int
     ) {
         self.init(
-            homeAccountID: token.account?.homeAccountID ?? "", environment: place.environment,
+            homeAccountID: token.account?.homeAccountID, environment: place.environment,
             clientID: request.clientID, realm: token.realm, target: request.exchangeScopes.joined(separator: " "),
             exchange: exchange.name, audience: exchange.audience, cachedAt: now)
         path = exchange.path

@@ -18,14 +18,13 @@ extension TokenAcquirer {
         var decision = Decision(step: .authenticate)
         decision.match = authority
         let place = authority.place
-        let nobody = AccountRecord(homeAccountID: "", environment: place.environment, realm: place.realm, username: "")
         var records = records ?? StoredRecords()
         for needed in request.exchange == nil ? [request] : [request, request.withoutExchange] {
             let record = remembered?.record(of: RememberedTokens.Owner(needed, place), now: now)
             if let record { records.append(record) }
         }
         let selection = SilentSelection(
-            records, place: place, account: nobody, request: request, timing: timing, now: now)
+            records, place: place, account: nil, request: request, timing: timing, now: now)
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
             var acquired = AcquiredToken(token, account: nil, source: .cache)

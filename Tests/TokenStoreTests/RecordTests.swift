@@ -124,15 +124,46 @@ import Testing
     @Test func `an application's token is no account's`() throws {
         let application = CredentialRecord.accessToken(
             AccessTokenRecord(
-                homeAccountID: "", environment: "login.example", clientID: "c", realm: "r", target: "s",
+                homeAccountID: nil, environment: "login.example", clientID: "c", realm: "r", target: "s",
                 secret: Secret("AT"), cachedAt: 1, expiresOn: 2))
         #expect(application.unifiedKey == "-login.example-accesstoken-c-r-s")
         #expect(try #require(CredentialRecord(kind: .accessToken, json: application.json)) == application)
-        #expect(RecordQuery(homeAccountID: "").matches(application))
         #expect(RecordQuery(clientID: "c").matches(application))
         #expect(!RecordQuery(homeAccountID: "u.t").matches(application))
         let client = AppMetadataRecord(clientID: "c", environment: "login.example", familyID: nil)
         #expect(RecordQuery(homeAccountID: "u.t").matches(.appMetadata(client)))
+    }
+
+    @Test func `without an account a record is stored with an empty one, as MSAL does`() throws {
+        let token = CredentialRecord.accessToken(
+            AccessTokenRecord(
+                homeAccountID: nil, environment: "login.example", clientID: "c", realm: "r", target: "s",
+                secret: Secret("AT"), cachedAt: 1, expiresOn: 2))
+        #expect(
+            String(decoding: token.json, as: UTF8.self) == #"{"cached_at":"1","client_id":"c","#
+                + #""credential_type":"AccessToken","environment":"login.example","expires_on":"2","home_account_id":"","#
+                + #""realm":"r","secret":"AT","target":"s","token_type":"Bearer"}"#)
+        var result = ExchangedRecord(
+            homeAccountID: nil, environment: "login.example", clientID: "c", realm: "r", target: "s", exchange: "door",
+            audience: "door.example", cachedAt: 1)
+        result.secret = Secret("key")
+        result.expiresOn = 2
+        let exchanged = CredentialRecord.exchanged(result)
+        #expect(
+            String(decoding: exchanged.json, as: UTF8.self) == #"{"audience":"door.example","cached_at":"1","#
+                + #""client_id":"c","credential_type":"Exchanged","environment":"login.example","exchange":"door","#
+                + #""expires_on":"2","home_account_id":"","realm":"r","secret":"key","target":"s"}"#)
+        let key = ["group": "g", "home-account": "", "environment": "login.example", "client": "c", "realm": "r"]
+        #expect(
+            ItemAttributes(token, group: "g").dictionary
+                == key.merging(["kind": "accesstoken", "target": "s", "family": ""]) { $1 })
+        #expect(
+            ItemAttributes(exchanged, group: "g").dictionary
+                == key.merging(["kind": "exchanged", "target": "s door:door.example", "family": ""]) { $1 })
+        for record in [token, exchanged] {
+            let read = CredentialRecord(kind: record.kind, json: record.json)
+            #expect(read == record && read?.homeAccountID == nil)
+        }
     }
 
     @Test func `a family's refresh token is one item, whichever client got it`() {

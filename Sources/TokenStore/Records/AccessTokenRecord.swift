@@ -4,8 +4,8 @@ public import Secrets
 
 /// An access token as in MSAL's unified cache.
 public struct AccessTokenRecord: Sendable, Equatable {
-    /// The account's `uid.utid`.
-    public var homeAccountID: String
+    /// The account's `uid.utid`; nil if the token belongs to no account, as an application's does.
+    public var homeAccountID: String?
     /// The authority's host.
     public var environment: String
     /// The client that the token was issued to.
@@ -39,7 +39,7 @@ public struct AccessTokenRecord: Sendable, Equatable {
 
     /// Creates a record with the fields that every access token has.
     public init(
-        homeAccountID: String, environment: String, clientID: String, realm: String, target: String, secret: Secret,
+        homeAccountID: String?, environment: String, clientID: String, realm: String, target: String, secret: Secret,
         cachedAt: Int, expiresOn: Int?
     ) {
         self.homeAccountID = homeAccountID
@@ -72,7 +72,7 @@ extension AccessTokenRecord: MSALRecord {
         guard let secret = members.secret("secret"), let end = members.number("expires_on") else { return nil }
         let isEndless = members.optionalText(Self.endlessMember) != nil
         self.init(
-            homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
+            homeAccountID: members.nonemptyText("home_account_id"), environment: members.text("environment"),
             clientID: members.text("client_id"), realm: members.text("realm"), target: members.text("target"),
             secret: secret, cachedAt: members.number("cached_at") ?? 0,
             expiresOn: isEndless ? nil : end)
@@ -91,7 +91,7 @@ extension AccessTokenRecord: MSALRecord {
     var members: [String: JSONValue] {
         var members = other
         members.put("credential_type", isBearer ? "AccessToken" : "AccessToken_With_AuthScheme")
-        members.put("home_account_id", homeAccountID)
+        members.put("home_account_id", homeAccountID ?? "")
         members.put("environment", environment)
         members.put("client_id", clientID)
         members.put("realm", realm)

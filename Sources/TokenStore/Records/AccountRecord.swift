@@ -48,7 +48,7 @@ public struct AccountRecord: Sendable, Equatable {
 extension AccountRecord: MSALRecord {
     init?(members: [String: JSONValue]) {
         var members = Members(members)
-        guard let homeAccountID = members.optionalText("home_account_id"), !homeAccountID.isEmpty else { return nil }
+        guard let homeAccountID = members.nonemptyText("home_account_id") else { return nil }
         self.init(
             homeAccountID: homeAccountID, environment: members.text("environment"), realm: members.text("realm"),
             username: members.text("username"))

@@ -4,27 +4,28 @@ internal import Secrets
 extension CredentialRecord {
     /// Its texts, by what may stand in them: tokens, scopes and paths, names that programs compare, and names for people.
     package var texts: (tokens: [String], targets: [String], names: [String], titles: [String]) {
-        switch self {
+        let home = homeAccountID ?? ""
+        return switch self {
         case .accessToken(let token):
             (
                 [token.secret.reveal()], [token.target],
-                [token.homeAccountID, token.environment, token.clientID, token.realm, token.tokenType], []
+                [home, token.environment, token.clientID, token.realm, token.tokenType], []
             )
         case .refreshToken(let token):
             (
                 [token.secret.reveal()], [token.target],
-                [token.homeAccountID, token.environment, token.clientID, token.familyID ?? ""], []
+                [home, token.environment, token.clientID, token.familyID ?? ""], []
             )
         case .idToken(let token):
             (
                 [token.secret.reveal()], [],
-                [token.homeAccountID, token.environment, token.clientID, token.realm], []
+                [home, token.environment, token.clientID, token.realm], []
             )
         case .account(let account):
             (
                 [], [],
                 [
-                    account.homeAccountID, account.environment, account.realm, account.policy ?? "",
+                    home, account.environment, account.realm, account.policy ?? "",
                     account.authority ?? "",
                 ] + account.homeRealms,
                 [account.username, account.name ?? "", account.kind ?? ""]
@@ -34,7 +35,7 @@ extension CredentialRecord {
             (
                 [], [result.target, result.path],
                 [
-                    result.homeAccountID, result.environment, result.clientID, result.realm, result.exchange,
+                    home, result.environment, result.clientID, result.realm, result.exchange,
                     result.audience,
                 ] + result.fields.keys,
                 ([result.username, result.secret].compactMap(\.self) + result.fields.values).map { $0.reveal() }

@@ -4,24 +4,25 @@ extension CredentialRecord {
     /// They put the family in the client's place, so that a client's own token and its family's are two entries. A record is found
     /// by its fields, never by its key: caches in the wild hold entries under keys that other versions composed differently.
     package var unifiedKey: String {
+        let home = homeAccountID ?? ""
         let parts: [String] =
             switch self {
             case .accessToken(let token):
-                [token.homeAccountID, token.environment, "accesstoken", token.clientID, token.realm, token.target]
+                [home, token.environment, "accesstoken", token.clientID, token.realm, token.target]
                     + (token.isBearer ? [] : [token.tokenType])
             case .refreshToken(let token):
                 [
-                    token.homeAccountID, token.environment, "refreshtoken", token.familyID ?? token.clientID, "",
+                    home, token.environment, "refreshtoken", token.familyID ?? token.clientID, "",
                     token.target,
                 ]
             case .idToken(let token):
-                [token.homeAccountID, token.environment, "idtoken", token.clientID, token.realm, ""]
-            case .account(let account): [account.homeAccountID, account.environment, account.realm]
+                [home, token.environment, "idtoken", token.clientID, token.realm, ""]
+            case .account(let account): [home, account.environment, account.realm]
             case .appMetadata(let metadata): ["appmetadata", metadata.environment, metadata.clientID]
             // MSAL has no such thing.
             case .exchanged(let result):
                 [
-                    result.homeAccountID, result.environment, "exchanged", result.clientID, result.realm,
+                    home, result.environment, "exchanged", result.clientID, result.realm,
                     result.exchange, result.audience, result.path,
                 ]
             }

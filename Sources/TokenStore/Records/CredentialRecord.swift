@@ -3,8 +3,6 @@ internal import Secrets
 
 /// A record that can be read from and written to the JSON of the unified cache.
 protocol MSALRecord: Sendable, Equatable {
-    /// Whose record it is; "" for an application's.
-    var homeAccountID: String { get }
     /// The authority's host that it is kept under.
     var environment: String { get set }
     /// Whose application's record it is; "" for an account.
@@ -24,7 +22,6 @@ protocol MSALRecord: Sendable, Equatable {
 }
 
 extension MSALRecord {
-    var homeAccountID: String { "" }
     var clientID: String { "" }
     var realm: String { "" }
 }
@@ -114,8 +111,17 @@ extension CredentialRecord {
         }
     }
 
-    /// Whose record it is; nil for an application's metadata.
-    package var homeAccountID: String? { if case .appMetadata = self { nil } else { fields.homeAccountID } }
+    /// The account that the record belongs to; nil for an application's token and a client's metadata.
+    package var homeAccountID: String? {
+        switch self {
+        case .accessToken(let record): record.homeAccountID
+        case .refreshToken(let record): record.homeAccountID
+        case .idToken(let record): record.homeAccountID
+        case .account(let record): record.homeAccountID
+        case .exchanged(let record): record.homeAccountID
+        case .appMetadata: nil
+        }
+    }
 
     /// The client that the record belongs to; nil for an account.
     package var clientID: String? { if case .account = self { nil } else { fields.clientID } }

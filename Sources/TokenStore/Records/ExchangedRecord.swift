@@ -4,8 +4,8 @@ public import Secrets
 /// The result of exchanging a token, such as a registry's own token; lanyard's own kind of record, which MSAL doesn't
 /// have.
 public struct ExchangedRecord: Sendable, Equatable {
-    /// The account that the token belonged to.
-    public var homeAccountID: String
+    /// The account that the token belonged to; nil if it belonged to none.
+    public var homeAccountID: String?
     /// The host of the authority that issued the token.
     public var environment: String
     /// The client that the token was issued to.
@@ -39,7 +39,7 @@ public struct ExchangedRecord: Sendable, Equatable {
 
     /// Creates a record of an exchange without its result.
     public init(
-        homeAccountID: String, environment: String, clientID: String, realm: String, target: String, exchange: String,
+        homeAccountID: String?, environment: String, clientID: String, realm: String, target: String, exchange: String,
         audience: String, cachedAt: Int
     ) {
         self.homeAccountID = homeAccountID
@@ -65,7 +65,7 @@ extension ExchangedRecord: MSALRecord {
         guard let exchange = members.optionalText("exchange"), let audience = members.optionalText("audience") else {
             return nil
         }
-        homeAccountID = members.text("home_account_id")
+        homeAccountID = members.nonemptyText("home_account_id")
         environment = members.text("environment")
         clientID = members.text("client_id")
         realm = members.text("realm")
@@ -90,7 +90,7 @@ extension ExchangedRecord: MSALRecord {
     var members: [String: JSONValue] {
         var members = other
         members.put("credential_type", "Exchanged")
-        members.put("home_account_id", homeAccountID)
+        members.put("home_account_id", homeAccountID ?? "")
         members.put("environment", environment)
         members.put("client_id", clientID)
         members.put("realm", realm)

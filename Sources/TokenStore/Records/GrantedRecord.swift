@@ -2,7 +2,7 @@ internal import Addresses
 
 /// What was granted to an account for a while: an access token, or what one was exchanged for.
 package protocol GrantedRecord {
-    var homeAccountID: String { get }
+    var homeAccountID: String? { get }
     var environment: String { get }
     var realm: String { get }
     var target: String { get }

@@ -14,6 +14,11 @@ struct Members {
         optionalText(name) ?? ""
     }
 
+    /// Takes a string; nil if it is missing, empty or not a string.
+    mutating func nonemptyText(_ name: String) -> String? {
+        optionalText(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// Takes a string; a member of another type is left in place, so that it is kept.
     mutating func optionalText(_ name: String) -> String? {
         guard let text = rest[name]?.text else { return nil }
@@ -30,8 +35,7 @@ struct Members {
 
     /// Takes a secret; nil if it is missing or empty.
     mutating func secret(_ name: String) -> Secret? {
-        guard let text = optionalText(name), !text.isEmpty else { return nil }
-        return Secret(text)
+        nonemptyText(name).map { Secret($0) }
     }
 
     /// Takes an object of secrets; empty if it is missing or has other values.
