@@ -141,8 +141,7 @@ extension TokenAcquirer {
             let authority = try match(request)
             let place = authority.place
             guard request.identity == nil else {
-                return decide(
-                    request, at: authority, known?.kept(under: place.aliases) ?? (try? load(place)), now: clock())
+                return decide(request, at: authority, among: known?.kept(under: place.aliases))
             }
             decision.match = authority
             // Before the keyring, whose session may still be opening.

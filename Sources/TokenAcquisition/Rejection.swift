@@ -72,14 +72,18 @@ extension TokenAcquirer {
     ///
     /// See `Rejection` for the consequences. It isn't an error if the token isn't stored.
     public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
-        if request.exchange != nil { return try rejectExchanged(token, for: request) }
         let authority = try match(request)
-        forgetRemembered(token, for: request, authority.place)
-        let records = try stored(for: request, at: authority.place)
+        guard request.identity == nil else {
+            return try storing { () throws(StoreError) in
+                try identityRecords.drop(token, for: request, at: authority.place)
+            }
+        }
+        if request.exchange != nil { return try rejectExchanged(token, for: request) }
+        let records = try load(authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: clock())
         try drop(rejection.dropped)
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
-        var noted: Set<String> = []
+        var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
             try exclusively(lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
@@ -90,7 +94,7 @@ extension TokenAcquirer {
                 noted.insert(new.homeAccountID.lowercased())
             }
         }
-        try drop(rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased() ?? "") })
+        try drop(rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) })
     }
 
     private func drop(_ tokens: [AccessTokenRecord]) throws(AcquisitionError) {

@@ -97,7 +97,7 @@ extension TokenAcquirer {
     /// If it can't be stored, it is still handed out this once, like a token of an account that signed out.
     private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityPlace) {
         if request.identity != nil {
-            return keep(.exchanged(record), of: RememberedTokens.Owner(request, place))
+            return identityRecords.keep(.exchanged(record), for: request, at: place)
         }
         guard let stored = try? load(place),
             stored.accessTokens.contains(where: { token in
@@ -121,10 +121,7 @@ extension TokenAcquirer {
     func rejectExchanged(
         _ refused: Secret?, for request: TokenRequest
     ) throws(AcquisitionError) {
-        let place = try match(request).place
-        forgetRemembered(refused, for: request, place)
-        let records = try stored(for: request, at: place)
-        let dropped = records.exchanged.filter { result in
+        let dropped = try load(match(request).place).exchanged.filter { result in
             result.serves(request) && refused.map { $0 == result.secret } ?? true
         }
         guard !dropped.isEmpty else { return }

@@ -10,21 +10,15 @@ public import TokenStore
 extension TokenAcquirer {
     /// Decides for an identity by what is stored: hand out its token or the result of an exchange, or ask the plugin.
     ///
-    /// A keyring that can't be used, whose records are nil, is no error, as there is none where most machines work: what is
-    /// remembered outside of it counts, too.
-    func decide(
-        _ request: TokenRequest, at authority: AuthorityMatch, _ records: StoredRecords?, now: Int
-    ) -> Decision {
+    /// `known` is what was read from the keyring earlier; nil to read it now.
+    func decide(_ request: TokenRequest, at authority: AuthorityMatch, among known: StoredRecords?) -> Decision {
         var decision = Decision(step: .authenticate)
         decision.match = authority
-        let place = authority.place
-        var records = records ?? StoredRecords()
-        for needed in request.exchange == nil ? [request] : [request, request.withoutExchange] {
-            let record = remembered?.record(of: RememberedTokens.Owner(needed, place), now: now)
-            if let record { records.append(record) }
-        }
+        tell(.usingKeyring)
+        let records = identityRecords.records(for: request, at: authority.place, among: known)
+        if records.hasDamaged { tell(.skippingDamaged) }
         let selection = SilentSelection(
-            records, place: place, account: nil, request: request, timing: timing, now: now)
+            records, place: authority.place, account: nil, request: request, timing: timing, now: clock())
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
             var acquired = AcquiredToken(token, account: nil, source: .cache)
@@ -85,40 +79,8 @@ extension TokenAcquirer {
         recentFailures.forget(key)
         let made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
-        keep(.accessToken(made.accessToken), of: RememberedTokens.Owner(request.withoutExchange, authority.place))
+        identityRecords.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
-    }
-
-    /// Stores a token or the result of an exchange in the keyring or, if that can't be used, in the cache of answers.
-    ///
-    /// An identity can't rely on a keyring, so it is no error if neither works.
-    func keep(_ record: CredentialRecord, of owner: RememberedTokens.Owner) {
-        do throws(StoreError) {
-            try store.save([record])
-        } catch {
-            remembered?.keep(record, of: owner, now: clock())
-        }
-    }
-
-    /// Returns the records at a request's authority; nothing for an identity if the keyring can't be used.
-    func stored(for request: TokenRequest, at place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
-        guard request.identity != nil else { return try load(place) }
-        return (try? load(place)) ?? StoredRecords()
-    }
-
-    /// Forgets the tokens of an identity that are remembered outside the keyring; if `refused` isn't nil, only that
-    /// one.
-    func forgetRemembered(_ refused: Secret?, for request: TokenRequest, _ place: AuthorityPlace) {
-        guard request.identity != nil, let remembered else { return }
-        let owner = RememberedTokens.Owner(request, place)
-        guard let refused else { return remembered.forget(owner) }
-        let secret: Secret? =
-            switch remembered.record(of: owner, now: clock()) {
-            case .accessToken(let token): token.secret
-            case .exchanged(let result): result.secret
-            default: nil
-            }
-        if secret == refused { remembered.forget(owner) }
     }
 
     /// Creates the plugin's request, with the identity and its proof.
@@ -218,17 +180,5 @@ extension ClientSecretStore.Owner {
     /// The password of the client's certificate, which is stored beside its secret.
     public var ofCertificate: Self {
         Self(environment: environment, realm: realm, clientID: "\(clientID) certificate")
-    }
-}
-
-extension RememberedTokens.Owner {
-    /// Creates the owner and purpose of a request's token, or of the result of its exchange.
-    init(_ request: TokenRequest, _ place: AuthorityPlace) {
-        let token = [
-            place.environment, place.realm, request.clientID.lowercased(),
-            request.scopes.map { $0.lowercased() }.sorted().joined(separator: " "), request.resourceKey ?? "",
-        ]
-        let exchange = request.exchange.map { [$0.name, $0.audience.lowercased(), $0.path] } ?? []
-        self.init(fields: token + exchange)
     }
 }

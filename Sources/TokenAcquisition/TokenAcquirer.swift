@@ -44,8 +44,7 @@ public struct TokenAcquirer: Sendable {
     let isShared: Bool
     /// Whether the configuration allows asking a broker, another program of the machine that holds sign-ins.
     let mayUseBroker: Bool
-    /// The store of identities' tokens if there is no keyring; nil for none.
-    let remembered: RememberedTokens?
+    let identityRecords: IdentityRecords
     /// The variables of the process, which may select and prove an identity.
     let environment: [String: String]
     /// When to renew tokens that can still be handed out.
@@ -81,7 +80,7 @@ public struct TokenAcquirer: Sendable {
         mayUseBroker = configuration.mayUseBroker
         longestWait = patience ?? Double(configuration.timeout) + 60
         self.selection = selection
-        self.remembered = configuration.answerCache ? remembered : nil
+        identityRecords = IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock)
         self.environment = environment
         self.timing = timing
         self.clock = clock

@@ -133,6 +133,28 @@ import Testing
         }
     }
 
+    @Test func `a locked keyring isn't opened for an identity, whose token is remembered`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            let application = world.sandbox.application
+            try world.configure(
+                after: """
+                    [[identity]]
+                    name = "release"
+                    authority = "\(world.sandbox.authority)/contoso.example"
+                    client-id = "\(application.clientID)"
+                    certificate = "\(application.certificate)"
+                    """)
+            try await world.keyring.lock()
+            // With a display, the keyring could open a window for its password.
+            let identity = ["LANYARD_IDENTITY": "release", "DISPLAY": ":99"]
+            for _ in 0..<2 {
+                let calls = try await calls(of: world) { try await world.get(Self.path, identity) }
+                #expect(!calls.contains { ["Unlock", "Prompt"].contains($0.member) }, "\(calls)")
+            }
+            #expect(try await world.sandbox.authorityRequests().count(grant: "client_credentials") == 1)
+        }
+    }
+
     @Test(arguments: [["accounts"], ["cache", "list"]])
     func `listing searches the keyring once`(_ command: [String]) async throws {
         try await World.with { world in

@@ -41,7 +41,7 @@ import TokenStore
     }
 
     private static let acquirer = TokenAcquirer(
-        store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+        store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
         host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
         notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
 
@@ -71,7 +71,7 @@ import TokenStore
         var manifest = Self.manifest
         manifest.redirectURI = "http://127.0.0.1"
         let acquirer = TokenAcquirer(
-            store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+            store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
             host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
             notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
         for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {

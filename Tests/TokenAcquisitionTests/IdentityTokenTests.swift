@@ -19,7 +19,7 @@ import TokenStore
     private struct Bench {
         let folder: String
         let clock = Clock()
-        let store = MemoryStore()
+        let store: any RecordStore
         let isMachine: Bool
 
         /// The name of a file that makes all requests fail; otherwise, each token's number is that of its request.
@@ -29,8 +29,9 @@ import TokenStore
             (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n").count ?? 0
         }
 
-        init(in folder: String, isMachine: Bool) throws {
+        init(in folder: String, isMachine: Bool, store: any RecordStore) throws {
             self.folder = folder
+            self.store = store
             self.isMachine = isMachine
             let environment = isMachine ? "localhost\\nrealm=managed_identity" : "login.example\\nrealm=contoso"
             try """
@@ -74,12 +75,18 @@ import TokenStore
             clock.set(start + seconds)
             var request = request
             request.claims = claims
-            let acquirer = TokenAcquirer(
+            return try await acquirer.token(for: request) { nil }.accessToken.reveal()
+        }
+
+        /// Reports a token as refused; nil stands for the current one.
+        func reject(_ token: String?) throws { try acquirer.reject(token.map { Secret($0) }, for: request) }
+
+        private var acquirer: TokenAcquirer {
+            TokenAcquirer(
                 store: store, plugins: InstalledPlugins(PluginRegistry(plugins: [plugin])),
                 host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
                 singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeFolderOf: [:]),
                 configuration: Configuration(), clock: clock.now)
-            return try await acquirer.token(for: request) { nil }.accessToken.reveal()
         }
 
         /// Expects a token at a time.
@@ -89,12 +96,14 @@ import TokenStore
         }
     }
 
-    private static func with(isMachine: Bool, _ body: (Bench) async throws -> Void) async throws {
+    private static func with(
+        isMachine: Bool, store: any RecordStore = MemoryStore(), _ body: (Bench) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("identities-\(UUID())").path
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await body(try Bench(in: folder, isMachine: isMachine))
+        try await body(try Bench(in: folder, isMachine: isMachine, store: store))
     }
 
     @Test(arguments: [false, true])
@@ -106,6 +115,30 @@ import TokenStore
             try await bench.expect("AT-2", after: Self.refreshIn)
             try await bench.expect("AT-2", after: 2 * Self.refreshIn - 1)
             #expect(bench.requests == 2)
+        }
+    }
+
+    @Test(arguments: [false, true], [StoreError.Reason.noSessionBus, .noProvider, .locked, .timedOut])
+    func `without a keyring each is handed out, and nobody is asked to open one`(
+        isMachine: Bool, reason: StoreError.Reason
+    ) async throws {
+        try await Self.with(isMachine: isMachine, store: UnusableStore(reason: reason, mayPrompt: true)) { bench in
+            try await bench.expect("AT-1", after: 0)
+            try await bench.expect("AT-2", after: 1)
+            try bench.reject("AT-2")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `one that a server refuses is dropped, and no other`(isMachine: Bool) async throws {
+        try await Self.with(isMachine: isMachine) { bench in
+            try await bench.expect("AT-1", after: 0)
+            try bench.reject("another")
+            try await bench.expect("AT-1", after: 1)
+            try bench.reject("AT-1")
+            try await bench.expect("AT-2", after: 1)
+            try bench.reject(nil)
+            try await bench.expect("AT-3", after: 1)
         }
     }
 
@@ -156,10 +189,14 @@ private final class MemoryStore: RecordStore {
     private let tokens = Mutex<[AccessTokenRecord]>([])
 
     var mayPrompt: Bool { false }
+    var withoutPrompts: MemoryStore { self }
     func problem() -> StoreError? { nil }
     func current(_ found: StoredRecords) -> StoredRecords? { nil }
     func delete(_ records: [CredentialRecord]) -> Int { 0 }
-    func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }
+    func deleteUnchanged(_ records: [CredentialRecord]) -> Int {
+        tokens.withLock { tokens in tokens.removeAll { records.contains(.accessToken($0)) } }
+        return records.count
+    }
 
     func records(matching query: RecordQuery) -> StoredRecords {
         var records = StoredRecords()

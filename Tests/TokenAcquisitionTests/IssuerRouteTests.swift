@@ -31,7 +31,7 @@ import TokenStore
     }
 
     private static let acquirer = TokenAcquirer(
-        store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+        store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
         host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
         notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
 

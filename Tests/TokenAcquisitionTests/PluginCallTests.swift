@@ -184,6 +184,7 @@ private final class KeptStore: RecordStore {
     }
 
     var mayPrompt: Bool { false }
+    var withoutPrompts: KeptStore { self }
     func problem() -> StoreError? { nil }
     func current(_ found: StoredRecords) -> StoredRecords? { found }
     func delete(_ records: [CredentialRecord]) -> Int { 0 }

@@ -9,11 +9,14 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Getting tokens without any storage.
+/// Sign-ins without a keyring; `IdentityTokenTests` has those of identities.
 @Suite struct StorelessTests {
-    /// Types the code of Acme's fob.
+    /// Types the code of Acme's fob, which is not to be asked for.
     private struct FobOwner: PersonInterface {
-        func answer(_ event: PluginEvent) async -> PluginReply { .answer(Secret("42")) }
+        func answer(_ event: PluginEvent) async -> PluginReply {
+            Issue.record("the user is asked")
+            return .answer(Secret("42"))
+        }
         func progress(_ message: String) async {}
     }
 
@@ -25,33 +28,21 @@ import TokenStore
         return manifest
     }
 
-    private static let acquirer = TokenAcquirer(
-        store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [acme])),
-        host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(environment: [:]),
-        notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { Int(time(nil)) })
-
-    private static let request = TokenRequest(
-        origin: .consumer, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
-        scopes: ["s1"])
-
-    @Test func `a token is handed out though it can't be kept`() async throws {
-        let token = try await Self.acquirer.token(for: Self.request) {
-            TokenAcquirer.Person(interface: FobOwner(), flows: [])
+    @Test(arguments: [StoreError.Reason.noSessionBus, .noDefaultCollection, .locked])
+    func `a sign-in that can't be kept isn't begun, and the reason is told`(reason: StoreError.Reason) async {
+        let acquirer = TokenAcquirer(
+            store: UnusableStore(reason: reason), plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
+            host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(environment: [:]),
+            notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { Int(time(nil)) })
+        let request = TokenRequest(
+            origin: .consumer, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
+            scopes: ["s1"])
+        let person = TokenAcquirer.Person(interface: FobOwner(), flows: [])
+        await #expect(throws: AcquisitionError.store(StoreError(reason))) {
+            try await acquirer.token(for: request) { person }
         }
-        #expect(token.accessToken == Secret("acme-42"))
-        guard case .askPerson = Self.acquirer.decide(Self.request).step else {
-            Issue.record("something was kept")
-            return
-        }
-    }
-
-    @Test func `without anybody to ask there is none`() async {
-        let error = await #expect(throws: AcquisitionError.self) {
-            try await Self.acquirer.token(for: Self.request) { nil }
-        }
-        guard case .interactionRequired = error else {
-            Issue.record("another error")
-            return
+        await #expect(throws: AcquisitionError.store(StoreError(reason))) {
+            try await acquirer.signIn(request, person: person)
         }
     }
 }

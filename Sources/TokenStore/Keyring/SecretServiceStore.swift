@@ -16,6 +16,13 @@ public struct SecretServiceStore: RecordStore {
     /// Whether the provider may ask the user to unlock the keyring.
     public var mayPrompt: Bool { configuration.mayPrompt }
 
+    /// The same items, without asking the user.
+    public var withoutPrompts: SecretServiceStore {
+        var configuration = configuration
+        configuration.mayPrompt = false
+        return SecretServiceStore(configuration: configuration)
+    }
+
     /// Tells why items can't be read and stored, without a prompt and within the deadline; nil if they can.
     public func problem() -> StoreError? {
         do throws(StoreError) {
