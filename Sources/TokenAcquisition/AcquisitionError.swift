@@ -35,3 +35,8 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     /// Another process held the sign-in lock for longer than a user has to sign in.
     case busy
 }
+
+/// Runs a body that uses the store.
+func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
+    do { return try body() } catch { throw .store(error) }
+}

@@ -141,13 +141,17 @@ extension TokenAcquirer {
             let authority = try match(request)
             let place = authority.place
             guard request.identity == nil else {
-                return decide(request, at: authority, among: known?.kept(under: place.aliases))
+                return identities.decide(request, at: authority, among: known?.kept(under: place.aliases))
             }
             decision.match = authority
             // Before the keyring, whose session may still be opening.
             let history = selection?.read() ?? []
             let records =
-                if let known { known.kept(under: place.aliases) } else { try load(authority, for: request.clientID) }
+                if let known {
+                    known.kept(under: place.aliases)
+                } else {
+                    try keeper.load(authority, for: request.clientID)
+                }
             decision.clientSecret = records.clientSecret?.secret
             let selection = self.known(records, authority, request, history)
             decision.accounts = selection.accounts
@@ -165,7 +169,9 @@ extension TokenAcquirer {
             if case .answer = decision.step { return decision }
             if authority.issuer?.needsSecret == true, decision.clientSecret == nil {
                 // What was read before is of records only.
-                if known != nil { decision.clientSecret = try clientSecret(of: request.clientID, at: authority) }
+                if known != nil {
+                    decision.clientSecret = try requests.clientSecret(of: request.clientID, at: authority)
+                }
                 if decision.clientSecret == nil { throw .noClientSecret }
             }
         } catch {

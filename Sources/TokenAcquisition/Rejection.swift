@@ -75,20 +75,20 @@ extension TokenAcquirer {
         let authority = try match(request)
         guard request.identity == nil else {
             return try storing { () throws(StoreError) in
-                try identityRecords.drop(token, for: request, at: authority.place)
+                try identities.records.drop(token, for: request, at: authority.place)
             }
         }
         if request.exchange != nil { return try rejectExchanged(token, for: request) }
-        let records = try load(authority.place)
+        let records = try keeper.load(authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: clock())
         try drop(rejection.dropped)
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
-            try exclusively(lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
+            try turns.exclusively(keeper.lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
                 // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
-                let stored = try load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
+                let stored = try keeper.load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
                 guard let new = stored.flatMap(rejection.noted) else { return }
                 try storing { () throws(StoreError) in try store.save([.refreshToken(new)]) }
                 noted.insert(new.homeAccountID.lowercased())

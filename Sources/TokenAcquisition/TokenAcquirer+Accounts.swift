@@ -9,6 +9,11 @@ extension TokenAcquirer {
     /// Returns every record of the group.
     public func allRecords() throws(StoreError) -> StoredRecords { try store.records(matching: .all) }
 
+    /// Checks that the keyring can store the result of a sign-in that is about to start.
+    ///
+    /// - Throws: The reason why it can't; nothing if the provider can ask the user to fix it.
+    package func requireWritable() throws(StoreError) { try keeper.requireWritable() }
+
     /// Returns every account among the records, its clients, and where it is used.
     public func accounts(among records: StoredRecords) -> AccountOverview {
         AccountOverview(records, registry: registry, history: selection?.read() ?? [], isShared: isShared)
@@ -55,7 +60,7 @@ extension TokenAcquirer {
         kind: String?, person: any PersonInterface
     ) async throws(AcquisitionError) {
         guard let match = match(url, kind: kind) else { throw .unknownAuthority(url) }
-        var ask = try pluginRequest(.signOut, of: clientID, at: url, match)
+        var ask = try requests.make(.signOut, of: clientID, at: url, match)
         ask.account = account.homeAccountID
         ask.idTokenHint = idToken?.secret
         ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
@@ -71,7 +76,7 @@ extension TokenAcquirer {
         _ token: RefreshTokenRecord, authority url: String, kind: String?
     ) async throws(AcquisitionError) {
         guard let match = match(url, kind: kind), match.plugin.revokes else { return }
-        var ask = try pluginRequest(.revoke, of: token.clientID, at: url, match)
+        var ask = try requests.make(.revoke, of: token.clientID, at: url, match)
         ask.account = token.homeAccountID
         ask.refreshToken = token.secret
         do throws(PluginError) {
@@ -82,7 +87,7 @@ extension TokenAcquirer {
     }
 
     private func match(_ url: String, kind: String?) -> AuthorityMatch? {
-        let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
+        let isConfigured = AuthorityURL(url).map { requests.knownHosts.contains($0.host) } ?? false
         return registry.match(authority: url, kind: kind, isConfigured: isConfigured)
     }
 
@@ -95,6 +100,16 @@ extension TokenAcquirer {
 }
 
 extension TokenAcquirer {
+    /// Returns the accounts of an authority among the records, and which of them a request's client uses.
+    func known(
+        _ records: StoredRecords, _ authority: AuthorityMatch, _ request: TokenRequest,
+        _ history: [SelectedAccount]? = nil
+    ) -> AccountSelection {
+        AccountSelection(
+            records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],
+            isShared: isShared)
+    }
+
     /// Acquires a token once the user has chosen one of several accounts.
     ///
     /// - Throws: `ambiguousAccount` if the user can't be asked.
@@ -103,7 +118,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         guard let person = await finder.person, let chooser = person.chooser else { throw .ambiguousAccount(accounts) }
-        let choice = try await exclusively("choose\n\(authority.place.environment)") {
+        let choice = try await turns.exclusively("choose\n\(authority.place.environment)") {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
             if let account = self.decide(request).account { return .account(account) }
@@ -148,7 +163,7 @@ extension TokenAcquirer {
         let isAnother = meant.map { $0.homeAccountID.lowercased() != account.homeAccountID.lowercased() } ?? false
         if isAnother, request.expectedAccount == nil {
             try? selection.select(selected)
-        } else if let records = try? load(authority.place), known(records, authority, request).recent.isEmpty {
+        } else if let stored = try? keeper.load(authority.place), known(stored, authority, request).recent.isEmpty {
             try? selection.append(selected)
         }
     }

@@ -27,7 +27,7 @@ extension TokenAcquirer {
     /// Returns the same plugin, whatever prompt the request has.
     private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
         guard mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
-            let plugin = registry.broker(for: match), plugin.hasNeeds(in: environment),
+            let plugin = registry.broker(for: match), plugin.hasNeeds(in: identities.environment),
             match.client(request.clientID)?.usable([.broker]).isEmpty != true
         else { return nil }
         return plugin
@@ -48,10 +48,10 @@ extension TokenAcquirer {
         guard let plugin = run.broker, run.brokerRefusal == nil else { return nil }
         let request = account?.heeding(run.request) ?? run.request
         // The tool that asks may wait for less.
-        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, longestWait)
+        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, turns.longestWait)
         let end = ContinuousClock.now + .seconds(seconds)
         let key = RecentFailures.Key(broker: plugin, request, run.authority.place, account: account?.account)
-        let answer = try await exclusively(key.renewal, within: seconds) {
+        let answer = try await turns.exclusively(key.renewal, within: seconds) {
             [run] () async throws(AcquisitionError) -> BrokerAnswer in
             // The process that held the lock before may have done the work.
             if !run.isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }
@@ -81,7 +81,7 @@ extension TokenAcquirer {
         _ plugin: PluginManifest, for request: TokenRequest, _ authority: AuthorityMatch, _ account: AccountRecord?,
         _ key: RecentFailures.Key, within limit: Duration
     ) async throws(AcquisitionError) -> BrokerAnswer {
-        var ask = brokerRequest(.silent, for: request, authority)
+        var ask = requests.forBroker(.silent, for: request, authority)
         ask.capabilities = []
         ask.account = account?.homeAccountID
         ask.signIn.loginHint = account == nil ? request.expectedAccount ?? request.signIn.loginHint : nil
@@ -96,7 +96,7 @@ extension TokenAcquirer {
             return .refusal(recentFailures.noted(error, key, lasts: true))
         }
         recentFailures.forget(key)
-        let token = try await keep(result, request, authority, redeemed: nil, broker: plugin.name)
+        let token = try await keeper.keep(result, request, authority, redeemed: nil, broker: plugin.name)
         if let signedIn = token.account, account == nil {
             settle(on: signedIn, insteadOf: nil, request, authority)
             tell(.signedIn(signedIn))
@@ -147,11 +147,11 @@ extension TokenAcquirer {
             throw .noBroker
         }
         guard isOnlyWay || run.brokerWish != nil && person.flows.contains(.broker) else { return nil }
-        var ask = brokerRequest(.authorize, for: request, authority)
+        var ask = requests.forBroker(.authorize, for: request, authority)
         ask.flows = [.broker]
-        shape(&ask, for: request, account: account, because: error ?? run.brokerWish)
+        requests.shape(&ask, for: request, account: account, because: error ?? run.brokerWish)
         if ask.signIn.prompt == nil || ask.signIn.prompt == "none" { ask.account = account?.homeAccountID }
-        name(&ask, purpose: person.purpose)
+        requests.name(&ask, purpose: person.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
             let result = try await host.authorize(ask, by: plugin, at: authority, person: person.interface)

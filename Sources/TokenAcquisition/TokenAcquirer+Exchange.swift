@@ -40,7 +40,7 @@ extension TokenAcquirer {
             registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority)
             ?? authority.plugin
         let meant = request.meaning(token.account)
-        let result = try await exclusively(lock(of: exchange, meant, token, authority.place)) {
+        let result = try await turns.exclusively(lock(of: exchange, meant, token, authority.place)) {
             () async throws(AcquisitionError) -> AcquiredToken? in
             // The process that held the lock before may have done the work; its stored result counts.
             if case .answer(let result) = self.decide(meant).step { return result }
@@ -81,7 +81,7 @@ extension TokenAcquirer {
     private func request(
         _ exchange: TokenExchange, _ token: AcquiredToken, _ request: TokenRequest, _ authority: AuthorityMatch
     ) -> PluginRequest {
-        var ask = pluginRequest(.exchange, at: request.authority, authority)
+        var ask = requests.make(.exchange, at: request.authority, authority)
         ask.clientID = request.clientID
         if case .machine(let id)? = request.identity?.source { ask.identify(machine: id) }
         ask.scopes = request.scopes
@@ -97,9 +97,9 @@ extension TokenAcquirer {
     /// If it can't be stored, it is still handed out this once, like a token of an account that signed out.
     private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityPlace) {
         if request.identity != nil {
-            return identityRecords.keep(.exchanged(record), for: request, at: place)
+            return identities.records.keep(.exchanged(record), for: request, at: place)
         }
-        guard let stored = try? load(place),
+        guard let stored = try? keeper.load(place),
             stored.accessTokens.contains(where: { token in
                 token.homeAccountID?.lowercased() == record.homeAccountID?.lowercased()
                     && token.clientID.lowercased() == record.clientID.lowercased()
@@ -121,7 +121,7 @@ extension TokenAcquirer {
     func rejectExchanged(
         _ refused: Secret?, for request: TokenRequest
     ) throws(AcquisitionError) {
-        let dropped = try load(match(request).place).exchanged.filter { result in
+        let dropped = try keeper.load(match(request).place).exchanged.filter { result in
             result.serves(request) && refused.map { $0 == result.secret } ?? true
         }
         guard !dropped.isEmpty else { return }

@@ -11,11 +11,11 @@ extension TokenAcquirer {
         let authority = try match(request)
         var ask: PluginRequest
         if case .machine(let id)? = request.identity?.source {
-            ask = pluginRequest(.probe, at: "", authority)
-            ask.identify(machine: id, variables: fields(authority.plugin.variables))
+            ask = requests.make(.probe, at: "", authority)
+            ask.identify(machine: id, variables: identities.fields(authority.plugin.variables))
         } else {
-            let secret = try clientSecret(of: request.clientID, at: authority)
-            ask = try pluginRequest(.probe, for: request, authority, clientSecret: secret)
+            let secret = try requests.clientSecret(of: request.clientID, at: authority)
+            ask = try requests.make(.probe, for: request, authority, clientSecret: secret)
         }
         ask.claims = nil
         ask.capabilities = []
@@ -35,7 +35,7 @@ extension TokenAcquirer {
     public func probeBroker(
         _ plugin: PluginManifest, for request: TokenRequest
     ) async throws(AcquisitionError) -> PluginProbe {
-        var ask = brokerRequest(.probe, for: request, try match(request))
+        var ask = requests.forBroker(.probe, for: request, try match(request))
         ask.claims = nil
         ask.capabilities = []
         do throws(PluginError) {
@@ -69,7 +69,7 @@ extension TokenAcquirer {
         _ request: TokenRequest, waitingAtMost seconds: Double
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
-        brief.longestWait = seconds
+        brief.turns.longestWait = seconds
         var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
         run.isAnew = true
         let decision = brief.decide(request, isAnew: true)

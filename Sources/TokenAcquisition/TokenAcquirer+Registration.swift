@@ -8,7 +8,7 @@ extension TokenAcquirer {
     public func registerClient(
         for rule: Rule, at match: AuthorityMatch, named name: String
     ) async throws(PluginError) -> PluginRegistration {
-        var ask = pluginRequest(.register, at: rule.authority, match)
+        var ask = requests.make(.register, at: rule.authority, match)
         ask.clientName = name
         ask.redirectURI =
             match.plugin.redirect(of: nil, port: rule.signIn.redirectPort)
@@ -26,7 +26,7 @@ extension TokenAcquirer {
         guard let management = client.management else {
             throw PluginError(.unsupported, "\(match.environment) did not say how to take it back")
         }
-        var ask = pluginRequest(.unregister, at: rule.authority, match)
+        var ask = requests.make(.unregister, at: rule.authority, match)
         ask.clientID = client.clientID
         ask.registration = management
         try await host.unregister(ask, on: match)

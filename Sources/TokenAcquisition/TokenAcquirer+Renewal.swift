@@ -54,7 +54,8 @@ extension TokenAcquirer {
     private func attempt(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await exclusively(lock(of: next, run.authority.place)) { () async throws(AcquisitionError) -> Attempt in
+        try await turns.exclusively(keeper.lock(of: next, run.authority.place)) {
+            () async throws(AcquisitionError) -> Attempt in
             // The process that held the lock before may have done the work; its stored result counts.
             let decision = self.decide(run.request, isAnew: run.isAnew)
             switch decision.step {
@@ -86,7 +87,7 @@ extension TokenAcquirer {
         }
         switch try await redeem(refreshToken, request, run) {
         case .success(let result):
-            let token = try await keep(
+            let token = try await keeper.keep(
                 result, request, run.authority, redeemed: refreshToken, among: account.records)
             recentFailures.forget(key)
             return .ended(token, run)
@@ -119,7 +120,7 @@ extension TokenAcquirer {
     private func redeem(
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
-        let ask = try renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
+        let ask = try requests.renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
         tell(.renewing(request.authority))
         do throws(PluginError) {
             return .success(try await host.run(ask, on: run.authority, person: NobodyThere()))

@@ -32,25 +32,17 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
-    let store: any RecordStore
-    let clientSecrets: ClientSecretStore?
-    private let plugins: InstalledPlugins
+    var keeper: RecordKeeper
+    let requests: PluginRequests
     let host: PluginRunner
-    let singleFlight: SingleFlight
     let recentFailures: RecentFailures
-    let caFile: String?
-    let knownHosts: [String]
     let selection: SelectionFile?
     let isShared: Bool
     /// Whether the configuration allows asking a broker, another program of the machine that holds sign-ins.
     let mayUseBroker: Bool
-    let identityRecords: IdentityRecords
-    /// The variables of the process, which may select and prove an identity.
-    let environment: [String: String]
+    var identities: IdentityTokens
     /// When to renew tokens that can still be handed out.
     let timing: RenewalTiming
-    /// Seconds to wait for another process: longer than a user has, who may be signing in there.
-    var longestWait: Double
     let clock: @Sendable () -> Int
     let tell: @Sendable (AcquisitionProgress) -> Void
 
@@ -68,26 +60,33 @@ public struct TokenAcquirer: Sendable {
         timing: RenewalTiming = .whenDue, clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
-        self.store = store
-        self.clientSecrets = clientSecrets
-        self.plugins = plugins
         self.host = host
-        self.singleFlight = singleFlight
         recentFailures = RecentFailures(notes: notes)
-        caFile = configuration.caFile
-        knownHosts = configuration.configuredHosts
+        requests = PluginRequests(
+            plugins: plugins, clientSecrets: clientSecrets, caFile: configuration.caFile,
+            knownHosts: configuration.configuredHosts)
         isShared = configuration.deviceMode == .shared
         mayUseBroker = configuration.mayUseBroker
-        longestWait = patience ?? Double(configuration.timeout) + 60
+        let turns = Turns(
+            locks: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60, waits: timing != .ahead,
+            tell: tell)
+        keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, turns: turns, clock: clock, tell: tell)
+        identities = IdentityTokens(
+            records: IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock),
+            requests: requests, host: host, recentFailures: recentFailures, turns: turns, environment: environment,
+            timing: timing, clock: clock, tell: tell)
         self.selection = selection
-        identityRecords = IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock)
-        self.environment = environment
         self.timing = timing
         self.clock = clock
         self.tell = tell
     }
 
-    var registry: PluginRegistry { plugins.registry }
+    var store: any RecordStore { keeper.store }
+    var turns: Turns {
+        get { keeper.turns }
+        set { (keeper.turns, identities.turns) = (newValue, newValue) }
+    }
+    var registry: PluginRegistry { requests.plugins.registry }
 
     /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
@@ -126,7 +125,7 @@ public struct TokenAcquirer: Sendable {
         if let token = try await silently(decision, &run) { return token }
         try await requireSomebody(for: decision, finder)
         let attempted = run
-        return try await alone(request, account: decision.account) { () async throws(AcquisitionError) in
+        return try await turns.alone(request, account: decision.account) { () async throws(AcquisitionError) in
             var run = attempted
             // The process that held the lock before may have done the work; its stored result counts.
             let decision = self.decide(request)
@@ -140,17 +139,22 @@ public struct TokenAcquirer: Sendable {
     /// Has the user sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        return try await alone(request, account: nil) { () async throws(AcquisitionError) in
+        return try await turns.alone(request, account: nil) { () async throws(AcquisitionError) in
             var run = AcquisitionRun(request, at: authority, since: self.recentFailures.now)
             (run.isAnew, run.mayAsk) = (true, true)
             run.broker = self.broker(forSignIn: request, at: authority, person)
             if self.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run) {
                 return token
             }
-            run.clientSecret = try self.clientSecret(of: request.clientID, at: authority)
+            run.clientSecret = try self.requests.clientSecret(of: request.clientID, at: authority)
             // Here `none` means: without a page, using the browser's session.
             return try await self.signIn(run, account: nil, because: nil, person)
         }
+    }
+
+    /// Acquires a new token as an identity, whatever is stored, and stores it, to find out whether that works.
+    public func authenticatedAnew(_ request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken {
+        try await identities.authenticatedAnew(request, at: match(request))
     }
 
     // MARK: - Steps
@@ -163,7 +167,7 @@ public struct TokenAcquirer: Sendable {
         switch decision.step {
         // What the host takes in its place, it is exchanged for later.
         case .answer(let token), .exchange(let token): return token
-        case .authenticate: return try await authenticated(run)
+        case .authenticate: return try await identities.authenticated(run)
         case .renew(let tokens, let account): return try await renew(by: tokens, of: account, &run)
         case .askPerson(let account?): return try withoutRefreshToken(account, &run)
         case .askPerson(nil), .refuse(.noSuchAccount): return nil
@@ -202,7 +206,7 @@ public struct TokenAcquirer: Sendable {
         let (request, authority) = (run.request, run.authority)
         // A sign-in that can't be stored would be asked for again at once.
         tell(.usingKeyring)
-        try storing { () throws(StoreError) in try requireWritable() }
+        try storing { () throws(StoreError) in try keeper.requireWritable() }
         await person.announce?()
         tell(.startingSignIn(request.authority))
         let key = RecentFailures.Key(request, authority.place, account: account)
@@ -217,7 +221,7 @@ public struct TokenAcquirer: Sendable {
                 try await askPersonByPage(run, account: account, because: error, person)
             }
         recentFailures.forget(key)
-        let token = try await keep(
+        let token = try await keeper.keep(
             result, request, authority, redeemed: nil, broker: given == nil ? nil : run.broker?.name)
         guard let signedIn = token.account else { return token }
         if let wanted = request.expectedAccount, !request.admits(signedIn) {
@@ -233,10 +237,10 @@ public struct TokenAcquirer: Sendable {
         _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
     ) async throws(AcquisitionError) -> PluginResult {
         let (request, authority) = (run.request, run.authority)
-        var ask = try pluginRequest(.authorize, for: request, authority, clientSecret: run.clientSecret)
-        try route(&ask, for: request, authority, person.flows.pages)
-        shape(&ask, for: request, account: account, because: error)
-        name(&ask, purpose: person.purpose)
+        var ask = try requests.make(.authorize, for: request, authority, clientSecret: run.clientSecret)
+        try requests.route(&ask, for: request, authority, person.flows.pages)
+        requests.shape(&ask, for: request, account: account, because: error)
+        requests.name(&ask, purpose: person.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
             return try await host.run(ask, on: authority, person: person.interface)

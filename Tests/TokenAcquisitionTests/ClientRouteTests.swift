@@ -57,12 +57,12 @@ import TokenStore
     private func `the redirect and the flows are the client's`(_ row: Route) throws {
         let request = try request(row.client, port: row.port)
         var ask = PluginRequest(.authorize)
-        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
+        try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
         #expect(ask.redirectURI == row.redirect)
         #expect(ask.flows == row.flows)
         let token = RefreshTokenRecord(
             homeAccountID: "u.t", environment: "login.example", clientID: row.client, secret: Secret("RT"))
-        let renewal = try Self.acquirer.renewal(
+        let renewal = try Self.acquirer.requests.renewal(
             by: token, for: request, Self.acquirer.match(request), clientSecret: nil)
         #expect(renewal.redirectURI == row.redirect)
     }
@@ -77,7 +77,7 @@ import TokenStore
         for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {
             let request = try request("own", port: port)
             var ask = PluginRequest(.authorize)
-            try acquirer.route(&ask, for: request, acquirer.match(request), [.browser])
+            try acquirer.requests.route(&ask, for: request, acquirer.match(request), [.browser])
             #expect(ask.redirectURI == redirect)
         }
     }
@@ -87,7 +87,7 @@ import TokenStore
         let host = try Self.acquirer.match(request).authority.host
         #expect(throws: AcquisitionError.noUsableFlow(among: [.deviceCode], client: "codes", host: host)) {
             var ask = PluginRequest(.authorize)
-            try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser])
+            try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.browser])
         }
     }
 }

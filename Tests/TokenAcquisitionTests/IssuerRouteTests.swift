@@ -51,7 +51,7 @@ import TokenStore
         _ authority: String, _ named: String?, _ kind: String?, _ token: String?
     ) throws {
         let request = request(authority, kind: named)
-        let ask = try Self.acquirer.pluginRequest(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
+        let ask = try Self.acquirer.requests.make(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
         #expect(ask.kind == kind)
         #expect(ask.endpoints.token == token)
         #expect(ask.endpoints.userinfo == (token == nil ? nil : "https://api.git.example/user"))
@@ -61,32 +61,32 @@ import TokenStore
     @Test func `flows that don't work there aren't tried`() throws {
         let request = request("https://git.example")
         var ask = PluginRequest(.authorize)
-        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode, .browser])
+        try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode, .browser])
         #expect(ask.flows == [.browser])
         let error = AcquisitionError.noUsableFlow(among: [.browser, .paste], client: nil, host: "git.example")
         #expect(throws: error) {
-            try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode])
+            try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode])
         }
     }
 
     @Test func `nothing is asked of an issuer that takes no client without a secret`() throws {
         let request = request("https://secret.example")
         #expect(throws: AcquisitionError.noClientSecret) {
-            try Self.acquirer.pluginRequest(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
+            try Self.acquirer.requests.make(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
         }
     }
 
     @Test func `a client without a secret signs in by the flows that need none`() throws {
         let request = request("https://mixed.example")
-        var ask = try Self.acquirer.pluginRequest(
+        var ask = try Self.acquirer.requests.make(
             .authorize, for: request, Self.acquirer.match(request), clientSecret: nil)
-        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
+        try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
         #expect(ask.flows == [.deviceCode])
         #expect(throws: AcquisitionError.noClientSecret) {
-            try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser])
+            try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.browser])
         }
         ask.clientSecret = Secret("s")
-        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
+        try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
         #expect(ask.flows == [.browser, .deviceCode])
     }
 }

@@ -3,7 +3,35 @@ import PluginWire
 import Rules
 import TokenStore
 
-extension TokenAcquirer {
+/// Reads the records of authorities from the store, and stores what plugins' results lead to.
+struct RecordKeeper: Sendable {
+    let store: any RecordStore
+    let clientSecrets: ClientSecretStore?
+    var turns: Turns
+    let clock: @Sendable () -> Int
+    let tell: @Sendable (AcquisitionProgress) -> Void
+
+    func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
+        try load(RecordQuery(environments: place.aliases))
+    }
+
+    /// What is stored at an authority, with the client's secret if there may be one; takes one search.
+    func load(_ authority: AuthorityMatch, for clientID: String) throws(AcquisitionError) -> StoredRecords {
+        let place = authority.place
+        var query = RecordQuery(environments: place.aliases)
+        if clientSecrets != nil, authority.plugin.takesClientSecrets {
+            query.secretOwner = ClientSecretStore.Owner(clientID, at: place)
+        }
+        return try load(query)
+    }
+
+    private func load(_ query: RecordQuery) throws(AcquisitionError) -> StoredRecords {
+        tell(.usingKeyring)
+        let records = try storing { () throws(StoreError) in try store.records(matching: query) }
+        if records.hasDamaged { tell(.skippingDamaged) }
+        return records
+    }
+
     /// Returns the lock of the item that stores a refresh token: by environment, client or family, and account.
     func lock(of token: RefreshTokenRecord, _ place: AuthorityPlace) -> String {
         let owner = token.familyID.map { ["family", $0] } ?? ["client", token.clientID]
@@ -29,7 +57,7 @@ extension TokenAcquirer {
         if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
             // A client's lock comes before its family's, and nothing comes after that. The result must not be lost: it
             // is stored even if the holder doesn't release the lock.
-            made = try await exclusively(needed, insists: false) { () async throws(AcquisitionError) in
+            made = try await turns.exclusively(needed, insists: false) { () async throws(AcquisitionError) in
                 try self.save(wanted, among: self.load(authority.place))
             }
         } else {
@@ -76,5 +104,14 @@ extension TokenAcquirer {
             if !outdated.isEmpty { _ = try store.deleteUnchanged(outdated) }
         }
         return made
+    }
+
+    /// Checks that the keyring can store the result of a sign-in that is about to start.
+    ///
+    /// - Throws: The reason why it can't; nothing if the provider can ask the user to fix it.
+    func requireWritable() throws(StoreError) {
+        guard let problem = store.problem() else { return }
+        if store.mayPrompt, [.locked, .noDefaultCollection].contains(problem.reason) { return }
+        throw problem
     }
 }

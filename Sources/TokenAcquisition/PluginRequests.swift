@@ -6,7 +6,13 @@ import Rules
 import Secrets
 public import TokenStore
 
-extension TokenAcquirer {
+/// Makes the requests to plugins.
+struct PluginRequests: Sendable {
+    let plugins: InstalledPlugins
+    let clientSecrets: ClientSecretStore?
+    let caFile: String?
+    let knownHosts: [String]
+
     /// Sets the fields that shape the sign-in page.
     ///
     /// If the tenant doesn't know the account that is signed in, the user has to choose another, unless the account was
@@ -37,7 +43,7 @@ extension TokenAcquirer {
         by refreshToken: RefreshTokenRecord, for request: TokenRequest, _ authority: AuthorityMatch,
         clientSecret: Secret?
     ) throws(AcquisitionError) -> PluginRequest {
-        var ask = try pluginRequest(.renew, for: request, authority, clientSecret: clientSecret)
+        var ask = try make(.renew, for: request, authority, clientSecret: clientSecret)
         ask.redirectURI = redirect(for: request, authority)
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
@@ -52,39 +58,39 @@ extension TokenAcquirer {
 
     /// Sets the names that the user sees during the sign-in.
     func name(_ ask: inout PluginRequest, purpose: String?) {
-        ask.clientName = registry.client(withID: ask.clientID)?.name
-        ask.purpose = purpose ?? registry.resource(forScopes: ask.scopes)?.name
+        ask.clientName = plugins.registry.client(withID: ask.clientID)?.name
+        ask.purpose = purpose ?? plugins.registry.resource(forScopes: ask.scopes)?.name
     }
 
     /// Creates the request that renewal, sign-in and probe have in common.
     ///
     /// - Throws: `.noClientSecret` if nothing works there without one.
-    func pluginRequest(
+    func make(
         _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch,
         clientSecret: Secret?
     ) throws(AcquisitionError) -> PluginRequest {
         if clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
-        var ask = pluginRequest(operation, at: request.authority, authority)
+        var ask = make(operation, at: request.authority, authority)
         ask.clientSecret = clientSecret
         ask.take(request)
         return ask
     }
 
     /// What a broker's plugin is asked, which is none of the authority's: it gets neither a client's secret nor endpoints.
-    func brokerRequest(
+    func forBroker(
         _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
     ) -> PluginRequest {
-        var ask = pluginRequest(operation, at: request.authority, authority)
+        var ask = make(operation, at: request.authority, authority)
         ask.endpoints = PluginEndpoints()
         ask.take(request)
         return ask
     }
 
     /// Creates the request that all operations of a client have in common, with its stored secret, if there is one.
-    func pluginRequest(
+    func make(
         _ operation: PluginRequest.Operation, of clientID: String, at authority: String, _ match: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
-        var ask = pluginRequest(operation, at: authority, match)
+        var ask = make(operation, at: authority, match)
         ask.clientID = clientID
         ask.clientSecret = try clientSecret(of: clientID, at: match)
         return ask
@@ -92,7 +98,7 @@ extension TokenAcquirer {
 
     /// Creates the request that all operations have in common; facts about the issuer in the manifest save the plugin
     /// from discovering them.
-    func pluginRequest(
+    func make(
         _ operation: PluginRequest.Operation, at authority: String, _ match: AuthorityMatch
     ) -> PluginRequest {
         var ask = PluginRequest(operation)

@@ -1,21 +1,33 @@
 import Addresses
 import PluginHost
 import PluginWire
-public import Rules
+import Rules
 import Secrets
 public import TokenStore
 
-// Tokens of applications and machines: nobody signs in, and there is no account.
+/// Gets the tokens of applications and machines: nobody signs in, and there is no account.
+struct IdentityTokens: Sendable {
+    let records: IdentityRecords
+    let requests: PluginRequests
+    let host: PluginRunner
+    let recentFailures: RecentFailures
+    var turns: Turns
+    /// The variables of the process, which may select and prove an identity.
+    let environment: [String: String]
+    let timing: RenewalTiming
+    let clock: @Sendable () -> Int
+    let tell: @Sendable (AcquisitionProgress) -> Void
 
-extension TokenAcquirer {
     /// Decides for an identity by what is stored: hand out its token or the result of an exchange, or ask the plugin.
     ///
     /// `known` is what was read from the keyring earlier; nil to read it now.
-    func decide(_ request: TokenRequest, at authority: AuthorityMatch, among known: StoredRecords?) -> Decision {
+    func decide(
+        _ request: TokenRequest, at authority: AuthorityMatch, among known: StoredRecords? = nil
+    ) -> Decision {
         var decision = Decision(step: .authenticate)
         decision.match = authority
         tell(.usingKeyring)
-        let records = identityRecords.records(for: request, at: authority.place, among: known)
+        let records = records.records(for: request, at: authority.place, among: known)
         if records.hasDamaged { tell(.skippingDamaged) }
         let selection = SilentSelection(
             records, place: authority.place, account: nil, request: request, timing: timing, now: clock())
@@ -35,9 +47,9 @@ extension TokenAcquirer {
     /// handed out.
     func authenticated(_ run: AcquisitionRun) async throws(AcquisitionError) -> AcquiredToken {
         let (request, authority) = (run.request, run.authority)
-        return try await exclusively(lock(ofTokenFor: request, authority.place)) {
+        return try await turns.exclusively(lock(ofTokenFor: request, authority.place)) {
             () async throws(AcquisitionError) in
-            let decision = self.decide(request)
+            let decision = self.decide(request, at: authority)
             if case .answer(let token) = decision.step { return token }
             do throws(AcquisitionError) {
                 return try await self.authenticate(request, authority, since: run.began)
@@ -50,10 +62,11 @@ extension TokenAcquirer {
         }
     }
 
-    /// Acquires a new token as an identity, whatever is stored, and stores it, to find out whether that works.
-    public func authenticatedAnew(_ request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken {
-        let authority = try match(request)
-        return try await exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
+    /// Acquires a new token as an identity, whatever is stored, and stores it.
+    func authenticatedAnew(
+        _ request: TokenRequest, at authority: AuthorityMatch
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        try await turns.exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
             () async throws(AcquisitionError) in
             try await self.authenticate(request, authority, since: self.recentFailures.now)
         }
@@ -79,7 +92,7 @@ extension TokenAcquirer {
         recentFailures.forget(key)
         let made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
-        identityRecords.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
+        records.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
 
@@ -88,7 +101,7 @@ extension TokenAcquirer {
         for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
         guard let identity = request.identity else { throw .unknownAuthority(request.authority) }
-        var ask = pluginRequest(.authenticate, at: request.authority, authority)
+        var ask = requests.make(.authenticate, at: request.authority, authority)
         ask.scopes = request.scopes
         ask.resources = request.resourceIndicators
         ask.claims = request.claims
@@ -98,7 +111,7 @@ extension TokenAcquirer {
         case .machine(let id):
             ask.identify(machine: id)
             ask.identity?.isAssumed = identity.isAssumed
-            ask.accessToken = refused(request)
+            ask.accessToken = refused(request, at: authority)
         case .application(let application):
             ask.clientID = application.clientID
             ask.identity = PluginIdentity(.client)
@@ -111,11 +124,11 @@ extension TokenAcquirer {
 
     /// Returns the stored token that lacks the requested claims: the platform may cache it, too, and must not return it
     /// again.
-    private func refused(_ request: TokenRequest) -> Secret? {
+    private func refused(_ request: TokenRequest, at authority: AuthorityMatch) -> Secret? {
         guard request.claims != nil else { return nil }
         var request = request
         request.claims = nil
-        return decide(request).accessToken?.secret
+        return decide(request, at: authority).accessToken?.secret
     }
 
     /// Returns the variables with these names that are set.
@@ -154,7 +167,7 @@ extension TokenAcquirer {
             }
             return Secret(text)
         case .keyring:
-            let kept = try storing { () throws(StoreError) in try clientSecrets?.secret(of: owner) }
+            let kept = try storing { () throws(StoreError) in try requests.clientSecrets?.secret(of: owner) }
             guard let kept else { throw .noIdentitySecret(identity, variable: nil) }
             return kept.secret
         }

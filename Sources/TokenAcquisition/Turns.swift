@@ -1,7 +1,16 @@
 import Rules
 import TokenStore
 
-extension TokenAcquirer {
+/// The turns that the user's processes take, so that each token is acquired once.
+struct Turns: Sendable {
+    let locks: SingleFlight
+    /// Seconds to wait for another process: longer than a user has, who may be signing in there.
+    var longestWait: Double
+    /// Whether a lock that insists is waited for: not by a renewal ahead of time, for a held lock means that another process is
+    /// renewing already.
+    let waits: Bool
+    let tell: @Sendable (AcquisitionProgress) -> Void
+
     /// Runs the body while no other process has the user sign in for the same authority, client and account.
     func alone<Result: Sendable>(
         _ request: TokenRequest, account: AccountRecord?, _ body: () async throws(AcquisitionError) -> Result
@@ -18,8 +27,7 @@ extension TokenAcquirer {
     func exclusively<Result: Sendable>(
         _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
-        // A held lock means that another process is renewing already, so a renewal ahead of time doesn't wait.
-        let patience = timing == .ahead && insists ? 0 : longestWait
+        let patience = waits || !insists ? longestWait : 0
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         if let result = try await exclusively(key, within: patience, waiting: waiting, body) { return result }
         guard !insists else { throw .busy }
@@ -32,7 +40,7 @@ extension TokenAcquirer {
         _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result? {
         do {
-            return try await singleFlight.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
+            return try await locks.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
         } catch let error as AcquisitionError {
             throw error
         } catch SingleFlightError.unusable {
@@ -47,7 +55,7 @@ extension TokenAcquirer {
         _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void
     ) throws(AcquisitionError) {
         do {
-            try singleFlight.withLock(key: key, blockingFor: seconds, body)
+            try locks.withLock(key: key, blockingFor: seconds, body)
         } catch let error as AcquisitionError {
             throw error
         } catch SingleFlightError.unusable {
