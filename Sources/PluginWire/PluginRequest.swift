@@ -57,9 +57,9 @@ public struct PluginRequest: Sendable, Equatable {
 
     /// The operation.
     public var operation: Operation
-    /// The authority's URL as configured: https, without a trailing slash.
+    /// The authority's URL as configured: https, without a trailing slash; empty in `describe` and for a managed identity.
     public var authority = ""
-    /// The application's client ID (RFC 6749, 2.2).
+    /// The application's client ID (RFC 6749, 2.2); empty if there is no authority, or no application yet.
     public var clientID = ""
     /// The application's display name; nil if the host doesn't know it.
     public var clientName: String?

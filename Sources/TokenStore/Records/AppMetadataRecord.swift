@@ -22,7 +22,7 @@ public struct AppMetadataRecord: Sendable, Equatable {
 extension AppMetadataRecord: MSALRecord {
     init?(members: [String: JSONValue]) {
         var members = Members(members)
-        guard let clientID = members.optionalText("client_id"), !clientID.isEmpty else { return nil }
+        guard let clientID = members.nonemptyText("client_id") else { return nil }
         self.init(
             clientID: clientID, environment: members.text("environment"), familyID: members.optionalText("family_id"))
         other = members.rest
