@@ -1,14 +1,6 @@
 public import PluginHost
 public import Rules
 
-extension TokenAcquirer {
-    /// The plugin that gets a request's token, and the authority that it gets it from.
-    func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch {
-        guard let match = registry.match(request) else { throw .unknownAuthority(request.authority) }
-        return match
-    }
-}
-
 extension AuthorityMatch {
     /// Where its tokens are found in the store.
     var place: AuthorityPlace { AuthorityPlace(self) }

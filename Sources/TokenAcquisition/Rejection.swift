@@ -1,6 +1,7 @@
 import JSON
-public import Rules
-public import Secrets
+import PluginHost
+import Rules
+import Secrets
 import TokenStore
 
 /// The consequences of a consumer's report that a token was refused.
@@ -59,48 +60,72 @@ struct Rejection {
     }
 }
 
-extension TokenAcquirer {
+/// Drops tokens that servers refuse, or notes the refusals.
+struct RefusedTokens: Sendable {
+    let keeper: RecordKeeper
+    let identities: IdentityRecords
+    let notes: SharedNotes
+
     /// Seconds to wait for a running renewal before a refusal is noted in its refresh token's record.
     private static let patience = 60.0
 
-    /// Records that a consumer reports a token as refused at the request's host and path; nil stands for the current
-    /// token.
+    /// Does what follows from a refusal at the request's host and path; nil stands for the current token.
     ///
-    /// The request's claims are those that the server asked for.
-    ///
-    /// If a result of an exchange was refused, it is dropped, and the token stays and is exchanged again.
-    ///
-    /// See `Rejection` for the consequences. It isn't an error if the token isn't stored.
-    public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
-        let authority = try match(request)
+    /// See `Rejection` for the consequences.
+    func reject(
+        _ token: Secret?, for request: TokenRequest, at authority: AuthorityMatch
+    ) throws(AcquisitionError) {
         guard request.identity == nil else {
-            return try storing { () throws(StoreError) in
-                try identities.records.drop(token, for: request, at: authority.place)
+            return try storing { () throws(StoreError) in try identities.drop(token, for: request, at: authority.place)
             }
         }
-        if request.exchange != nil { return try rejectExchanged(token, for: request) }
+        if request.exchange != nil { return try rejectExchanged(token, for: request, at: authority.place) }
         let records = try keeper.load(authority.place)
-        let rejection = Rejection(of: token, among: records, request: request, now: clock())
-        try drop(rejection.dropped)
+        let rejection = Rejection(of: token, among: records, request: request, now: keeper.clock())
+        try drop(rejection.dropped.map(CredentialRecord.accessToken))
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
-            try turns.exclusively(keeper.lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
+            try keeper.turns.exclusively(keeper.lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
                 // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
                 let stored = try keeper.load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
                 guard let new = stored.flatMap(rejection.noted) else { return }
-                try storing { () throws(StoreError) in try store.save([.refreshToken(new)]) }
+                try storing { () throws(StoreError) in try keeper.store.save([.refreshToken(new)]) }
                 noted.insert(new.homeAccountID.lowercased())
             }
         }
-        try drop(rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) })
+        let left = rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) }
+        try drop(left.map(CredentialRecord.accessToken))
     }
 
-    private func drop(_ tokens: [AccessTokenRecord]) throws(AcquisitionError) {
-        guard !tokens.isEmpty else { return }
-        try storing { () throws(StoreError) in
-            _ = try store.deleteUnchanged(tokens.map(CredentialRecord.accessToken))
+    /// Forgets a credential that a consumer reports as refused; nil stands for the current one.
+    private func rejectExchanged(
+        _ refused: Secret?, for request: TokenRequest, at place: AuthorityPlace
+    ) throws(AcquisitionError) {
+        let dropped = try keeper.load(place).exchanged.filter { result in
+            result.serves(request) && refused.map { $0 == result.secret } ?? true
         }
+        try drop(dropped.map(CredentialRecord.exchanged))
+    }
+
+    private func drop(_ records: [CredentialRecord]) throws(AcquisitionError) {
+        guard !records.isEmpty else { return }
+        try storing { () throws(StoreError) in _ = try keeper.store.deleteUnchanged(records) }
+    }
+
+    /// Records that a server refused the broker's token, because the broker may return it again.
+    private func note(refused token: Secret, for request: TokenRequest) {
+        notes.leaveTime(about: Self.refusal(of: token, for: request))
+    }
+
+    /// Whether a server refused this exact token at the request's place within the last minute.
+    func wasJustRefused(_ token: Secret, for request: TokenRequest) -> Bool {
+        notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
+    }
+
+    private static func refusal(of token: Secret, for request: TokenRequest) -> String {
+        ["refused of broker", token.reveal().shortDigest, request.host ?? "", request.path ?? ""].joined(
+            separator: "\n")
     }
 }

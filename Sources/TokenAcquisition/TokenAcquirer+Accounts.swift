@@ -7,7 +7,7 @@ public import TokenStore
 
 extension TokenAcquirer {
     /// Returns every record of the group.
-    public func allRecords() throws(StoreError) -> StoredRecords { try store.records(matching: .all) }
+    public func allRecords() throws(StoreError) -> StoredRecords { try keeper.store.records(matching: .all) }
 
     /// Checks that the keyring can store the result of a sign-in that is about to start.
     ///
@@ -38,9 +38,9 @@ extension TokenAcquirer {
     public func signOut(_ account: KnownAccount, of clientIDs: Set<String>?) throws(StoreError) -> SignedOut {
         let query = RecordQuery(
             homeAccountID: account.account.homeAccountID, environments: account.environments.sorted())
-        let records = try store.records(matching: query)
+        let records = try keeper.store.records(matching: query)
         let plan = SignOutPlan(records, clientIDs: clientIDs)
-        let removed = try store.delete(plan.removed)
+        let removed = try keeper.store.delete(plan.removed)
         if plan.remaining.isEmpty { forget(account) }
         let own = records.idTokens.filter { clientIDs?.contains($0.clientID.lowercased()) ?? true }
         let tokens = plan.removed.compactMap { record in

@@ -90,7 +90,7 @@ extension TokenAcquirer {
         do throws(PluginError) {
             result = try await host.silent(ask, by: plugin, at: authority, within: limit)
             try require(result, for: request, authority)
-            if wasJustRefused(result.accessToken, for: request) { throw PluginError.refusedOfBroker }
+            if refusedTokens.wasJustRefused(result.accessToken, for: request) { throw PluginError.refusedOfBroker }
         } catch {
             if error == .interrupted { throw .plugin(error, name: plugin.name) }
             return .refusal(recentFailures.noted(error, key, lasts: true))
@@ -116,21 +116,6 @@ extension TokenAcquirer {
         guard result.declinedScopes.isEmpty else {
             throw PluginError(.unsupported, "the broker was refused some of the scopes")
         }
-    }
-
-    /// Records that a server refused the broker's token, because the broker may return it again.
-    func note(refused token: Secret, for request: TokenRequest) {
-        recentFailures.notes.leaveTime(about: Self.refusal(of: token, for: request))
-    }
-
-    /// Whether a server refused this exact token at the request's place within the last minute.
-    private func wasJustRefused(_ token: Secret, for request: TokenRequest) -> Bool {
-        recentFailures.notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
-    }
-
-    private static func refusal(of token: Secret, for request: TokenRequest) -> String {
-        ["refused of broker", token.reveal().shortDigest, request.host ?? "", request.path ?? ""].joined(
-            separator: "\n")
     }
 
     /// Has the broker ask the user, if it said that it would have to; nil if the broker isn't used here, or got no

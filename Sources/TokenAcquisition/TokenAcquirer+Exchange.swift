@@ -105,7 +105,7 @@ extension TokenAcquirer {
                     && token.clientID.lowercased() == record.clientID.lowercased()
             })
         else { return }
-        try? store.save([.exchanged(record)])
+        try? keeper.store.save([.exchanged(record)])
     }
 
     /// Returns the lock of an exchange's result; a host delays only the processes that need the same result.
@@ -115,17 +115,6 @@ extension TokenAcquirer {
         let owner = [place.environment, request.clientID, token.account?.homeAccountID ?? "", token.realm]
         return (["exchange"] + owner.map { $0.lowercased() } + [exchange.name, exchange.audience, exchange.path])
             .joined(separator: "\n")
-    }
-
-    /// Forgets a credential that a consumer reports as refused; nil stands for the current one.
-    func rejectExchanged(
-        _ refused: Secret?, for request: TokenRequest
-    ) throws(AcquisitionError) {
-        let dropped = try keeper.load(match(request).place).exchanged.filter { result in
-            result.serves(request) && refused.map { $0 == result.secret } ?? true
-        }
-        guard !dropped.isEmpty else { return }
-        try storing { () throws(StoreError) in _ = try store.deleteUnchanged(dropped.map(CredentialRecord.exchanged)) }
     }
 }
 

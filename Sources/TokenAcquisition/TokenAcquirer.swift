@@ -1,6 +1,7 @@
 public import PluginHost
 public import PluginWire
 public import Rules
+public import Secrets
 public import TokenStore
 
 /// Acquires tokens as MSAL does, but with the work split between host and plugins: from the store, else by a refresh
@@ -81,12 +82,25 @@ public struct TokenAcquirer: Sendable {
         self.tell = tell
     }
 
-    var store: any RecordStore { keeper.store }
     var turns: Turns {
         get { keeper.turns }
         set { (keeper.turns, identities.turns) = (newValue, newValue) }
     }
     var registry: PluginRegistry { requests.plugins.registry }
+    private var renewal: Renewal {
+        Renewal(keeper: keeper, requests: requests, host: host, recentFailures: recentFailures) { request, isAnew in
+            decide(request, isAnew: isAnew)
+        }
+    }
+    var refusedTokens: RefusedTokens {
+        RefusedTokens(keeper: keeper, identities: identities.records, notes: recentFailures.notes)
+    }
+
+    /// The plugin that gets a request's token, and the authority that it gets it from.
+    func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch {
+        guard let match = registry.match(request) else { throw .unknownAuthority(request.authority) }
+        return match
+    }
 
     /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
@@ -157,6 +171,15 @@ public struct TokenAcquirer: Sendable {
         try await identities.authenticatedAnew(request, at: match(request))
     }
 
+    /// Records that a consumer reports a token as refused at the request's host and path; nil stands for the current
+    /// token.
+    ///
+    /// The request's claims are those that the server asked for. If a result of an exchange was refused, it is dropped,
+    /// and the token stays and is exchanged again. It isn't an error if the token isn't stored.
+    public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
+        try refusedTokens.reject(token, for: request, at: match(request))
+    }
+
     // MARK: - Steps
 
     /// Does what was decided as far as nobody is needed for it; nil if only the user helps.
@@ -168,8 +191,8 @@ public struct TokenAcquirer: Sendable {
         // What the host takes in its place, it is exchanged for later.
         case .answer(let token), .exchange(let token): return token
         case .authenticate: return try await identities.authenticated(run)
-        case .renew(let tokens, let account): return try await renew(by: tokens, of: account, &run)
-        case .askPerson(let account?): return try withoutRefreshToken(account, &run)
+        case .renew(let tokens, let account): return try await renewal.renew(by: tokens, of: account, &run)
+        case .askPerson(let account?): return try renewal.withoutRefreshToken(account, &run)
         case .askPerson(nil), .refuse(.noSuchAccount): return nil
         case .refuse(let error): throw error
         }

@@ -4,7 +4,15 @@ import Rules
 import Secrets
 import TokenStore
 
-extension TokenAcquirer {
+/// Redeems refresh tokens, each under its own lock.
+struct Renewal: Sendable {
+    let keeper: RecordKeeper
+    let requests: PluginRequests
+    let host: PluginRunner
+    let recentFailures: RecentFailures
+    /// Decides by what is stored at the moment; the second argument is whether a token is wanted though one is stored.
+    let decide: @Sendable (TokenRequest, Bool) -> Decision
+
     /// The outcome of redeeming one refresh token.
     private enum Attempt: Sendable {
         /// It is settled: by this token, or by the user alone.
@@ -54,10 +62,10 @@ extension TokenAcquirer {
     private func attempt(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await turns.exclusively(keeper.lock(of: next, run.authority.place)) {
+        try await keeper.turns.exclusively(keeper.lock(of: next, run.authority.place)) {
             () async throws(AcquisitionError) -> Attempt in
             // The process that held the lock before may have done the work; its stored result counts.
-            let decision = self.decide(run.request, isAnew: run.isAnew)
+            let decision = self.decide(run.request, run.isAnew)
             switch decision.step {
             case .answer(let token), .exchange(let token): return .ended(token, run)
             case .renew(let tokens, let account):
@@ -121,7 +129,7 @@ extension TokenAcquirer {
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
         let ask = try requests.renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
-        tell(.renewing(request.authority))
+        keeper.tell(.renewing(request.authority))
         do throws(PluginError) {
             return .success(try await host.run(ask, on: run.authority, person: NobodyThere()))
         } catch {
@@ -139,20 +147,20 @@ extension TokenAcquirer {
         if error.isClientMismatch {
             let stranger = AppMetadataRecord(
                 clientID: request.clientID, environment: authority.place.environment, familyID: "")
-            try storing { () throws(StoreError) in try store.save([.appMetadata(stranger)]) }
+            try storing { () throws(StoreError) in try keeper.store.save([.appMetadata(stranger)]) }
             return true
         }
         guard error.code == .interactionRequired else { return false }
         if error.reasons.contains(.deadToken) {
             // Its record holds the refusals: remove the refused tokens first, or they would be handed out again.
-            let refused = found.refused(of: refreshToken, now: clock()).map(CredentialRecord.accessToken)
+            let refused = found.refused(of: refreshToken, now: keeper.clock()).map(CredentialRecord.accessToken)
             try storing { () throws(StoreError) in
-                _ = try store.deleteUnchanged(refused + [.refreshToken(refreshToken)])
+                _ = try keeper.store.deleteUnchanged(refused + [.refreshToken(refreshToken)])
             }
             return true
         }
         if error.reasons.contains(.accountDeleted) {
-            try storing { () throws(StoreError) in _ = try store.deleteUnchanged(found.everything) }
+            try storing { () throws(StoreError) in _ = try keeper.store.deleteUnchanged(found.everything) }
         }
         return false
     }
