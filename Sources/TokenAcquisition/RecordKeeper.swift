@@ -32,6 +32,16 @@ struct RecordKeeper: Sendable {
         return records
     }
 
+    func save(_ records: [CredentialRecord]) throws(AcquisitionError) {
+        try storing { () throws(StoreError) in try store.save(records) }
+    }
+
+    /// Deletes the items that still hold these records' tokens; replacements stay.
+    func deleteUnchanged(_ records: [CredentialRecord]) throws(AcquisitionError) {
+        guard !records.isEmpty else { return }
+        try storing { () throws(StoreError) in _ = try store.deleteUnchanged(records) }
+    }
+
     /// Returns the lock of the item that stores a refresh token: by environment, client or family, and account.
     func lock(of token: RefreshTokenRecord, _ place: AuthorityPlace) -> String {
         let owner = token.familyID.map { ["family", $0] } ?? ["client", token.clientID]
@@ -97,12 +107,8 @@ struct RecordKeeper: Sendable {
             guard let current = stored.refreshTokens.first(where: redeemed.isSameItem) else { return made }
             made.isSuperseded = current.secret != redeemed.secret
         }
-        let current = made
-        try storing { () throws(StoreError) in
-            try store.save(current.changes)
-            let outdated = current.replaced
-            if !outdated.isEmpty { _ = try store.deleteUnchanged(outdated) }
-        }
+        try save(made.changes)
+        try deleteUnchanged(made.replaced)
         return made
     }
 

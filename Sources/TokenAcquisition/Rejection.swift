@@ -82,7 +82,7 @@ struct RefusedTokens: Sendable {
         if request.exchange != nil { return try rejectExchanged(token, for: request, at: authority.place) }
         let records = try keeper.load(authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: keeper.clock())
-        try drop(rejection.dropped.map(CredentialRecord.accessToken))
+        try keeper.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
@@ -91,12 +91,12 @@ struct RefusedTokens: Sendable {
                 // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
                 let stored = try keeper.load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
                 guard let new = stored.flatMap(rejection.noted) else { return }
-                try storing { () throws(StoreError) in try keeper.store.save([.refreshToken(new)]) }
+                try keeper.save([.refreshToken(new)])
                 noted.insert(new.homeAccountID.lowercased())
             }
         }
         let left = rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) }
-        try drop(left.map(CredentialRecord.accessToken))
+        try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
     }
 
     /// Forgets a credential that a consumer reports as refused; nil stands for the current one.
@@ -106,12 +106,7 @@ struct RefusedTokens: Sendable {
         let dropped = try keeper.load(place).exchanged.filter { result in
             result.serves(request) && refused.map { $0 == result.secret } ?? true
         }
-        try drop(dropped.map(CredentialRecord.exchanged))
-    }
-
-    private func drop(_ records: [CredentialRecord]) throws(AcquisitionError) {
-        guard !records.isEmpty else { return }
-        try storing { () throws(StoreError) in _ = try keeper.store.deleteUnchanged(records) }
+        try keeper.deleteUnchanged(dropped.map(CredentialRecord.exchanged))
     }
 
     /// Records that a server refused the broker's token, because the broker may return it again.

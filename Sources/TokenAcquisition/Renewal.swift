@@ -147,20 +147,18 @@ struct Renewal: Sendable {
         if error.isClientMismatch {
             let stranger = AppMetadataRecord(
                 clientID: request.clientID, environment: authority.place.environment, familyID: "")
-            try storing { () throws(StoreError) in try keeper.store.save([.appMetadata(stranger)]) }
+            try keeper.save([.appMetadata(stranger)])
             return true
         }
         guard error.code == .interactionRequired else { return false }
         if error.reasons.contains(.deadToken) {
             // Its record holds the refusals: remove the refused tokens first, or they would be handed out again.
             let refused = found.refused(of: refreshToken, now: keeper.clock()).map(CredentialRecord.accessToken)
-            try storing { () throws(StoreError) in
-                _ = try keeper.store.deleteUnchanged(refused + [.refreshToken(refreshToken)])
-            }
+            try keeper.deleteUnchanged(refused + [.refreshToken(refreshToken)])
             return true
         }
         if error.reasons.contains(.accountDeleted) {
-            try storing { () throws(StoreError) in _ = try keeper.store.deleteUnchanged(found.everything) }
+            try keeper.deleteUnchanged(found.everything)
         }
         return false
     }

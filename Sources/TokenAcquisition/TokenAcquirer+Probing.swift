@@ -17,13 +17,7 @@ extension TokenAcquirer {
             let secret = try requests.clientSecret(of: request.clientID, at: authority)
             ask = try requests.make(.probe, for: request, authority, clientSecret: secret)
         }
-        ask.claims = nil
-        ask.capabilities = []
-        do throws(PluginError) {
-            return try await host.probe(ask, by: authority.plugin)
-        } catch {
-            throw .plugin(error, name: authority.plugin.name)
-        }
+        return try await probe(ask, by: authority.plugin)
     }
 
     /// Returns the plugin that can get a request's tokens from a broker; nil if there is none.
@@ -35,12 +29,14 @@ extension TokenAcquirer {
     public func probeBroker(
         _ plugin: PluginManifest, for request: TokenRequest
     ) async throws(AcquisitionError) -> PluginProbe {
-        var ask = requests.forBroker(.probe, for: request, try match(request))
+        try await probe(requests.forBroker(.probe, for: request, match(request)), by: plugin)
+    }
+
+    private func probe(_ ask: PluginRequest, by plugin: PluginManifest) async throws(AcquisitionError) -> PluginProbe {
+        var ask = ask
         ask.claims = nil
         ask.capabilities = []
-        do throws(PluginError) {
-            return try await host.probe(ask, by: plugin)
-        } catch {
+        do throws(PluginError) { return try await host.probe(ask, by: plugin) } catch {
             throw .plugin(error, name: plugin.name)
         }
     }
