@@ -1,4 +1,5 @@
-/// The values of `prompt` (OpenID Connect Core 1.0, 3.1.2.1), with Entra's `create`.
+/// The values of `prompt` (OpenID Connect Core 1.0, 3.1.2.1), with `create` of Initiating User Registration via OpenID
+/// Connect 1.0.
 package enum SignInPrompt: String, Sendable, CaseIterable {
     case none
     case login

@@ -107,6 +107,7 @@ import Testing
             #expect(kept.status == 0 && kept.output.isEmpty, "\(kept)")
             let checked = try await world.lanyard(["identity", "check", "release", world.sandbox.resource + "/contoso"])
             #expect(checked.status == 0 && checked.output.contains(application.clientID), "\(checked)")
+            #expect(checked.output.contains("\ntenant     ") && checked.output.contains("\nname  "), "\(checked)")
             let explained = try await world.lanyard(
                 ["explain", "\(world.sandbox.resource)/\(Self.path)"], ["LANYARD_IDENTITY": "release"])
             #expect(explained.output.contains("release (named by LANYARD_IDENTITY)"), "\(explained)")

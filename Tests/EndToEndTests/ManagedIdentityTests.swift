@@ -60,6 +60,11 @@ import Testing
             let checked = try await world.lanyard(
                 ["identity", "check", "environment", "\(world.sandbox.resource)/contoso"], variables)
             #expect(checked.status == 0, "\(checked)")
+            for row in [
+                "name       lanyard sandbox machine", "resource   /subscriptions/", "object ID  ", "tenant     ",
+            ] {
+                #expect(checked.output.contains("\n" + row), "\(checked)")
+            }
         }
     }
 

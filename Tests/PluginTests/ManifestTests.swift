@@ -302,6 +302,17 @@ struct ManifestTests {
         }
     }
 
+    @Test func `the claims for facts are read, and a fact that isn't known is left out`() throws {
+        let claims = "[claims]\nclient-id = \"appid\"\nrealm = \"tid\"\nowner = \"x\"\n"
+        let manifest = try read(Self.full + "\n" + claims)
+        #expect(manifest.claims == [.clientID: "appid", .realm: "tid"])
+        #expect(manifest.notes.map(\.message) == ["unknown key `owner`"])
+        let problem = #expect(throws: PluginProblem.self) {
+            try read(Self.full + "\n" + claims.replacingFirst("appid", with: "app id"))
+        }
+        #expect(problem?.message == "`client-id` has a value that can't be used")
+    }
+
     @Test func `a key that isn't known is left out and noted`() throws {
         let manifest = try read(Self.full.replacingFirst("flows =", with: "flow ="))
         #expect(manifest.flows.isEmpty)

@@ -42,15 +42,17 @@ struct IdentityCheckCommand: Command {
         let session = try Session(context, options: .init(isInteractive: false))
         let token: AcquiredToken
         let identity: Identity
+        let claims: [TokenFact: String]
         do throws(Failure) {
             let request = try request(session)
             identity = request.identity ?? .environment
+            claims = session.registry.match(request)?.plugin.claims ?? [:]
             token = try await session.tokenAnew(for: request, url: url)
         } catch {
             // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
-        let report = IdentityReport(identity: identity, name: name, token: token, now: context.now)
+        let report = IdentityReport(identity: identity, name: name, token: token, claims: claims, now: context.now)
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
@@ -83,17 +85,29 @@ private struct IdentityReport {
     let identity: Identity
     let name: String
     let token: AcquiredToken
+    /// The claims that the plugin's manifest names.
+    let claims: [TokenFact: String]
     let now: Int
 
     private var decoded: DecodedToken? { try? DecodedToken(token.accessToken, now: now) }
 
-    private func text(_ claims: String...) -> String? {
-        claims.lazy.compactMap { decoded?[$0]?.string }.first { !$0.isEmpty }
+    private func text(_ claim: String) -> String? {
+        decoded?[claim]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private func texts(_ claim: String) -> [String] { decoded?[claim]?.elements.compactMap(\.string) ?? [] }
+    /// Returns a fact by the plugin's claim or, if the token doesn't have it, the standard ones (RFC 9068, 2.2; OpenID
+    /// Connect Core 1.0, 2).
+    private func text(_ fact: TokenFact) -> String? {
+        let standard: [String] =
+            switch fact {
+            case .clientID: ["azp", "client_id"]
+            case .objectID: ["sub"]
+            case .displayName, .resourceID, .realm: []
+            }
+        return ([claims[fact]].compactMap(\.self) + standard).lazy.compactMap(text).first
+    }
 
-    private var application: String? { text("appid", "azp", "client_id") }
+    private var roles: [String] { decoded?["roles"]?.elements.compactMap(\.string) ?? [] }
 
     func lines(columns: Int?) -> [String] {
         var rows = [["identity", identity.name], ["proof", identity.proofForPeople]]
@@ -101,13 +115,13 @@ private struct IdentityReport {
             if let value, !value.isEmpty { rows.append([name, value.displayable(limit: 500)]) }
         }
         add("variables", identity.variables.joined(separator: " "))
-        add("name", text("app_displayname"))
-        add("client ID", application)
-        add("object ID", text("oid", "sub"))
-        add("resource", text("xms_mirid"))
-        add("tenant", text("tid"))
+        add("name", text(.displayName))
+        add("client ID", text(.clientID))
+        add("object ID", text(.objectID))
+        add("resource", text(.resourceID))
+        add("tenant", text(.realm))
         add("for", text("aud"))
-        add("roles", decoded == nil ? nil : texts("roles").isEmpty ? "none" : texts("roles").joined(separator: " "))
+        add("roles", decoded == nil ? nil : roles.isEmpty ? "none" : roles.joined(separator: " "))
         add("until", token.expiresOn.map { "\(DecodedToken.local($0)), \(Lifetime(end: $0, now: now).text)" })
         return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
     }
@@ -115,10 +129,9 @@ private struct IdentityReport {
     var json: JSONValue {
         [
             "identity": .string(name), "variables": JSONValue(strings: identity.variables),
-            "clientId": JSONValue(application), "displayName": JSONValue(text("app_displayname")),
-            "objectId": JSONValue(text("oid", "sub")), "tenant": JSONValue(text("tid")),
-            "audience": JSONValue(text("aud")),
-            "roles": JSONValue(strings: texts("roles")),
+            "clientId": JSONValue(text(.clientID)), "displayName": JSONValue(text(.displayName)),
+            "objectId": JSONValue(text(.objectID)), "tenant": JSONValue(text(.realm)),
+            "audience": JSONValue(text("aud")), "roles": JSONValue(strings: roles),
             "expiresOn": JSONValue(token.expiresOn),
         ]
     }

@@ -12,8 +12,8 @@ struct ManifestReader {
 
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
-        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "authority",
-        "environment", "shared-realm", "resource", "exchange",
+        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "claims",
+        "authority", "environment", "shared-realm", "resource", "exchange",
         "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
         "registers", "revokes", "client-secrets", "redirect-uri", "placeholder-usernames", "reserved-parameters",
         "challenge-paths",
@@ -77,6 +77,10 @@ struct ManifestReader {
         manifest.variables = try table.list("variables", .fieldName)
         manifest.identitySelector = try table.text("identity-selector", .fieldName)
         manifest.otherSelectors = try table.list("other-selectors", .token(64)).map { $0.lowercased() }
+        if let claims = try table.table("claims") {
+            manifest.notes += claims.unknown(besides: TokenFact.allCases.map(\.rawValue)).map { PluginProblem($0) }
+            for fact in TokenFact.allCases { manifest.claims[fact] = try claims.text(fact.rawValue, .token(64)) }
+        }
         try readTables(table, into: &manifest)
         return (manifest, try table.requiredText("executable", .text(4096)))
     }

@@ -34,6 +34,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var identitySelector: String?
     /// The values of that variable that select none of the rows, in lower case.
     public var otherSelectors: [String] = []
+    /// The claims of its access tokens that say what no standard claim says, or says less exactly, of an identity.
+    public var claims: [TokenFact: String] = [:]
     /// The authorities that it serves.
     public var authorities: [AuthorityPattern] = []
     /// The authorities of other plugins for which it gets tokens from a broker.
@@ -101,6 +103,20 @@ public struct PluginManifest: Sendable, Equatable {
 public enum PluginNeed: String, Sendable, CaseIterable {
     /// The address of the user's session bus, in `DBUS_SESSION_BUS_ADDRESS`.
     case sessionBus = "session-bus"
+}
+
+/// A fact about an identity that its access token may state: a key of the table `[claims]`.
+public enum TokenFact: String, Sendable, CaseIterable {
+    /// The display name.
+    case displayName = "display-name"
+    /// The application's client ID.
+    case clientID = "client-id"
+    /// The identifier of the identity in its directory.
+    case objectID = "object-id"
+    /// The machine or other resource of the platform that the identity belongs to.
+    case resourceID = "resource-id"
+    /// The realm, such as a tenant.
+    case realm
 }
 
 /// Authority URLs that a plugin serves: an `[[authority]]` table.
