@@ -170,7 +170,7 @@ let package = Package(
             dependencies: [
                 "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "IdentityEndpoint",
                 "ManagedIdentity",
-                "OpenIDConnect", "PluginKit", "PluginWire", system,
+                "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ],
             swiftSettings: strict, linkerSettings: small),
         // Not a plugin, but it links HTTP, too: it gets tokens from lanyard for programs that request them over HTTP.
@@ -179,15 +179,15 @@ let package = Package(
             dependencies: ["Addresses", "CLinux", "JSON", "OAuth", "Secrets", subprocess, system],
             swiftSettings: strict),
         .target(
-            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
+            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginWire"],
             path: "plugins/aad-common",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
+            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginWire"],
             path: "plugins/aad-tenant",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginKit", "PluginWire"],
+            name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginWire"],
             path: "plugins/aad-b2c",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(

@@ -1,4 +1,3 @@
-import PluginOAuth
 package import PluginWire
 
 /// The differences between the Microsoft plugins.
@@ -42,15 +41,5 @@ package struct AuthorityProfile: Sendable {
         self.exchanges = exchanges
         self.identities = identities
         self.isForgottenPassword = isForgottenPassword
-    }
-
-    /// The answer to `describe`.
-    package var description: PluginDescription {
-        var description = PluginDescription(
-            name: name, version: FirstParty.version, protocols: [PluginProtocol.version],
-            flows: [.browser, .deviceCode, .paste])
-        if exchanges { description.exchanges = [RegistryExchange.name, STSExchange.name] }
-        if identities { description.identities = [.client] }
-        return description
     }
 }

@@ -1,48 +1,163 @@
+import Claims
+import FoundationEssentials
+package import OAuth
 package import PluginKit
+import PluginOAuth
 package import PluginWire
+import Secrets
 
-/// A plugin for one kind of Microsoft authority; its client's profile makes the difference, and the client does the
-/// work.
-package protocol MicrosoftPlugin: AuthorityPlugin {
-    /// The client that handles the host's requests.
-    var client: IdentityClient { get }
-}
+/// The plugin for one kind of Microsoft authority; its profile makes the difference.
+package struct MicrosoftPlugin: AuthorityPlugin {
+    let profile: AuthorityProfile
+    private let connector: AuthorityConnector
 
-extension MicrosoftPlugin {
-    /// The name, version, protocol versions and flows.
-    package var description: PluginDescription { client.profile.description }
+    /// Creates a plugin.
+    ///
+    /// - Parameters:
+    ///   - profile: The plugin's profile.
+    ///   - environment: The environment with the proxy and certificate variables.
+    ///   - limits: The limits of time and size for an authority's answers.
+    package init(
+        _ profile: AuthorityProfile, environment: [String: String] = ProcessInfo.processInfo.environment,
+        limits: Transport.Limits = .init()
+    ) {
+        self.profile = profile
+        connector = AuthorityConnector(environment: environment, limits: limits, headers: Self.headers)
+    }
 
-    /// Signs a user in.
+    /// The name, version, protocol versions, flows, and what the profile supports.
+    package var description: PluginDescription {
+        var description = PluginDescription(
+            name: profile.name, version: FirstParty.version, protocols: [PluginProtocol.version],
+            flows: [.browser, .deviceCode, .paste])
+        if profile.exchanges { description.exchanges = [RegistryExchange.name, STSExchange.name] }
+        if profile.identities { description.identities = [.client] }
+        return description
+    }
+
+    /// Signs a user in with the first of the request's flows that is possible here.
+    ///
+    /// - Parameters:
+    ///   - request: An `authorize` request.
+    ///   - person: The user who signs in.
+    /// - Returns: Validated tokens.
+    /// - Throws: the reason why there are none.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
-        try await client.authorize(request, person)
+        try await connector.connected(request) { transport throws(PluginError) in
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+            do throws(PluginError) {
+                return try await session.signIn(person)
+            } catch {
+                guard session.resetsPassword(after: error) else { throw error }
+                try await PasswordReset(session: session).run(person)
+                return try await session.signIn(person)
+            }
+        }
     }
 
-    /// Redeems a refresh token, at the account's home tenant if the authority is an audience.
+    /// Returns the headers that identify the client in Entra's logs.
+    private static func headers(for request: PluginRequest) -> [(name: String, value: String)] {
+        [
+            ("x-client-sku", "lanyard"), ("x-client-ver", FirstParty.version), ("x-client-os", "linux"),
+            ("x-ms-lib-capability", "retry-after, h429"),
+            ("client-request-id", request.correlationID ?? UUID().uuidString.lowercased()),
+            ("return-client-request-id", "true"),
+        ]
+    }
+
+    /// Redeems a refresh token (RFC 6749, 6), at the account's home tenant if the authority is an audience.
+    ///
+    /// - Parameter request: A `renew` request.
+    /// - Returns: Validated tokens; with a refresh token only if the authority issued a new one.
+    /// - Throws: the reason why there are none; `interaction-required` if the user can fix it.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
-        try await client.renew(request)
+        let refreshToken = try request.requiredRefreshToken()
+        return try await connector.connected(request) { transport throws(PluginError) in
+            let session = try await AuthoritySession.open(
+                request, profile: profile, over: transport, home: true, recalling: true)
+            return try await session.renew(with: refreshToken)
+        }
     }
 
-    /// Gets a token as an application.
+    /// Checks whether the authority can be reached from here and knows the client.
+    ///
+    /// - Parameter request: A `probe` request.
+    /// - Returns: The checks that succeeded.
+    /// - Throws: the reason why the authority doesn't work.
+    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        try await connector.connected(request) { transport throws(PluginError) in
+            try await AuthoritySession.open(request, profile: profile, over: transport).probe()
+        }
+    }
+
+    /// Gets a token as an application, which authenticates with a secret, a certificate or a federated assertion.
+    ///
+    /// - Parameters:
+    ///   - request: An `authenticate` request.
+    ///   - host: The host, which is told nothing.
+    /// - Returns: The token, without account and refresh token.
+    /// - Throws: `unsupported` for other kinds of identity, or the reason why there is no token.
     package func authenticate(
         _ request: PluginRequest, _ host: any Conversation
     ) async throws(PluginError) -> PluginResult {
-        try await client.authenticate(request)
+        guard profile.identities, let identity = request.identity, identity.kind == .client else {
+            throw PluginError(
+                .unsupported, "\(profile.name) gets no tokens for such an identity",
+                hint: "name one tenant of Entra's in the identity's authority, by its id or domain")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await ApplicationToken(request, identity, profile: profile, over: transport).result()
+        }
     }
 
     /// Exchanges a token for the credentials of a container registry or AWS.
+    ///
+    /// - Parameter request: An `exchange` request.
+    /// - Returns: The credentials.
+    /// - Throws: `unsupported` for other exchanges, or the reason why there are no credentials.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
-        try await client.exchange(request)
+        let name = request.exchange ?? ""
+        guard profile.exchanges, [RegistryExchange.name, STSExchange.name].contains(name) else {
+            throw PluginError(.unsupported, "\(profile.name) has no exchange \(name.displayable(limit: 64))")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            if name == STSExchange.name { return try await STSExchange(request, over: transport).credential() }
+            return try await RegistryExchange(request, over: transport).credential()
+        }
     }
 
-    /// Fetches the authority's metadata, and checks whether it knows the client.
-    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
-        try await client.probe(request)
-    }
-
-    /// Opens the page that ends the browser's session.
+    /// Opens the authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
+    ///
+    /// - Parameters:
+    ///   - request: A `sign-out` request.
+    ///   - person: The user whose browser has the session.
+    /// - Throws: `unsupported` if the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
-        try await client.signOut(request, person)
+        let url = try await connector.connected(request) { transport throws(PluginError) in
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
+            guard let endpoint = session.configuration.endpoints.endSession else {
+                throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
+            }
+            return FormEncoding.append(Self.logout(request, at: session.authority), to: endpoint)
+        }
+        try await person.endSession(at: url)
+    }
+
+    /// Returns the parameters that identify the session: a hint for Entra, an ID token for B2C.
+    ///
+    /// B2C accepts nothing else, although an ID token contains more than the browser needs to know.
+    /// There is no `post_logout_redirect_uri`, because nothing here waits for it; the authority's page says that the
+    /// session has ended.
+    private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {
+        let token = request.idTokenHint.flatMap { try? EntraClaims($0) }
+        let hint = token?.loginHint ?? request.signIn.loginHint ?? token?.username
+        var fields: [FormEncoding.Field] = []
+        if let token = request.idTokenHint, authority.kind == .b2c || hint == nil {
+            fields.append(("id_token_hint", token.reveal()))
+        }
+        if let hint { fields.append(("logout_hint", hint)) }
+        return fields
     }
 }

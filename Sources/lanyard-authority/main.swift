@@ -7,6 +7,7 @@ import EntraBroker
 import Glibc
 import IdentityEndpoint
 import ManagedIdentity
+import MicrosoftIdentity
 import OpenIDConnect
 import PluginKit
 import PluginWire
@@ -17,7 +18,8 @@ _ = lanyard_hide_memory()
 
 /// The first-party plugins; the first argument or the program's own name selects one.
 let plugins: [any AuthorityPlugin] = [
-    AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin(), IssuerPlugin(), ManagedIdentityPlugin(),
+    MicrosoftPlugin.aadCommon, MicrosoftPlugin.aadTenant, MicrosoftPlugin.aadB2C, IssuerPlugin(),
+    ManagedIdentityPlugin(),
     EntraBrokerPlugin(),
 ]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }

@@ -48,10 +48,10 @@ final class ApplicationScenario: Sendable {
     static let tenant = "c0a70500-0000-4000-8000-00000c0a7050"
     static let tokens = #"{"token_type":"Bearer","expires_in":3599,"ext_expires_in":3599,"access_token":"AT"}"#
 
-    private static let client: IdentityClient = {
+    private static let client: MicrosoftPlugin = {
         var limits = Transport.Limits()
         limits.pause = .milliseconds(20)
-        return IdentityClient(
+        return MicrosoftPlugin(
             AuthorityProfile(name: "aad-tenant", kind: .aad, identities: true), environment: [:], limits: limits)
     }()
 
@@ -152,7 +152,7 @@ final class ApplicationScenario: Sendable {
 
     /// Gets the token.
     func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
-        try await Self.client.authenticate(request)
+        try await Self.client.authenticate(request, ScriptedPerson { _ in .unsupported })
     }
 
     /// Returns why there is no token; nil if there is one.

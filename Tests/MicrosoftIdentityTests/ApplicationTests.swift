@@ -260,13 +260,13 @@ struct ApplicationTests {
             ]
             let host = ScriptedPerson { _ in .unsupported }
             for request in [secret, certificate, chain, certificate, job] {
-                let result = try await AADTenantPlugin().authenticate(request, host)
+                let result = try await MicrosoftPlugin.aadTenant.authenticate(request, host)
                 #expect(result.realm == Sandbox.contoso && result.account == nil && result.refreshToken == nil)
                 #expect(result.accessToken.unverifiedClaims(Claims.self)?.idtyp == "app")
             }
             secret.clientSecret = Secret("wrong")
             let told = await #expect(throws: PluginError.self) {
-                try await AADTenantPlugin().authenticate(secret, host)
+                try await MicrosoftPlugin.aadTenant.authenticate(secret, host)
             }
             #expect(told?.errorCodes == ["AADSTS7000215"] && told?.hint?.contains("not its ID") == true)
         }

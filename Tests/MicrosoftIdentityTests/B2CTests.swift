@@ -22,7 +22,7 @@ struct B2CTests {
 
     @Test func `a customer signs in and renews, with an account of the policy`() async throws {
         try await Sandbox.run { sandbox in
-            let plugin = AADB2CPlugin()
+            let plugin = MicrosoftPlugin.aadB2C
             let first = try await plugin.authorize(
                 Self.request(.authorize, in: sandbox), sandbox.person("erin@example.net"))
             #expect(first.account?.homeAccountID.contains("-b2c_1_susi.") == true)
@@ -44,7 +44,7 @@ struct B2CTests {
     ) async throws {
         try await Sandbox.run { sandbox in
             let error = await #expect(throws: PluginError.self) {
-                try await AADB2CPlugin().authorize(
+                try await MicrosoftPlugin.aadB2C.authorize(
                     Self.request(.authorize, in: sandbox), sandbox.person("erin@example.net", [way]))
             }
             #expect(error?.code == code)
@@ -72,7 +72,7 @@ struct B2CTests {
                     "path": "/token", "status": 400, "times": 1, "body": .string(body.encodedText),
                 ]
                 try await sandbox.plan(fault.encodedText)
-                let error = await #expect(throws: PluginError.self) { try await AADB2CPlugin().renew(request) }
+                let error = await #expect(throws: PluginError.self) { try await MicrosoftPlugin.aadB2C.renew(request) }
                 #expect(error?.code == refusal.code, "\(refusal.number)")
                 #expect(error?.errorCodes == ["AADB2C\(refusal.number)"], "\(refusal.number)")
                 #expect(error?.message.contains("(AADB2C\(refusal.number))") == true, "\(refusal.number)")
@@ -93,7 +93,7 @@ struct B2CTests {
             var request = Self.request(.authorize, in: sandbox)
             request.flows = [.deviceCode]
             let error = await #expect(throws: PluginError.self) {
-                try await AADB2CPlugin().authorize(request, sandbox.person("erin@example.net"))
+                try await MicrosoftPlugin.aadB2C.authorize(request, sandbox.person("erin@example.net"))
             }
             #expect(error?.code == .unsupported)
         }

@@ -24,7 +24,7 @@ struct FaultTests {
     }()
 
     /// A client like the plugins', with short time limits.
-    private static let client = IdentityClient(
+    private static let client = MicrosoftPlugin(
         AuthorityProfile(name: "aad-tenant", kind: .aad), environment: [:], limits: hurried)
 
     private func renew(_ sandbox: Sandbox, _ change: (inout PluginRequest) -> Void = { _ in }) async -> PluginError? {
@@ -131,7 +131,7 @@ struct FaultTests {
         request.clientID = "c"
         request.knownHosts = ["localhost", "login.example"]
         request.refreshToken = Secret("r")
-        let client = IdentityClient(
+        let client = MicrosoftPlugin(
             AuthorityProfile(name: "aad-tenant", kind: .aad), environment: environment, limits: Self.hurried)
         let error = await #expect(throws: PluginError.self) { try await client.renew(request) }
         #expect(error?.message == message)
@@ -169,7 +169,7 @@ struct FaultTests {
             try await sandbox.plan(#"{"path":"/","delay":5}"#)
             var limits = Transport.Limits()
             limits.renewal = .seconds(1)
-            let client = IdentityClient(
+            let client = MicrosoftPlugin(
                 AuthorityProfile(name: "aad-tenant", kind: .aad), environment: [:], limits: limits)
             var request = sandbox.request(.renew, at: "/contoso.example")
             request.refreshToken = Secret("nobody's")
@@ -265,7 +265,7 @@ struct FaultTests {
 
     @Test func `SSL_CERT_FILE is trusted besides the system's`() async throws {
         try await Sandbox.run { sandbox in
-            let client = IdentityClient(
+            let client = MicrosoftPlugin(
                 AuthorityProfile(name: "aad-tenant", kind: .aad), environment: ["SSL_CERT_FILE": sandbox.caFile],
                 limits: Self.hurried)
             var request = sandbox.request(.renew, at: "/contoso.example")
@@ -312,7 +312,7 @@ struct FaultTests {
     @Test func `a host that nobody named is asked about at Microsoft's and not used when that fails`() async throws {
         try await Sandbox.run { sandbox in
             // A proxy that refuses stands for a network without access to Microsoft.
-            let client = IdentityClient(
+            let client = MicrosoftPlugin(
                 AuthorityProfile(name: "aad-tenant", kind: .aad),
                 environment: ["https_proxy": "http://127.0.0.1:9", "no_proxy": "localhost"], limits: Self.hurried)
             var request = sandbox.request(.renew, at: "/contoso.example")

@@ -19,7 +19,7 @@ struct FlowTests {
         try await Sandbox.run { sandbox in
             var request = sandbox.request(.authorize, at: "/common")
             request.signIn.loginHint = "alice@contoso.example"
-            let plugin = AADCommonPlugin()
+            let plugin = MicrosoftPlugin.aadCommon
             let result = try await plugin.authorize(request, sandbox.person("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
             #expect(result.environment == sandbox.environment)
@@ -45,15 +45,15 @@ struct FlowTests {
     @Test func `a probe finds out what it can without anybody`() async throws {
         try await Sandbox.run { sandbox in
             var request = sandbox.request(.probe, at: "/contoso.example")
-            let found = try await AADTenantPlugin().probe(request)
+            let found = try await MicrosoftPlugin.aadTenant.probe(request)
             #expect(found.checks == [.authority, .client] && found.proxy == nil)
             let now = Int(Date.now.timeIntervalSince1970)
             #expect(abs(try #require(found.time) - now) < 60)
             // A policy that forbids device codes says nothing about the client, which works in the browser.
             request.clientID = Sandbox.withoutDeviceCode
-            #expect(try await AADTenantPlugin().probe(request).checks == [.authority])
+            #expect(try await MicrosoftPlugin.aadTenant.probe(request).checks == [.authority])
             request.clientID = "99999999-2222-3333-4444-555555555555"
-            let error = await #expect(throws: PluginError.self) { try await AADTenantPlugin().probe(request) }
+            let error = await #expect(throws: PluginError.self) { try await MicrosoftPlugin.aadTenant.probe(request) }
             #expect(error?.errorCodes == ["AADSTS700016"])
             // No user was involved, and no token was acquired.
             #expect(try await sandbox.log().allSatisfy { $0.grant_type == nil && !$0.path.hasSuffix("/authorize") })
@@ -65,7 +65,7 @@ struct FlowTests {
             try await sandbox.plan(#"{"path":"/","delay":30}"#)
             var limits = Transport.Limits()
             limits.probe = .seconds(1)
-            let client = IdentityClient(
+            let client = MicrosoftPlugin(
                 AuthorityProfile(name: "aad-tenant", kind: .aad), environment: [:], limits: limits)
             let start = ContinuousClock.now
             let error = await #expect(throws: PluginError.self) {
@@ -79,7 +79,7 @@ struct FlowTests {
     @Test func `a guest's tokens are of the tenant asked for, by its id`() async throws {
         try await Sandbox.run { sandbox in
             let request = sandbox.request(.authorize, at: "/fabrikam.example")
-            let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
             #expect(result.account?.homeRealms == [Sandbox.contoso])
             #expect(result.realm == Sandbox.fabrikam)
@@ -88,7 +88,7 @@ struct FlowTests {
 
     @Test func `a refresh token of common is redeemed at the home tenant and rotates`() async throws {
         try await Sandbox.run { sandbox in
-            let plugin = AADCommonPlugin()
+            let plugin = MicrosoftPlugin.aadCommon
             let first = try await plugin.authorize(
                 sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/common")
@@ -109,7 +109,7 @@ struct FlowTests {
 
     @Test func `a revoked refresh token needs the person`() async throws {
         try await Sandbox.run { sandbox in
-            let plugin = AADTenantPlugin()
+            let plugin = MicrosoftPlugin.aadTenant
             let first = try await plugin.authorize(
                 sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
             try await sandbox.revoke("alice@contoso.example")
@@ -128,7 +128,7 @@ struct FlowTests {
         try await Sandbox.run { sandbox in
             try await sandbox.set(#"{"device_code_interval":1}"#)
             let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
-            let result = try await AADCommonPlugin().authorize(request, sandbox.person("bob@contoso.example"))
+            let result = try await MicrosoftPlugin.aadCommon.authorize(request, sandbox.person("bob@contoso.example"))
             #expect(result.account?.username == "bob@contoso.example")
             #expect(result.realm == Sandbox.contoso)
         }
@@ -139,7 +139,8 @@ struct FlowTests {
             try await sandbox.set(#"{"device_code_interval":1}"#)
             let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
             let error = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(request, sandbox.person("bob@contoso.example", ["--decline"]))
+                try await MicrosoftPlugin.aadCommon.authorize(
+                    request, sandbox.person("bob@contoso.example", ["--decline"]))
             }
             #expect(error?.code == .cancelled)
         }
@@ -150,12 +151,12 @@ struct FlowTests {
             try await sandbox.set(#"{"device_code_interval":1}"#)
             var request = sandbox.request(.authorize, at: "/contoso.example", flows: [.deviceCode, .browser])
             request.clientID = Sandbox.withoutDeviceCode
-            let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             request.flows = [.deviceCode]
             let error = await #expect(throws: PluginError.self) {
-                try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+                try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
             }
             #expect(error?.errorCodes.contains("AADSTS53003") == true)
             #expect(error?.code == .interactionRequired)
@@ -165,7 +166,7 @@ struct FlowTests {
     @Test func `declining consent is cancelling`() async throws {
         try await Sandbox.run { sandbox in
             let error = await #expect(throws: PluginError.self) {
-                try await AADTenantPlugin().authorize(
+                try await MicrosoftPlugin.aadTenant.authorize(
                     sandbox.request(.authorize, at: "/contoso.example"),
                     sandbox.person("alice@contoso.example", ["--decline"]))
             }
@@ -178,7 +179,7 @@ struct FlowTests {
             var request = sandbox.request(.authorize, at: "/contoso.example")
             request.clientID = Sandbox.declining
             request.scopes = ["api://sandbox-git/Repo.Read", "api://sandbox-git/repo.write"]
-            let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
             #expect(result.declinedScopes == ["api://sandbox-git/repo.write"])
             #expect(result.scopes.contains("api://sandbox-git/Repo.Read"))
         }
@@ -194,17 +195,17 @@ struct FlowTests {
                 _ = try? await sandbox.browse(page, as: "alice@contoso.example", ["--code", code])
                 return .done
             }
-            let result = try await AADCommonPlugin().authorize(request, person)
+            let result = try await MicrosoftPlugin.aadCommon.authorize(request, person)
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             var nobody = request
             nobody.flows = [.browser, .deviceCode, .paste]
             let error = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(nobody, ScriptedPerson { _ in .unsupported })
+                try await MicrosoftPlugin.aadCommon.authorize(nobody, ScriptedPerson { _ in .unsupported })
             }
             #expect(error?.code == .unsupported)
             let refusal = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(nobody, ScriptedPerson { _ in .cancelled })
+                try await MicrosoftPlugin.aadCommon.authorize(nobody, ScriptedPerson { _ in .cancelled })
             }
             #expect(refusal?.code == .cancelled)
         }
@@ -212,7 +213,7 @@ struct FlowTests {
 
     @Test func `a claims challenge is answered by the person`() async throws {
         try await Sandbox.run { sandbox in
-            let plugin = AADTenantPlugin()
+            let plugin = MicrosoftPlugin.aadTenant
             let first = try await plugin.authorize(
                 sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/contoso.example")
@@ -257,7 +258,7 @@ struct FlowTests {
             } told: { reason in
                 reasons.withLock { $0.append(reason) }
             }
-            let result = try await AADCommonPlugin().authorize(request, person)
+            let result = try await MicrosoftPlugin.aadCommon.authorize(request, person)
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             let told = reasons.withLock { $0 }
@@ -267,12 +268,12 @@ struct FlowTests {
 
             let stranger = ScriptedPerson { _ in .redirected(Secret("hello")) }
             let refusal = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(request, stranger)
+                try await MicrosoftPlugin.aadCommon.authorize(request, stranger)
             }
             #expect(refusal?.message == "the pasted address holds no answer to the sign-in")
             let forger = ScriptedPerson { _ in .redirected(Secret("http://localhost/?code=stolen&state=guessed")) }
             let error = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(request, forger)
+                try await MicrosoftPlugin.aadCommon.authorize(request, forger)
             }
             #expect(error?.code == .invalidRequest)
             #expect(try await sandbox.log().filter { $0.grant_type == "authorization_code" }.count == 1)
@@ -282,7 +283,7 @@ struct FlowTests {
     @Test func `declining consent cancels the sign-in`() async throws {
         try await Sandbox.run { sandbox in
             let error = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(
+                try await MicrosoftPlugin.aadCommon.authorize(
                     sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example", ["--decline"]))
             }
             #expect(error?.code == .cancelled)
@@ -293,12 +294,12 @@ struct FlowTests {
 
     @Test func `scopes of two resources are the rule's fault, at a renewal too`() async throws {
         try await Sandbox.run { sandbox in
-            let first = try await AADCommonPlugin().authorize(
+            let first = try await MicrosoftPlugin.aadCommon.authorize(
                 sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = first.refreshToken
             request.scopes.append("https://graph.microsoft.com/User.Read")
-            let error = await #expect(throws: PluginError.self) { try await AADCommonPlugin().renew(request) }
+            let error = await #expect(throws: PluginError.self) { try await MicrosoftPlugin.aadCommon.renew(request) }
             #expect(error?.errorCodes == ["AADSTS28000"])
             #expect(error?.code == .invalidRequest)
             #expect(error?.hint?.contains("one resource only") == true)
@@ -312,7 +313,7 @@ struct FlowTests {
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = Secret("r")
             request.account = Sandbox.alice
-            let result = try await AADCommonPlugin().renew(request)
+            let result = try await MicrosoftPlugin.aadCommon.renew(request)
             #expect(result.account?.homeAccountID == Sandbox.alice)
             #expect(result.account?.username.isEmpty == true)
             #expect(result.realm == Sandbox.contoso)
@@ -328,7 +329,7 @@ struct FlowTests {
             }
             var request = sandbox.request(.signOut, at: "/common")
             request.signIn.loginHint = "alice@contoso.example"
-            try await AADCommonPlugin().signOut(request, person)
+            try await MicrosoftPlugin.aadCommon.signOut(request, person)
             let page = opened.withLock { $0 }
             let url = try #require(page)
             #expect(url == "\(sandbox.authority)/common/oauth2/v2.0/logout?logout_hint=alice%40contoso.example")
@@ -354,10 +355,11 @@ struct FlowTests {
         request.authority = "https://login.microsoftonline.com/common"
         let person = ScriptedPerson { _ in .unsupported }
         for (plugin, authority) in [
-            (AADTenantPlugin() as any AuthorityPlugin, "https://login.microsoftonline.com/common"),
-            (AADCommonPlugin(), "https://login.microsoftonline.com/contoso.com"),
-            (AADCommonPlugin(), "https://login.microsoftonline.com/tfp/t/p"),
-            (AADB2CPlugin(), "https://contoso.b2clogin.com/tfp/t"), (AADTenantPlugin(), "http://localhost/t"),
+            (MicrosoftPlugin.aadTenant as any AuthorityPlugin, "https://login.microsoftonline.com/common"),
+            (MicrosoftPlugin.aadCommon, "https://login.microsoftonline.com/contoso.com"),
+            (MicrosoftPlugin.aadCommon, "https://login.microsoftonline.com/tfp/t/p"),
+            (MicrosoftPlugin.aadB2C, "https://contoso.b2clogin.com/tfp/t"),
+            (MicrosoftPlugin.aadTenant, "http://localhost/t"),
         ] {
             request.authority = authority
             let error = await #expect(throws: PluginError.self) { try await plugin.authorize(request, person) }

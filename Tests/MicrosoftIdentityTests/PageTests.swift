@@ -31,7 +31,7 @@ struct PageTests {
             settings.caFile = sandbox.caFile
             let transport = try Transport(settings)
             defer { transport.close() }
-            let profile = path.contains("tfp") ? AADB2CPlugin().client.profile : AADCommonPlugin().client.profile
+            let profile = path.contains("tfp") ? MicrosoftPlugin.aadB2C.profile : MicrosoftPlugin.aadCommon.profile
             try await body(try await .open(request, profile: profile, over: transport), sandbox)
         }
     }

@@ -59,7 +59,7 @@ struct RecordedRequestTests {
     private static let scenarios: [Scenario] = [
         Scenario(name: "browser") { authority, server in
             let request = request(.authorize, at: "/contoso.example", of: server)
-            _ = try await AADTenantPlugin().authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadTenant.authorize(request, authority.person())
         },
         Scenario(name: "browser-with-everything") { authority, server in
             var request = request(.authorize, at: "/common", of: server)
@@ -71,31 +71,31 @@ struct RecordedRequestTests {
             request.claims = #"{"id_token":{"auth_time":{"essential":true}}}"#
             request.capabilities = [.claimsChallenge]
             request.signIn.queryParameters = ["slice": "testslice", "mkt": "de-DE"]
-            _ = try await AADCommonPlugin().authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.person())
         },
         Scenario(name: "paste") { authority, server in
             var request = request(.authorize, at: "/organizations", of: server, flows: [.paste])
             request.redirectURI = "https://login.microsoftonline.com/common/oauth2/nativeclient"
             request.capabilities = [.claimsChallenge]
-            _ = try await AADCommonPlugin().authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.person())
         },
         Scenario(name: "code-sent-again") { authority, server in
             authority.plan(.unavailable)
             let request = request(.authorize, at: "/contoso.example", of: server)
-            _ = try await AADTenantPlugin().authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadTenant.authorize(request, authority.person())
         },
         Scenario(name: "device-code") { authority, server in
             authority.plan(.pending)
             var request = request(.authorize, at: "/organizations", of: server, flows: [.deviceCode])
             request.capabilities = [.claimsChallenge]
             request.signIn.loginHint = "alice@contoso.example"
-            _ = try await AADCommonPlugin().authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.person())
         },
         Scenario(name: "renewal") { authority, server in
             var request = request(.renew, at: "/common", of: server)
             request.refreshToken = Secret("the-refresh-token")
             request.account = RecordedAuthority.account
-            _ = try await AADCommonPlugin().renew(request)
+            _ = try await MicrosoftPlugin.aadCommon.renew(request)
         },
         Scenario(name: "renewal-with-claims") { authority, server in
             authority.plan(.unavailable)
@@ -103,7 +103,7 @@ struct RecordedRequestTests {
             request.refreshToken = Secret("the-refresh-token")
             request.claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
             request.capabilities = [.claimsChallenge]
-            _ = try await AADTenantPlugin().renew(request)
+            _ = try await MicrosoftPlugin.aadTenant.renew(request)
         },
         // Another application's refresh token of the family, redeemed with this one's client ID.
         Scenario(name: "renewal-by-family") { authority, server in
@@ -111,7 +111,7 @@ struct RecordedRequestTests {
             request.clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
             request.refreshToken = Secret("the-family-refresh-token")
             request.account = RecordedAuthority.account
-            let result = try await AADCommonPlugin().renew(request)
+            let result = try await MicrosoftPlugin.aadCommon.renew(request)
             authority.note("= family \(result.familyID ?? "")")
         },
         Scenario(name: "b2c-with-reset") { authority, server in
@@ -120,25 +120,25 @@ struct RecordedRequestTests {
             request.signIn.resetPolicy = "B2C_1_reset"
             request.signIn.prompt = "login"
             request.capabilities = [.claimsChallenge]
-            _ = try await AADB2CPlugin().authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadB2C.authorize(request, authority.person())
         },
         Scenario(name: "b2c-renewal") { authority, server in
             var request = request(.renew, at: policy, of: server)
             request.refreshToken = Secret("the-refresh-token")
             request.account = RecordedAuthority.account
-            _ = try await AADB2CPlugin().renew(request)
+            _ = try await MicrosoftPlugin.aadB2C.renew(request)
         },
         Scenario(name: "probe") { authority, server in
-            let found = try await AADTenantPlugin().probe(request(.probe, at: "/contoso.example", of: server))
+            let found = try await MicrosoftPlugin.aadTenant.probe(request(.probe, at: "/contoso.example", of: server))
             authority.note("= checked \(found.checks.map(\.rawValue).joined(separator: " "))")
         },
         Scenario(name: "sign-out") { authority, server in
             var request = request(.signOut, at: "/common", of: server)
             request.signIn.loginHint = "alice@contoso.example"
-            try await AADCommonPlugin().signOut(request, authority.person())
+            try await MicrosoftPlugin.aadCommon.signOut(request, authority.person())
             request.authority = "https://localhost:\(server.port)\(policy)"
             request.idTokenHint = Secret("e30.e30.c2ln")
-            try await AADB2CPlugin().signOut(request, authority.person())
+            try await MicrosoftPlugin.aadB2C.signOut(request, authority.person())
         },
     ]
 

@@ -8,7 +8,7 @@ import Testing
 
 /// What a registry answers if it is asked for a token of its own.
 struct RegistryExchangeTests {
-    private static let client = IdentityClient(
+    private static let client = MicrosoftPlugin(
         AuthorityProfile(name: "aad-tenant", kind: .aad, exchanges: true), environment: [:])
 
     /// Has a token exchanged at a registry that answers so.

@@ -1,17 +1,12 @@
 package import MicrosoftIdentity
-import PluginKit
 import PluginWire
 
-/// Microsoft Entra ID for the accounts of one tenant, including guests: `https://{host}/{id or domain}`.
-///
-/// Tokens are stored for that tenant under its ID, however the authority's URL names it.
-package struct AADTenantPlugin: MicrosoftPlugin {
-    /// The client with the profile of one tenant's authority.
-    package let client = IdentityClient(
+extension MicrosoftPlugin {
+    /// Microsoft Entra ID for the accounts of one tenant, including guests: `https://{host}/{id or domain}`.
+    ///
+    /// Tokens are stored for that tenant under its ID, however the authority's URL names it.
+    package static let aadTenant = MicrosoftPlugin(
         AuthorityProfile(name: "aad-tenant", kind: .aad, refuses: Self.objection, exchanges: true, identities: true))
-
-    /// Creates the plugin, with the proxy and certificate variables of the process's environment.
-    package init() {}
 
     private static func objection(to authority: Authority) -> PluginError? {
         guard authority.audience != .identifier else { return nil }
