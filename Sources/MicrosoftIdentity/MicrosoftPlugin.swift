@@ -47,12 +47,13 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     ) async throws(PluginError) -> PluginResult {
         try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+            let flows = try request.oauthFlows(of: profile.name)
             do throws(PluginError) {
-                return try await session.signIn(person)
+                return try await session.signIn(flows, person)
             } catch {
                 guard session.resetsPassword(after: error) else { throw error }
-                try await PasswordReset(session: session).run(person)
-                return try await session.signIn(person)
+                try await PasswordReset(session: session).run(flows, person)
+                return try await session.signIn(flows, person)
             }
         }
     }
@@ -77,7 +78,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
         return try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(
                 request, profile: profile, over: transport, home: true, recalling: true)
-            return try await session.renew(with: refreshToken)
+            return try await session.redeem(refreshToken)
         }
     }
 
@@ -88,7 +89,8 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     /// - Throws: the reason why the authority doesn't work.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
-            try await AuthoritySession.open(request, profile: profile, over: transport).probe()
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+            return try await session.probe(session.authority.url, clockLead: session.configuration.clockLead)
         }
     }
 

@@ -119,9 +119,6 @@ struct AnswerTests {
             let granted = vector.texts("granted")
             let declined = Scopes.declined(requested: vector.texts("requested"), granted: granted)
             #expect(declined == vector.expectedTexts("declined"))
-            if vector.expect["granted_reported"] != nil {
-                #expect(Scopes.reported(granted) == vector.expectedTexts("granted_reported"))
-            }
         } else {
             let missing = Scopes.declined(requested: vector.texts("requested"), granted: vector.texts("cached"))
             #expect(vector.expect["cache_hit"] == .bool(missing.isEmpty))

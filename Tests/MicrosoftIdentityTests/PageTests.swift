@@ -1,6 +1,7 @@
 import AADB2C
 import AADCommon
 import Claims
+import PluginOAuth
 import PluginWire
 import Testing
 
@@ -44,7 +45,7 @@ struct PageTests {
 
     @Test func `after a sign-in it names account, purpose, application and authority`() async throws {
         try await Self.withSession { session, sandbox in
-            let result = try await session.signIn(sandbox.person("alice@contoso.example"))
+            let result = try await session.signIn([.browser], sandbox.person("alice@contoso.example"))
             let page = session.page(with: result)
             #expect(page.title == "You are signed in" && page.quote == nil && page.report.isEmpty)
             #expect(

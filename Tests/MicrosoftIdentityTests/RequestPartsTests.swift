@@ -17,7 +17,9 @@ struct RequestPartsTests {
         #expect(info.homeAccountID == vector.expected("home_account_id"))
         if let uid = vector.expected("uid") { #expect(info.uid == uid) }
         if let utid = vector.expected("utid") { #expect(info.utid == utid) }
-        if case .bool(let personal) = vector.expect["is_msa"] { #expect(info.isPersonal == personal) }
+        if case .bool(let personal) = vector.expect["is_msa"] {
+            #expect((info.utid == ClientInfo.personalTenant) == personal)
+        }
     }
 
     private static let tenant = "c0a70500-0000-4000-8000-00000c0a7050"

@@ -4,7 +4,7 @@ import OAuth
 import PluginOAuth
 import PluginWire
 
-extension IssuerSession: AuthorityRules {
+extension IssuerSession: OAuthSession {
     /// Returns prompt, hints, claims, resources and other additional parameters.
     ///
     /// - Throws: as `PluginRequest.signInFields`.

@@ -1,8 +1,6 @@
 import Addresses
 import Claims
-import FoundationEssentials
 import OAuth
-import PluginKit
 import PluginOAuth
 import PluginWire
 import Secrets
@@ -143,44 +141,26 @@ struct IssuerSession: Sendable {
         return (own + request.scopes.filter { !own.contains($0) }).joined(separator: " ")
     }
 
-    /// Signs a user in with the first of these flows that is possible here.
-    func signIn(_ flows: [OAuth.Flow], _ person: any Conversation) async throws(PluginError) -> PluginResult {
-        do throws(OAuthError) {
-            return try await SignIn(client, by: self).run(flows, ConversingPerson(person))
-        } catch {
-            throw pluginError(error)
-        }
-    }
+    /// Returns the session with fresh metadata.
+    func anew() async throws(PluginError) -> IssuerSession { try await Self.open(request, over: transport) }
 
     /// Redeems a refresh token.
     ///
-    /// If the cached metadata turns out to be outdated, the issuer is asked again.
+    /// - Throws: `interaction-required` if the tokens are another account's.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
-        let tokens: TokenResponse
-        do throws(OAuthError) {
-            tokens = try await client.redeem(.refreshToken(refreshToken))
-        } catch {
-            guard isRecalled, error.hasMoved else { throw pluginError(error) }
-            return try await Self.open(request, over: transport).renew(with: refreshToken)
-        }
-        let result: PluginResult
-        do throws(OAuthError) {
-            result = try await self.result(tokens, nonce: nil)
-        } catch {
-            guard isRecalled else { throw pluginError(error) }
-            let session = try await Self.open(request, over: transport)
-            // The refresh token has been redeemed and its successor must not be lost, so the result is validated a
-            // second time.
-            do throws(OAuthError) {
-                result = try await session.result(tokens, nonce: nil)
-            } catch {
-                throw pluginError(error)
-            }
-        }
+        let result = try await redeem(refreshToken)
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }
         throw PluginError(
             .interactionRequired, "\(address.hostText) answered for a different account than requested")
+    }
+
+    /// Returns the checks that succeeded; configured metadata needed no request, so the issuer's servers are asked.
+    func probe() async throws(PluginError) -> PluginProbe {
+        if metadata.isConfigured {
+            do throws(OAuthError) { _ = try await transport.get(request.authority) } catch { throw pluginError(error) }
+        }
+        return try await probe(request.authority, clockLead: metadata.clockLead)
     }
 
     /// Revokes a refresh token, if the issuer supports that.

@@ -28,9 +28,6 @@ package struct ClientInfo: Sendable, Equatable {
         return "\(uid).\(utid)".lowercased()
     }
 
-    /// Whether the account is personal.
-    package var isPersonal: Bool { utid?.lowercased() == Self.personalTenant }
-
     /// Returns the realms of an account that is at home in a tenant: the tenant's ID and, if the account is an
     /// organisation's and the tokens are for that tenant, its domain.
     package static func homeRealms(of tenant: String?, in realm: String, username: String?) -> [String] {

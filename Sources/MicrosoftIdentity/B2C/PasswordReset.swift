@@ -1,6 +1,7 @@
 import Claims
 import OAuth
 import PluginKit
+import PluginOAuth
 import PluginWire
 import Secrets
 
@@ -16,7 +17,7 @@ struct PasswordReset: Sendable {
     /// Lets the user reset the password.
     ///
     /// - Throws: `cancelled` if the user doesn't, or the policy's refusal.
-    func run(_ person: any Conversation) async throws(PluginError) {
+    func run(_ flows: [OAuth.Flow], _ person: any Conversation) async throws(PluginError) {
         await person.progress("the password has to be reset first, on a separate page")
         var request = session.request
         request.authority = try authority().url
@@ -25,7 +26,7 @@ struct PasswordReset: Sendable {
         request.signIn.resetPolicy = nil
         var reset = try await AuthoritySession.open(request, profile: session.profile, over: session.transport)
         reset.success = .passwordReset
-        _ = try await reset.signIn(person)
+        _ = try await reset.signIn(flows, person)
         await person.progress("the password is reset; now sign in with it")
     }
 

@@ -5,7 +5,7 @@ import PluginOAuth
 import PluginWire
 import Secrets
 
-extension AuthoritySession: AuthorityRules {
+extension AuthoritySession: OAuthSession {
     /// Returns hints, claims and other additional parameters.
     ///
     /// - Throws: `invalidRequest` for a parameter that only the plugin sets, and as `PluginRequest.signInFields`.
@@ -28,9 +28,20 @@ extension AuthoritySession: AuthorityRules {
         try result(response, nonce: nonce)
     }
 
+    /// Returns the validated tokens if they are the account's.
+    func renewed(_ tokens: TokenResponse) throws(OAuthError) -> PluginResult {
+        try result(tokens, nonce: nil, account: request.account)
+    }
+
     /// Whether a browser may succeed: policies that inspect the device can't be satisfied with a device code.
     func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
         !Self.needsBrowser.isDisjoint(with: pluginError(error).errorCodes)
+    }
+
+    /// Whether a sign-in in the browser may work: a policy may forbid device codes, or the client must authenticate.
+    func mayKnowClient(after error: OAuthError) -> Bool {
+        let error = pluginError(error)
+        return [.interactionRequired, .cancelled, .unsupported].contains(error.code) || error.error == "invalid_client"
     }
 
     /// Errors of policies that inspect the device or forbid device codes.

@@ -1,7 +1,6 @@
 import Addresses
 import Claims
 import OAuth
-import PluginKit
 import PluginOAuth
 import PluginWire
 import Secrets
@@ -123,46 +122,14 @@ struct AuthoritySession: Sendable {
     /// The redirect URI that Entra matches regardless of the port.
     private static let usualRedirect = "http://localhost"
 
-    /// Redeems the request's refresh token.
-    ///
-    /// If the cached metadata turns out to be outdated, the authority is asked again.
-    func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
-        let anchor = AnchorMailbox.header(account: request.account)
-        let tokens: TokenResponse
-        do throws(OAuthError) {
-            tokens = try await client.redeem(
-                .refreshToken(refreshToken), headers: anchor.map { [(AnchorMailbox.name, $0)] } ?? [])
-        } catch {
-            guard isRecalled, error.hasMoved else { throw pluginError(error) }
-            return try await anew().renew(with: refreshToken)
-        }
-        do throws(OAuthError) {
-            return try result(tokens, nonce: nil, account: request.account)
-        } catch {
-            guard isRecalled else { throw pluginError(error) }
-            let session = try await anew()
-            // The refresh token has been redeemed, so the result is validated a second time rather than dropped.
-            do throws(OAuthError) {
-                return try session.result(tokens, nonce: nil, account: request.account)
-            } catch {
-                throw pluginError(error)
-            }
-        }
+    /// The header that routes to the account's data centre.
+    var renewalHeaders: [(String, String)] {
+        AnchorMailbox.header(account: request.account).map { [(AnchorMailbox.name, $0)] } ?? []
     }
 
     /// Returns the session with fresh metadata.
     func anew() async throws(PluginError) -> AuthoritySession {
         try await Self.open(request, profile: profile, over: transport, home: request.operation == .renew)
-    }
-
-    /// Signs a user in with the first of the request's flows that is possible here.
-    func signIn(_ person: any Conversation) async throws(PluginError) -> PluginResult {
-        let flows = try request.oauthFlows(of: profile.name)
-        do throws(OAuthError) {
-            return try await SignIn(client, by: self).run(flows, ConversingPerson(person))
-        } catch {
-            throw pluginError(error)
-        }
     }
 
     /// Converts an error to one of the plugin protocol.

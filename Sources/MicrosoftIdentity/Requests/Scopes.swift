@@ -45,11 +45,6 @@ package enum Scopes {
         return granted + requested.filter { !declined.contains($0) && !names.contains($0.lowercased()) }
     }
 
-    /// Returns the granted scopes to show to the user, without OpenID Connect's own.
-    package static func reported(_ granted: [String]) -> [String] {
-        granted.filter { !isOpenID($0.lowercased()) }
-    }
-
     /// Whether a scope, in lower case, is OpenID Connect's own and belongs to no resource.
     static func isOpenID(_ name: String) -> Bool {
         openID.contains(name) || name == "email"
