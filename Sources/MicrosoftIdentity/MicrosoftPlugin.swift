@@ -36,12 +36,6 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Signs a user in with the first of the request's flows that is possible here.
-    ///
-    /// - Parameters:
-    ///   - request: An `authorize` request.
-    ///   - person: The user who signs in.
-    /// - Returns: Validated tokens.
-    /// - Throws: the reason why there are none.
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
@@ -69,10 +63,6 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Redeems a refresh token (RFC 6749, 6), at the account's home tenant if the authority is an audience.
-    ///
-    /// - Parameter request: A `renew` request.
-    /// - Returns: Validated tokens; with a refresh token only if the authority issued a new one.
-    /// - Throws: the reason why there are none; `interaction-required` if the user can fix it.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let refreshToken = try request.requiredRefreshToken()
         return try await connector.connected(request) { transport throws(PluginError) in
@@ -83,10 +73,6 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Checks whether the authority can be reached from here and knows the client.
-    ///
-    /// - Parameter request: A `probe` request.
-    /// - Returns: The checks that succeeded.
-    /// - Throws: the reason why the authority doesn't work.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
@@ -95,12 +81,6 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Gets a token as an application, which authenticates with a secret, a certificate or a federated assertion.
-    ///
-    /// - Parameters:
-    ///   - request: An `authenticate` request.
-    ///   - host: The host, which is told nothing.
-    /// - Returns: The token, without account and refresh token.
-    /// - Throws: `unsupported` for other kinds of identity, or the reason why there is no token.
     package func authenticate(
         _ request: PluginRequest, _ host: any Conversation
     ) async throws(PluginError) -> PluginResult {
@@ -115,10 +95,6 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Exchanges a token for the credentials of a container registry or AWS.
-    ///
-    /// - Parameter request: An `exchange` request.
-    /// - Returns: The credentials.
-    /// - Throws: `unsupported` for other exchanges, or the reason why there are no credentials.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         let name = request.exchange ?? ""
         guard profile.exchanges, [RegistryExchange.name, STSExchange.name].contains(name) else {
@@ -131,11 +107,6 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Opens the authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
-    ///
-    /// - Parameters:
-    ///   - request: A `sign-out` request.
-    ///   - person: The user whose browser has the session.
-    /// - Throws: `unsupported` if the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
         let url = try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
