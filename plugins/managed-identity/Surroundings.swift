@@ -4,12 +4,6 @@ package import Secrets
 
 /// The information that identifies a machine's platform: the caller's variables, and the machine's files.
 package struct Surroundings: Sendable {
-    /// The variables that identify and configure platforms; the plugin's manifest lists the same ones.
-    package static let variableNames = [
-        "IDENTITY_ENDPOINT", "IDENTITY_HEADER", "IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT",
-        "MSI_SECRET", "DEFAULT_IDENTITY_CLIENT_ID", "AZURE_POD_IDENTITY_AUTHORITY_HOST",
-    ]
-
     private static let arcAgent = "/opt/azcmagent/bin/himds"
 
     /// The root folder for the machine's files; empty for `/`.
