@@ -1,5 +1,6 @@
 import Claims
 import JSON
+import PluginWire
 import Testing
 import Vectors
 
@@ -36,7 +37,13 @@ struct RequestPartsTests {
     func `an account is at home in its tenant and in its domain`(
         _ home: String?, _ realm: String, _ username: String?, _ realms: [String]
     ) {
-        #expect(ClientInfo.homeRealms(of: home, in: realm, username: username) == realms)
+        var account = PluginAccount(homeAccountID: home.map { "uid.\($0)" } ?? "uid", username: "")
+        account.setHome(tokensFor: realm, username: username)
+        #expect(account.homeRealms == realms)
+        #expect(account.kind == (home == ClientInfo.personalTenant ? "personal" : "work or school"))
+        account.homeRealms = []
+        account.setHome(tokensFor: realm, username: username, isB2C: true)
+        #expect(account.homeRealms == Array(realms.prefix(1)))
     }
 
     @Test(arguments: Vectors.followed("claims-merge"))

@@ -214,9 +214,7 @@ private struct Course: Sendable {
         }
         var account = PluginAccount(
             homeAccountID: identity.homeAccountID, username: (identity.username ?? "").displayable(limit: 256))
-        account.authorityType = "MSSTS"
-        account.homeRealms = ClientInfo.homeRealms(of: home, in: realm, username: account.username)
-        account.kind = home == ClientInfo.personalTenant ? "personal" : "work or school"
+        account.setHome(tokensFor: realm, username: identity.username)
         account.name = identity.name?.displayable(limit: 256)
         account.localAccountID = identity.localAccountID
         account.clientInfo = identity.clientInfo

@@ -28,16 +28,6 @@ package struct ClientInfo: Sendable, Equatable {
         return "\(uid).\(utid)".lowercased()
     }
 
-    /// Returns the realms of an account that is at home in a tenant: the tenant's ID and, if the account is an
-    /// organisation's and the tokens are for that tenant, its domain.
-    package static func homeRealms(of tenant: String?, in realm: String, username: String?) -> [String] {
-        guard let tenant = tenant?.lowercased(), tenant.isUUID else { return [] }
-        guard tenant != personalTenant, tenant == realm.lowercased(), let domain = username?.mailDomain else {
-            return [tenant]
-        }
-        return [tenant, domain]
-    }
-
     private struct Members: Decodable {
         var uid: String?
         var utid: String?

@@ -23,11 +23,7 @@ extension AuthoritySession {
         let realm = realm(token: token, home: home)
         var owner = PluginAccount(
             homeAccountID: home, username: (token?.username ?? request.signIn.loginHint ?? "").displayable(limit: 256))
-        owner.authorityType = "MSSTS"
-        owner.homeRealms = ClientInfo.homeRealms(
-            of: home.pieces(between: ".").last.map(String.init), in: realm,
-            username: authority.kind == .aad ? token?.username : nil)
-        owner.kind = kind(of: owner)
+        owner.setHome(tokensFor: realm, username: token?.username, isB2C: authority.kind == .b2c)
         owner.name = token?.name?.displayable(limit: 256)
         owner.localAccountID = token.flatMap { ($0.objectID ?? $0.token.subject).plain(limit: 256) }
         owner.clientInfo = tokens.clientInfo.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
@@ -81,11 +77,6 @@ extension AuthoritySession {
             throw OAuthError(.broken, "\(authority.environment) does not say who signed in")
         }
         return id
-    }
-
-    private func kind(of account: PluginAccount) -> String {
-        if account.homeRealms.first == ClientInfo.personalTenant { return "personal" }
-        return authority.kind == .b2c ? "B2C" : "work or school"
     }
 
     /// Returns the tenant of the tokens: from the ID token, else the token endpoint, else the account's home tenant for
