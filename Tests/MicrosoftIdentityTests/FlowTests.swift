@@ -343,7 +343,7 @@ struct FlowTests {
             var request = sandbox.request(.authorize, at: "/common")
             try request.signIn.take([.queryParameters: ["\(name)=x"]])
             let error = await #expect(throws: PluginError.self) {
-                try await AADCommonPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+                try await MicrosoftPlugin.aadCommon.authorize(request, sandbox.person("alice@contoso.example"))
             }
             #expect(error?.code == .invalidRequest && error?.message.contains("`\(name)`") == true)
         }
