@@ -169,8 +169,7 @@ let package = Package(
             name: "lanyard-authority",
             dependencies: [
                 "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "IdentityEndpoint",
-                "ManagedIdentity",
-                "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
+                "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ],
             swiftSettings: strict, linkerSettings: small),
         // Not a plugin, but it links HTTP, too: it gets tokens from lanyard for programs that request them over HTTP.

@@ -83,7 +83,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     public var setting: String { rawValue }
     /// The key in consumers' requests and in plugins'; it is a list if it ends in `[]`.
     ///
-    /// Each request to git reads all of them, so they aren't derived.
+    /// Every request from git looks all of them up, so they aren't derived.
     public var wireKey: String {
         switch self {
         case .prompt: "prompt"

@@ -118,7 +118,7 @@ extension SignInParameterError {
     /// The error for a parameter that only the protocol, or the authority's plugin, may set.
     public static func reserved(_ name: String) -> Self {
         Self(
-            reason: "the parameter `\(name.displayable(limit: 40))` is set by the protocol itself",
-            hint: "remove it: lanyard sets it when needed")
+            reason: "the parameter `\(name.displayable(limit: 40))` can only be set by lanyard",
+            hint: "remove it: lanyard sets it if it is needed")
     }
 }

@@ -15,7 +15,7 @@ public struct CredentialSources: Sendable {
     public let passwords: PasswordStore
     /// The acquirer of tokens.
     public let acquirer: TokenAcquirer
-    /// The prompter, which reaches the user.
+    /// Asks the user, if somebody is there.
     public let prompter: any UserPrompter
     /// The environment of the process.
     public let environment: [String: String]

@@ -3,7 +3,7 @@ public import Rules
 public import TokenAcquisition
 public import TokenStore
 
-/// What `get` does next for a request: what was decided, given who is there to be asked.
+/// What `get` does next for a request: what was decided, given what the user can be asked.
 ///
 /// `get` finds that out on its way; `explain`, `status` and `list` tell it beforehand.
 public enum NextStep: Sendable {

@@ -37,7 +37,7 @@ extension OAuthSession {
     package func renewed(_ tokens: TokenResponse) async throws(OAuthError) -> PluginResult {
         try await accept(tokens, nonce: nil)
     }
-    /// By default, it may if another flow may succeed.
+    /// By default, the authority may know the client if another flow may succeed.
     package func mayKnowClient(after error: OAuthError) -> Bool { mayDoBetterElsewhere(after: error) }
 
     /// Signs a user in with the first of these flows that is possible here.

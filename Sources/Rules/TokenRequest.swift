@@ -55,7 +55,7 @@ public struct TokenRequest: Sendable, Equatable {
     public var account: String?
     /// The identity that signs in without a user; nil if a user does.
     public var identity: Identity?
-    /// What named `account` or `identity`; nil if neither is named.
+    /// What named `account` or `identity`; if `resolve` made the request; nil if neither is named.
     public var namedBy: Namer?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
     public var userHint: String?

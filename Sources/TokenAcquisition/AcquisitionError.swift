@@ -21,8 +21,8 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     case scopesDeclined(granted: [String], declined: [String])
     /// Users may only sign in through a broker, and no broker of this machine serves the authority.
     case noBroker
-    /// None of the ways to sign in that can be used here is among these, which the client has, or else the authority's
-    /// host.
+    /// No way to sign in works here: the client has only these; if no client is named, the authority's host has only
+    /// these.
     case noUsableFlow(among: [PluginRequest.Flow], client: String?, host: String)
     /// The authority requires the client's secret, and none is stored.
     case noClientSecret

@@ -70,7 +70,7 @@ public struct AuthorityPlace: Sendable, Equatable {
     /// Whether a token, or what one was exchanged for, is for this authority and account: of the realm asked, or of the account's
     /// home if any will do.
     ///
-    /// Without an account, only a token that belongs to none is.
+    /// Without an account, only what belongs to no account counts.
     package func owns(_ record: some GrantedRecord, of account: AccountRecord?) -> Bool {
         guard aliases.contains(record.environment.lowercased()),
             record.homeAccountID?.lowercased() == account?.homeAccountID.lowercased()

@@ -26,7 +26,7 @@ struct IdentityTokens: Sendable {
     ) -> Decision {
         var decision = Decision(step: .authenticate)
         decision.match = authority
-        tell(.usingKeyring)
+        if known == nil { tell(.usingKeyring) }
         let records = records.records(for: request, at: authority.place, among: known)
         if records.hasDamaged { tell(.skippingDamaged) }
         let selection = SilentSelection(

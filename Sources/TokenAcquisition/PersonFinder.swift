@@ -1,4 +1,4 @@
-/// Finds the user for one request: once, and not before nothing else helps, for looking takes time.
+/// Finds the user for one request: at most once, and only if nothing else helps, because looking takes time.
 actor PersonFinder {
     /// Whether somebody may be there, as far as that shows without looking.
     nonisolated let mayFind: Bool

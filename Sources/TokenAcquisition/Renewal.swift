@@ -27,7 +27,7 @@ struct Renewal: Sendable {
     ///
     /// Only one refresh token's lock is held at a time, so two processes that need several never wait for each other.
     ///
-    /// - Returns: nil if only the user helps.
+    /// - Returns: nil if only the user can help.
     /// - Throws: An error if neither a refresh token nor the user can help.
     func renew(
         by tokens: [RefreshTokenRecord], of account: SilentAccount, _ run: inout AcquisitionRun
@@ -49,7 +49,7 @@ struct Renewal: Sendable {
         return try withoutRefreshToken(account, &run)
     }
 
-    /// What is left if there is no refresh token to try; nil if only the user helps.
+    /// What is left if there is no refresh token to try; nil if only the user can help.
     func withoutRefreshToken(
         _ account: SilentAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {
@@ -109,7 +109,7 @@ struct Renewal: Sendable {
         }
     }
 
-    /// What is left once no refresh token helped; nil if only the user helps.
+    /// What is left once no refresh token helped; nil if only the user can help.
     private func end(
         _ account: SilentAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {

@@ -16,7 +16,7 @@ public struct SilentSelection: Sendable {
     private let timing: RenewalTiming
     private let now: Int
 
-    /// Selects records for a request and an account, at a time in seconds since 1970; `account` is nil for an identity's.
+    /// Selects records for a request and an account, at a time in seconds since 1970; `account` is nil for an identity.
     ///
     /// With `renewsLate`, no token is renewed before it has to be, whatever the timing.
     public init(

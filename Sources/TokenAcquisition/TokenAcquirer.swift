@@ -105,7 +105,7 @@ public struct TokenAcquirer: Sendable {
     /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
     /// `decision` is what was decided a moment ago; nil if nothing was. `mayAsk` says whether somebody may be there, as far as that
-    /// shows at once. `person` is called once at most, when nothing but the user helps: finding out whether somebody is there takes time.
+    /// shows at once. `person` is called once at most, when only the user can help: finding out whether somebody is there takes time.
     public func token(
         for request: TokenRequest, by decision: Decision? = nil, mayAsk: Bool = true,
         person: @escaping @Sendable () async -> Person?
@@ -182,7 +182,7 @@ public struct TokenAcquirer: Sendable {
 
     // MARK: - Steps
 
-    /// Does what was decided as far as nobody is needed for it; nil if only the user helps.
+    /// Does what was decided as far as nobody is needed for it; nil if only the user can help.
     func silently(
         _ decision: Decision, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {

@@ -6,8 +6,9 @@ struct Turns: Sendable {
     let locks: SingleFlight
     /// Seconds to wait for another process: longer than a user has, who may be signing in there.
     var longestWait: Double
-    /// Whether a lock that insists is waited for: not by a renewal ahead of time, for a held lock means that another process is
-    /// renewing already.
+    /// Whether to wait for a lock that another process holds.
+    ///
+    /// A renewal ahead of time doesn't: the holder is renewing already.
     let waits: Bool
     let tell: @Sendable (AcquisitionProgress) -> Void
 
@@ -22,15 +23,15 @@ struct Turns: Sendable {
 
     /// Runs the body while no other process of the user does so under the same key.
     ///
-    /// If there is no place for locks, it runs without one; if `insists` is false, also after too long a wait. The
+    /// If there is no place for locks, it runs without one; if `isRequired` is false, also after too long a wait. The
     /// stored records are compared before each change in any case.
     func exclusively<Result: Sendable>(
-        _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
+        _ key: String, isRequired: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
-        let patience = waits || !insists ? longestWait : 0
+        let patience = waits || !isRequired ? longestWait : 0
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         if let result = try await exclusively(key, within: patience, waiting: waiting, body) { return result }
-        guard !insists else { throw .busy }
+        guard !isRequired else { throw .busy }
         return try await body()
     }
 

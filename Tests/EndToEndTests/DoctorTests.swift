@@ -183,7 +183,7 @@ import Testing
                     + "client-id = \"azure-cli\"\nquery-parameters = { p = \"x\" }\n",
                 to: home.configFile)
             let rule = try await doctor(home).0.check("rule")
-            #expect(rule?.text.contains("the parameter `p` is set by the protocol itself") == true)
+            #expect(rule?.text.contains("the parameter `p` can only be set by lanyard") == true)
             try home.write("flow = 3\n", to: home.configFile)
             let (broken, _) = try await doctor(home)
             #expect(

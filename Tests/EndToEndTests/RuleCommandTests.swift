@@ -92,10 +92,10 @@ import Testing
         (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL contains a password"),
         (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL contains a password"),
         (["rule", "add", "git.example", "--redirect-port", "80"], "a redirect port is a number"),
-        (["rule", "add", "git.example", "--query-parameter", "state=1"], "is set by the protocol itself"),
+        (["rule", "add", "git.example", "--query-parameter", "state=1"], "can only be set by lanyard"),
         (
             ["rule", "add", "git.example", "--query-parameter", "client_info=1"] + options,
-            "is set by the protocol itself"
+            "can only be set by lanyard"
         ),
     ])
     func `what is missing or wrong is said, and nothing is written`(arguments: [String], message: String) async throws {

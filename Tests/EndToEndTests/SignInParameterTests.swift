@@ -50,13 +50,13 @@ import Testing
     }
 
     static let refusals: [(option: [String], status: Int32, error: String)] = [
-        (["--query-parameter", "state=1"], 64, "the parameter `state` is set by the protocol itself"),
+        (["--query-parameter", "state=1"], 64, "the parameter `state` can only be set by lanyard"),
         (
             ["--query-parameter", "CODE_challenge=1"], 64,
-            "the parameter `CODE_challenge` is set by the protocol itself"
+            "the parameter `CODE_challenge` can only be set by lanyard"
         ),
-        (["--query-parameter", "P=b2c_1_x"], 1, "the parameter `P` is set by the protocol itself"),
-        (["--query-parameter", "redirect_uri=https://evil.example"], 64, "the parameter `redirect_uri` is"),
+        (["--query-parameter", "P=b2c_1_x"], 1, "the parameter `P` can only be set by lanyard"),
+        (["--query-parameter", "redirect_uri=https://evil.example"], 64, "the parameter `redirect_uri` can"),
         (["--query-parameter", "no value"], 64, "`no value` is not NAME=VALUE"),
         (["--query-parameter", "a b=1"], 64, "`a b=1` is not NAME=VALUE"),
         (["--redirect-port", "80"], 64, "a redirect port is a number from 1024 to 65535"),

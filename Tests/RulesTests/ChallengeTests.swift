@@ -42,7 +42,7 @@ import Testing
         guard var wanted = try configuration.resolve(request, wellKnown: { $0.name == "dev.azure.com" ? known : nil })
         else { return nil }
         let isOpen = wanted.authority.hasSuffix("/organizations")
-        try wanted.heedServer(of: request) { isOpen && $0.hasSuffix(Self.tenant) ? Self.narrow : nil }
+        try wanted.heedServer(of: request) { isOpen && $0.hasBytes(Self.tenant) ? Self.narrow : nil }
         return wanted
     }
 

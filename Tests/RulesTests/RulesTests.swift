@@ -357,7 +357,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             text: "[[client]]\nissuer = \"https://a\"\n", line: 1, message: "a client needs `client-id`", hint: nil),
         Case(
             text: "[[client]]\nissuer = \"http://a\"\nclient-id = \"c\"\n", line: 2,
-            message: "`issuer` must be an https URL of plain names", hint: nil),
+            message: "`issuer` must be an https URL without a user name, a query, a fragment or escapes", hint: nil),
         Case(
             text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
             message: "unknown key `kind`", hint: nil),
@@ -379,7 +379,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(
             text:
                 "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\"]\n[[rule]]\nurl = \"https://i\"\nauthority = \"http://a/b\"\nscopes = [\"s\"]\n",
-            line: 7, message: "`authority` must be an https URL of plain names", hint: "such as"),
+            line: 7, message: "`authority` must be an https URL without a user name, a query, a fragment or escapes",
+            hint: "such as"),
         Case(
             text: "[policy]\nlock = [\"flow\"]\n", line: 1, message: "`[policy]` is allowed only in the system's file",
             hint: "move"),

@@ -42,7 +42,7 @@ import TokenStore
         #expect(try await asked.turns.exclusively("k") { 1 } == 1)
         // Work that doesn't need the lock continues.
         try await locks.withLock(key: "k", deadline: 1) {
-            let result = try await asked.turns.exclusively("k", insists: false) { 1 }
+            let result = try await asked.turns.exclusively("k", isRequired: false) { 1 }
             #expect(result == 1)
         }
     }

@@ -42,7 +42,7 @@ public struct NuGetConsumer: Consumer {
         return Invocation(["-Plugin"], input: String(decoding: hello.line + request.line, as: UTF8.self))
     }
 
-    /// Begins the handshake; if a user runs the program, explains what it is for.
+    /// Begins the handshake; if the user runs the program, explains what it is for.
     public mutating func begin() -> Turn {
         guard arguments.contains(where: { $0.lowercased() == "-plugin" }) else {
             return .fail(

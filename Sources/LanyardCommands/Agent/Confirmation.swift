@@ -32,7 +32,7 @@ struct Confirmation {
         self.requester = requester
     }
 
-    /// What a user says when asked.
+    /// The user's answer.
     enum Answer: Sendable {
         case yes, no
         /// They say neither.

@@ -131,8 +131,7 @@ extension KnownValues {
         let configuration = configuration ?? Configuration()
         let keyring = KeyringConfiguration(
             context.keyring, group: configuration.group, collection: configuration.keyringCollection,
-            deadline: Self.patience,
-            mayPrompt: false)
+            deadline: Self.patience, mayPrompt: false)
         let found = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
         let isShared = configuration.deviceMode == .shared
         let history = SelectionFile(environment: context.environment, isShared: isShared)?.read() ?? []

@@ -81,7 +81,7 @@ struct ServedTool: Sendable {
     private let arguments: [String]
     private let make: Maker
 
-    /// Finds the tool that runs a program with these arguments; nil if there is none, or if a user asks for help.
+    /// Finds the tool that runs a program with these arguments; nil if there is none, or if the user asks for help.
     init?(program: String, arguments: [String]) {
         for entrance in Self.all {
             switch entrance.way {

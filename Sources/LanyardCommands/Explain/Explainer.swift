@@ -77,7 +77,7 @@ struct Explainer {
         explanation.mapping = mapping(chosen)
         explanation.skipped = skipped(for: chosen)
         explanation.server = await server()
-        // Other tools keep to themselves what the server wants, at least the first time they ask.
+        // Only git passes the server's challenges on; other tools don't, at least not the first time they ask.
         if tool?.name.isGit ?? true { request.wwwAuthenticate = explanation.server?.headers ?? [] }
         explanation.issuer = issuer
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
@@ -267,7 +267,7 @@ struct Explainer {
         Failure(error, request: wanted, url: request.place, in: session.context)
     }
 
-    /// Who is there whom the tool can wait for.
+    /// What the user can be asked while the tool waits.
     private var prompts: AvailablePrompts {
         get async {
             var mayAsk = session.presence.isSomebodyThere && !request.isUnattended

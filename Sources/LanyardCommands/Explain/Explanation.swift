@@ -101,7 +101,7 @@ struct Explanation: Sendable {
     var mapping = Mapping.nothing
     var skipped: [SkippedRule] = []
     var wanted: TokenRequest?
-    /// What named the account or the identity, if one is named.
+    /// What named the account or the identity; meaningless if neither is named.
     var namedBy = ""
     var decision: Decision?
     /// Whether `get` would answer with a remembered credential.

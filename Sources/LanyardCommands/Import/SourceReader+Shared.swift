@@ -20,7 +20,7 @@ extension SourceReader {
         return findings
     }
 
-    /// Reads the caches with a name.
+    /// Reads the Azure SDKs' caches: those with the name that was given, or else the usual ones.
     func azureIdentity() throws(Failure) -> ImportFindings {
         if let file { return try locked(file) }
         var findings = ImportFindings()

@@ -65,7 +65,7 @@ struct PersonAtTerminal: PersonInterface {
 
     private func open(_ url: String, redirectURI: String?) async -> PluginReply {
         let port = redirectURI.flatMap { RedirectURI($0)?.port }
-        // At a redirect URI without a port here, nobody listens: the plugin waits for the URL to be pasted.
+        // If the redirect URI has no port on this machine, nothing listens there, and the plugin waits for the URL to be pasted.
         guard let browser, redirectURI == nil || port != nil else { return await openElsewhere(url, port: port) }
         let subject = subject(at: url)
         let text = "opening your browser to sign in \(subject.text)"

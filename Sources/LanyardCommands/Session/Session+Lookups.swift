@@ -7,7 +7,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-// What is found by the configuration, the plugins and the keyring together.
+// Lookups that need the configuration, the plugins or the keyring.
 
 extension Session {
     /// Returns all accounts and where each is used, or only those of one authority.

@@ -57,8 +57,7 @@ struct Session: Sendable {
         let isShared = configuration.deviceMode == .shared
         let keyring = KeyringConfiguration(
             context.keyring, group: configuration.group, collection: configuration.keyringCollection,
-            mayPrompt: presence.hasDisplay,
-            answers: context.answers)
+            mayPrompt: presence.hasDisplay, answers: context.answers)
         store = SecretServiceStore(configuration: keyring)
         clientSecrets = ClientSecretStore(configuration: keyring)
         selection = SelectionFile(environment: context.environment, isShared: isShared, answers: context.answers)

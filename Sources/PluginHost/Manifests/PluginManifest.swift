@@ -34,7 +34,7 @@ public struct PluginManifest: Sendable, Equatable {
     public var identitySelector: String?
     /// The values of that variable that select none of the rows, in lower case.
     public var otherSelectors: [String] = []
-    /// The claims of its access tokens that say what no standard claim says, or says less exactly, of an identity.
+    /// The claims in its access tokens that describe an identity besides the standard ones, or more exactly.
     public var claims: [TokenFact: String] = [:]
     /// The authorities that it serves.
     public var authorities: [AuthorityPattern] = []

@@ -32,8 +32,7 @@ public struct KeyringConfiguration: Sendable {
     /// Creates a configuration.
     public init(
         _ connection: KeyringConnection, group: String, collection: Collection = .default,
-        deadline: Double = Self.defaultDeadline,
-        mayPrompt: Bool = false, answers: AnswerCache? = nil
+        deadline: Double = Self.defaultDeadline, mayPrompt: Bool = false, answers: AnswerCache? = nil
     ) {
         self.connection = connection
         self.group = group

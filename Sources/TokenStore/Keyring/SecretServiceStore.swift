@@ -16,7 +16,7 @@ public struct SecretServiceStore: RecordStore {
     /// Whether the provider may ask the user to unlock the keyring.
     public var mayPrompt: Bool { configuration.mayPrompt }
 
-    /// The same items, without asking the user.
+    /// A store of the same items that never asks the user.
     public var withoutPrompts: SecretServiceStore {
         var configuration = configuration
         configuration.mayPrompt = false

@@ -1,6 +1,6 @@
 internal import Addresses
 
-/// What was granted to an account for a while: an access token, or what one was exchanged for.
+/// What was granted for a while: an access token, or what one was exchanged for.
 package protocol GrantedRecord {
     var homeAccountID: String? { get }
     var environment: String { get }

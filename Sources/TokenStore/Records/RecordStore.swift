@@ -3,7 +3,7 @@ public protocol RecordStore: Sendable {
     /// Whether the user may be asked to unlock the store.
     var mayPrompt: Bool { get }
 
-    /// The same store, which never asks the user.
+    /// A copy of the store that never asks the user.
     var withoutPrompts: Self { get }
 
     /// Why records can't be read and stored there, found out without a prompt; nil if they can.
