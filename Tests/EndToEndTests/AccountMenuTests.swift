@@ -46,6 +46,16 @@ import Testing
         }
     }
 
+    @Test func `explain says that the user is asked`() async throws {
+        try await Self.withTwo { world in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let ended = try await world.atTerminal(["lanyard", "explain", url], answering: [])
+            #expect(ended.output.contains("get would ask you which account to use:"), "\(ended)")
+            let json = try await world.atTerminal(["lanyard", "explain", "--json", url], answering: [])
+            #expect(json.status == 0 && json.output.contains("\"choose\""), "\(json)")
+        }
+    }
+
     @Test func `arrow keys and a part of a name choose where lines can be drawn over`() async throws {
         try await Self.withTwo { world in
             let url = "\(world.sandbox.resource)/\(Self.path)"
@@ -138,6 +148,11 @@ import Testing
                 _ = try await world.git(["config", "--global", "credential.interactive", "false"])
             }
             let get = how.hasPrefix("--") ? ["sh", "-c", "exec lanyard get \(how) <request"] : Self.get
+            if !how.hasPrefix("--") {
+                let url = "\(world.sandbox.resource)/\(Self.path)"
+                let explain = try await world.atTerminal(["lanyard", "explain", url], answering: [], extra)
+                #expect(explain.output.contains("get would fail: several accounts"), "\(explain)")
+            }
             let ended = try await world.atTerminal(get, answering: [], extra)
             #expect(ended.status == 1 && !ended.output.contains("1)"), "\(ended)")
             #expect(ended.output.hasPrefix("lanyard: error: several accounts could be meant: "), "\(ended)")

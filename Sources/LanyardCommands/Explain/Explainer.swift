@@ -253,7 +253,10 @@ struct Explainer {
         case .fail(.interactionRequired(let error, let account)):
             let failure = failure(.interactionRequired(error, account: account), wanted)
             return .init(failure, after: request.isUnattended ? "" : ", and lanyard can't ask you here")
-        case .choose(let error), .fail(let error): return .init(failure(error, wanted))
+        case .choose(let error):
+            let failure = failure(error, wanted)
+            return .init(step: .choose, text: "ask you which account to use: \(failure.message)", hints: failure.hints)
+        case .fail(let error): return .init(failure(error, wanted))
         }
     }
 
@@ -274,7 +277,9 @@ struct Explainer {
             if mayAsk, let url = request.place {
                 mayAsk = await !GitConfiguration(session.context).forbidsPrompts(for: url)
             }
-            return AvailablePrompts(mayAsk: mayAsk, flows: session.flows, unlocking: unlocking)
+            return AvailablePrompts(
+                mayAsk: mayAsk, flows: session.flows, mayChoose: mayAsk && session.presence.hasTerminal,
+                unlocking: unlocking)
         }
     }
 

@@ -66,6 +66,7 @@ struct Explanation: Sendable {
             case tryRenewal = "try-renewal"
             case authenticate
             case signIn = "sign-in"
+            case choose
             case unlock
             case password
             case nothing
