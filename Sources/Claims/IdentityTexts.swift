@@ -2,7 +2,7 @@ import Addresses
 
 /// A machine's own identities.
 public enum MachineIdentity {
-    /// The authority that stands for all of them, whose platforms have none: MSAL keeps their tokens under its host and path.
+    /// A placeholder authority, because platforms have none: MSAL stores these identities' tokens under its host and path.
     public static let authority = "https://localhost/managed_identity"
 }
 

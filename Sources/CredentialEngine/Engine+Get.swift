@@ -11,7 +11,7 @@ extension Engine {
         try request.requireTarget()
         let remembered = CachedCredential(request, in: surroundings)
         if let credential = remembered?.credential { return .settled(try request.outcome(credential)) }
-        let look = Look(
+        let look = StoredLookup(
             request: request, remembered: remembered?.place(), passwordMiss: PasswordMiss(request, in: surroundings),
             now: surroundings.now)
         look.passwordMiss.prepare()
@@ -27,7 +27,7 @@ extension Engine {
 }
 
 /// A search of the keyring for a request that has no remembered answer.
-private struct Look: Sendable {
+private struct StoredLookup: Sendable {
     let request: CredentialRequest
     let remembered: CachedCredential.Place?
     let passwordMiss: PasswordMiss

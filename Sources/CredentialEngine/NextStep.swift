@@ -5,21 +5,21 @@ public import TokenStore
 
 /// What `get` does next for a request: what was decided, given what the user can be asked.
 ///
-/// `get` finds that out on its way; `explain`, `status` and `list` tell it beforehand.
+/// `get` reaches this step by step; `explain`, `status` and `list` predict it.
 public enum NextStep: Sendable {
     /// A stored token is handed out, or what one was exchanged for.
     case answer(AcquiredToken)
     /// A stored token is exchanged for what the host takes.
     case exchange
-    /// Refresh tokens are redeemed; with what makes it doubtful that they serve.
+    /// Redeem refresh tokens; the value says why that may fail, nil if nothing speaks against it.
     case renew(RenewalDoubt?)
     /// Have the plugin acquire a token as the identity.
     case authenticate
     /// The machine's broker is asked for a token, which it gave before if `isSure`; else the other step is next.
     indirect case askBroker(isSure: Bool, otherwise: NextStep)
-    /// The user signs in, first of all this way, unless nobody knows which there are; with the error if they don't.
+    /// The user signs in, with this flow first; nil if the flows aren't known. The error is for a user who doesn't.
     case signIn(by: PluginRequest.Flow?, AcquisitionError)
-    /// The user says which account is meant; with the error if they don't.
+    /// The user says which account is meant. The error is for a user who doesn't.
     case choose(AcquisitionError)
     /// The user unlocks the keyring, or has one made.
     case unlock(StoreError, Unlocking)
@@ -61,7 +61,7 @@ public struct AvailablePrompts: Sendable {
     /// Everything, in any way.
     public static let all = AvailablePrompts(mayAsk: true, mayChoose: true, unlocking: .inWindow)
 
-    /// How a keyring is unlocked that is in this way; nil if it isn't.
+    /// How the user can unlock a keyring that failed with this error; nil if they can't.
     public func unlocking(_ error: StoreError) -> Unlocking? {
         switch unlocking {
         case .inWindow where [.locked, .noDefaultCollection].contains(error.reason): .inWindow
@@ -72,7 +72,7 @@ public struct AvailablePrompts: Sendable {
 }
 
 extension CredentialSources {
-    /// What is next for a request that this was decided for.
+    /// Returns the next step for the request that the decision was made for.
     public func next(_ decision: Decision, for wanted: TokenRequest, _ prompts: AvailablePrompts) -> NextStep {
         let next = nextWithoutBroker(decision, wanted, prompts)
         return decision.asksBrokerFirst ? .askBroker(isSure: decision.isBrokered, otherwise: next) : next

@@ -49,7 +49,7 @@ public enum AgentNews {
 public final class Agent<Duties: AgentDuties> {
     private var duties: Duties
     private let folder: AgentFolder
-    private var doors: [Door] = []
+    private var doors: [ForwardListener] = []
     private var connections: [Connection] = []
     /// Processes that are exiting, and when to kill those that don't.
     private var ending: [(process: pid_t, deadline: Int)] = []
@@ -183,7 +183,7 @@ public final class Agent<Duties: AgentDuties> {
                 duties.tell(.noSocket(forward, reason: Errno(rawValue: -listener).description))
                 return nil
             }
-            return Door(forward: forward, listener: listener)
+            return ForwardListener(forward: forward, listener: listener)
         }
         folder.removeOthers(than: doors.map(\.forward.name))
         let news = doors.map(\.forward).filter { !before.contains($0) }
@@ -354,7 +354,7 @@ enum Limit {
 }
 
 /// A forward's socket, and the remaining allowance of its client.
-struct Door {
+struct ForwardListener {
     var forward: Forward
     let listener: CInt
     /// Until when the user isn't asked.

@@ -51,7 +51,7 @@ public struct CredentialRequest: Sendable, Equatable {
         /// Whether nothing was requested by name.
         public var isEmpty: Bool { self == Self() }
 
-        /// What the scope that means all of a resource's has behind the resource.
+        /// The suffix that turns a resource into the scope for all of its permissions.
         public static let wholeResource = "/.default"
 
         /// Returns the scope for all of a resource's permissions; a trailing slash of the resource stays, as in az.

@@ -10,7 +10,7 @@ struct AcquisitionRun: Sendable {
     let authority: AuthorityMatch
     /// When it began: what has failed since, in any process, isn't tried again.
     let began: Int
-    /// Whether a token is wanted though one is stored.
+    /// Whether to get a new token even if a valid one is stored.
     var isAnew = false
     /// Whether the user may be asked, as far as that shows without looking for them.
     var mayAsk = false
@@ -34,8 +34,8 @@ struct AcquisitionRun: Sendable {
     /// The reason why the broker has to ask the user; nil if it doesn't have to, or wasn't asked.
     var brokerWish: PluginError? { brokerRefusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
 
-    /// What a failure for an account is filed under; nil is for whoever has yet to sign in.
-    func key(_ account: SilentAccount?) -> RecentFailures.Key {
+    /// The key of a recorded failure; with nil, for a user who hasn't signed in.
+    func key(_ account: StoredAccount?) -> RecentFailures.Key {
         RecentFailures.Key(account?.heeding(request) ?? request, authority.place, account: account?.account)
     }
 }

@@ -15,11 +15,11 @@ public struct Decision: Sendable {
         /// Exchange this token for the credential that the host accepts.
         case exchange(AcquiredToken)
         /// These refresh tokens of the account are redeemed, best first, until one helps.
-        case renew(by: [RefreshTokenRecord], of: SilentAccount)
+        case renew(by: [RefreshTokenRecord], of: StoredAccount)
         /// Have the plugin acquire a token as the identity.
         case authenticate
         /// Only the user helps; with the account that is meant, nil if it has yet to sign in.
-        case askPerson(SilentAccount?)
+        case askPerson(StoredAccount?)
         /// Fail, unless the user picks an account, or signs in the one that was named.
         case refuse(AcquisitionError)
     }
@@ -55,7 +55,7 @@ public struct Decision: Sendable {
     public var step: Step
 
     /// What is stored of the account that another token is wanted for; nil if it has yet to sign in, or none is wanted.
-    var stored: SilentAccount? {
+    var stored: StoredAccount? {
         switch step {
         case .renew(by: _, let account): account
         case .askPerson(let account): account
@@ -161,7 +161,7 @@ extension TokenAcquirer {
                 let stored = SilentSelection(
                     records, place: place, account: meant.account, request: request,
                     renewsLate: authority.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
-                let account = SilentAccount(account: meant.account, selection: stored, records: records)
+                let account = StoredAccount(account: meant.account, selection: stored, records: records)
                 decision.settle(on: meant, account, isAnew: isAnew)
                 if request.exchange != nil, !isAnew { decision.exchange(stored) }
                 decision.isKnown = selection.isKnown(meant.account)
@@ -192,7 +192,7 @@ extension Decision {
     }
 
     /// Decides by the stored records of the chosen account.
-    mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount, isAnew: Bool = false) {
+    mutating func settle(on meant: AccountSelection.Decision, _ found: StoredAccount, isAnew: Bool = false) {
         account = meant.account
         reason = meant.reason
         accessToken = found.selection.freshToken ?? found.selection.lastResort

@@ -11,7 +11,7 @@ struct IdentityTokens: Sendable {
     let requests: PluginRequests
     let host: PluginRunner
     let recentFailures: RecentFailures
-    var turns: Turns
+    var locks: ProcessLocks
     /// The variables of the process, which may select and prove an identity.
     let environment: [String: String]
     let timing: RenewalTiming
@@ -47,7 +47,7 @@ struct IdentityTokens: Sendable {
     /// handed out.
     func authenticated(_ run: AcquisitionRun) async throws(AcquisitionError) -> AcquiredToken {
         let (request, authority) = (run.request, run.authority)
-        return try await turns.exclusively(lock(ofTokenFor: request, authority.place)) {
+        return try await locks.exclusively(lock(ofTokenFor: request, authority.place)) {
             () async throws(AcquisitionError) in
             let decision = self.decide(request, at: authority)
             if case .answer(let token) = decision.step { return token }
@@ -66,7 +66,7 @@ struct IdentityTokens: Sendable {
     func authenticatedAnew(
         _ request: TokenRequest, at authority: AuthorityMatch
     ) async throws(AcquisitionError) -> AcquiredToken {
-        try await turns.exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
+        try await locks.exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
             () async throws(AcquisitionError) in
             try await self.authenticate(request, authority, since: self.recentFailures.now)
         }

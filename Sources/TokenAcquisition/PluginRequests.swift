@@ -76,7 +76,7 @@ struct PluginRequests: Sendable {
         return ask
     }
 
-    /// What a broker's plugin is asked, which is none of the authority's: it gets neither a client's secret nor endpoints.
+    /// Creates a request to a broker's plugin, which isn't the authority's own and so gets neither a client's secret nor endpoints.
     func forBroker(
         _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
     ) -> PluginRequest {

@@ -1,9 +1,9 @@
 import Rules
 import TokenStore
 
-/// The turns that the user's processes take, so that each token is acquired once.
-struct Turns: Sendable {
-    let locks: SingleFlight
+/// The locks that the user's processes take, so that each token is acquired once.
+struct ProcessLocks: Sendable {
+    let singleFlight: SingleFlight
     /// Seconds to wait for another process: longer than a user has, who may be signing in there.
     var longestWait: Double
     /// Whether to wait for a lock that another process holds.
@@ -41,7 +41,7 @@ struct Turns: Sendable {
         _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result? {
         do {
-            return try await locks.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
+            return try await singleFlight.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
         } catch let error as AcquisitionError {
             throw error
         } catch SingleFlightError.unusable {
@@ -56,7 +56,7 @@ struct Turns: Sendable {
         _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void
     ) throws(AcquisitionError) {
         do {
-            try locks.withLock(key: key, blockingFor: seconds, body)
+            try singleFlight.withLock(key: key, blockingFor: seconds, body)
         } catch let error as AcquisitionError {
             throw error
         } catch SingleFlightError.unusable {

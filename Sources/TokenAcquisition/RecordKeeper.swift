@@ -7,7 +7,7 @@ import TokenStore
 struct RecordKeeper: Sendable {
     let store: any RecordStore
     let clientSecrets: ClientSecretStore?
-    var turns: Turns
+    var locks: ProcessLocks
     let clock: @Sendable () -> Int
     let tell: @Sendable (AcquisitionProgress) -> Void
 
@@ -67,7 +67,7 @@ struct RecordKeeper: Sendable {
         if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
             // A client's lock comes before its family's, and nothing comes after that. The result must not be lost: it
             // is stored even if the holder doesn't release the lock.
-            made = try await turns.exclusively(needed, isRequired: false) { () async throws(AcquisitionError) in
+            made = try await locks.exclusively(needed, isRequired: false) { () async throws(AcquisitionError) in
                 try self.save(wanted, among: self.load(authority.place))
             }
         } else {

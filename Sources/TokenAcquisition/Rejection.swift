@@ -86,7 +86,7 @@ struct RefusedTokens: Sendable {
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
-            try keeper.turns.exclusively(keeper.lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
+            try keeper.locks.exclusively(keeper.lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
                 // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
                 let stored = try keeper.load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)

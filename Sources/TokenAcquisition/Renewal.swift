@@ -10,7 +10,7 @@ struct Renewal: Sendable {
     let requests: PluginRequests
     let host: PluginRunner
     let recentFailures: RecentFailures
-    /// Decides by what is stored at the moment; the second argument is whether a token is wanted though one is stored.
+    /// Decides by what is stored at the moment; the second argument is whether to get a new token even if a valid one is stored.
     let decide: @Sendable (TokenRequest, Bool) -> Decision
 
     /// The outcome of redeeming one refresh token.
@@ -30,7 +30,7 @@ struct Renewal: Sendable {
     /// - Returns: nil if only the user can help.
     /// - Throws: An error if neither a refresh token nor the user can help.
     func renew(
-        by tokens: [RefreshTokenRecord], of account: SilentAccount, _ run: inout AcquisitionRun
+        by tokens: [RefreshTokenRecord], of account: StoredAccount, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {
         var (tokens, account) = (tokens, account)
         while let next = tokens.first(where: { [tried = run.tried] in !tried.contains($0.secret) }) {
@@ -51,7 +51,7 @@ struct Renewal: Sendable {
 
     /// What is left if there is no refresh token to try; nil if only the user can help.
     func withoutRefreshToken(
-        _ account: SilentAccount, _ run: inout AcquisitionRun
+        _ account: StoredAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {
         guard account.selection.mayRenew else { return nil }
         run.failure = run.failure ?? recentFailures.failure(run.key(account), since: run.began)
@@ -62,7 +62,7 @@ struct Renewal: Sendable {
     private func attempt(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await keeper.turns.exclusively(keeper.lock(of: next, run.authority.place)) {
+        try await keeper.locks.exclusively(keeper.lock(of: next, run.authority.place)) {
             () async throws(AcquisitionError) -> Attempt in
             // The process that held the lock before may have done the work; its stored result counts.
             let decision = self.decide(run.request, run.isAnew)
@@ -83,7 +83,7 @@ struct Renewal: Sendable {
     }
 
     private func redeem(
-        _ refreshToken: RefreshTokenRecord, among tokens: [RefreshTokenRecord], of account: SilentAccount,
+        _ refreshToken: RefreshTokenRecord, among tokens: [RefreshTokenRecord], of account: StoredAccount,
         _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
         var run = run
@@ -111,7 +111,7 @@ struct Renewal: Sendable {
 
     /// What is left once no refresh token helped; nil if only the user can help.
     private func end(
-        _ account: SilentAccount, _ run: inout AcquisitionRun
+        _ account: StoredAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {
         // A token that was only due for early renewal stays usable whatever the outcome.
         if !run.isAnew, let token = account.usable(renewsEarly: false) { return token }
@@ -141,7 +141,7 @@ struct Renewal: Sendable {
     ///
     /// An invalid one is removed (MSAL's retention rule), if it is still the stored one.
     private func keepGoing(
-        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
+        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: StoredAccount, _ request: TokenRequest,
         _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> Bool {
         if error.isClientMismatch {

@@ -164,7 +164,7 @@ extension AccessTokenRecord {
 }
 
 extension TokenRequest {
-    /// Whether a token will do that is got without a page: a prompt asks for one, but for `none` (OpenID Connect Core 1.0, 3.1.2.1).
+    /// Whether the request can be answered without a sign-in page: it has no prompt, or `none` (OpenID Connect Core 1.0, 3.1.2.1).
     var needsNoPage: Bool { prompt == nil || prompt == "none" }
 
     /// The resource indicators as an access token's record stores them; nil if there are none.

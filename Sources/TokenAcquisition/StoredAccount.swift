@@ -4,7 +4,7 @@ import Secrets
 import TokenStore
 
 /// An account and its stored records that can answer a request.
-public struct SilentAccount: Sendable {
+public struct StoredAccount: Sendable {
     let account: AccountRecord
     let selection: SilentSelection
     let records: StoredRecords

@@ -118,7 +118,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         guard let person = await finder.person, let chooser = person.chooser else { throw .ambiguousAccount(accounts) }
-        let choice = try await turns.exclusively("choose\n\(authority.place.environment)") {
+        let choice = try await locks.exclusively("choose\n\(authority.place.environment)") {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
             if let account = self.decide(request).account { return .account(account) }

@@ -33,7 +33,7 @@ extension TokenAcquirer {
         return plugin
     }
 
-    /// The broker's plugin, if a sign-in has to do with it.
+    /// The broker's plugin, if this sign-in may use it.
     func broker(forSignIn request: TokenRequest, at match: AuthorityMatch, _ person: Person) -> PluginManifest? {
         guard person.flows.contains(.broker) || broker(for: request, at: match) != nil else { return nil }
         return anyBroker(for: request, at: match)
@@ -43,15 +43,15 @@ extension TokenAcquirer {
     ///
     /// No failure of the broker's ends a request. `account` is the one that is meant, nil if it has yet to sign in.
     func askBroker(
-        _ account: SilentAccount?, _ run: inout AcquisitionRun
+        _ account: StoredAccount?, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {
         guard let plugin = run.broker, run.brokerRefusal == nil else { return nil }
         let request = account?.heeding(run.request) ?? run.request
         // The tool that asks may wait for less.
-        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, turns.longestWait)
+        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, locks.longestWait)
         let end = ContinuousClock.now + .seconds(seconds)
         let key = RecentFailures.Key(broker: plugin, request, run.authority.place, account: account?.account)
-        let answer = try await turns.exclusively(key.renewal, within: seconds) {
+        let answer = try await locks.exclusively(key.renewal, within: seconds) {
             [run] () async throws(AcquisitionError) -> BrokerAnswer in
             // The process that held the lock before may have done the work.
             if !run.isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }

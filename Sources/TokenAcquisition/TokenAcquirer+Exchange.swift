@@ -40,7 +40,7 @@ extension TokenAcquirer {
             registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority)
             ?? authority.plugin
         let meant = request.meaning(token.account)
-        let result = try await turns.exclusively(lock(of: exchange, meant, token, authority.place)) {
+        let result = try await locks.exclusively(lock(of: exchange, meant, token, authority.place)) {
             () async throws(AcquisitionError) -> AcquiredToken? in
             // The process that held the lock before may have done the work; its stored result counts.
             if case .answer(let result) = self.decide(meant).step { return result }

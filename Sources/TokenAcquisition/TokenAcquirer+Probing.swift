@@ -65,7 +65,7 @@ extension TokenAcquirer {
         _ request: TokenRequest, waitingAtMost seconds: Double
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
-        brief.turns.longestWait = seconds
+        brief.locks.longestWait = seconds
         var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
         run.isAnew = true
         let decision = brief.decide(request, isAnew: true)

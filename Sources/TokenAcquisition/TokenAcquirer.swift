@@ -68,13 +68,13 @@ public struct TokenAcquirer: Sendable {
             knownHosts: configuration.configuredHosts)
         isShared = configuration.deviceMode == .shared
         mayUseBroker = configuration.mayUseBroker
-        let turns = Turns(
-            locks: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60, waits: timing != .ahead,
-            tell: tell)
-        keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, turns: turns, clock: clock, tell: tell)
+        let locks = ProcessLocks(
+            singleFlight: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60,
+            waits: timing != .ahead, tell: tell)
+        keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock, tell: tell)
         identities = IdentityTokens(
             records: IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock),
-            requests: requests, host: host, recentFailures: recentFailures, turns: turns, environment: environment,
+            requests: requests, host: host, recentFailures: recentFailures, locks: locks, environment: environment,
             timing: timing, clock: clock, tell: tell)
         self.selection = selection
         self.timing = timing
@@ -82,9 +82,9 @@ public struct TokenAcquirer: Sendable {
         self.tell = tell
     }
 
-    var turns: Turns {
-        get { keeper.turns }
-        set { (keeper.turns, identities.turns) = (newValue, newValue) }
+    var locks: ProcessLocks {
+        get { keeper.locks }
+        set { (keeper.locks, identities.locks) = (newValue, newValue) }
     }
     var registry: PluginRegistry { requests.plugins.registry }
     private var renewal: Renewal {
@@ -139,7 +139,7 @@ public struct TokenAcquirer: Sendable {
         if let token = try await silently(decision, &run) { return token }
         try await requireSomebody(for: decision, finder)
         let attempted = run
-        return try await turns.alone(request, account: decision.account) { () async throws(AcquisitionError) in
+        return try await locks.alone(request, account: decision.account) { () async throws(AcquisitionError) in
             var run = attempted
             // The process that held the lock before may have done the work; its stored result counts.
             let decision = self.decide(request)
@@ -153,7 +153,7 @@ public struct TokenAcquirer: Sendable {
     /// Has the user sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        return try await turns.alone(request, account: nil) { () async throws(AcquisitionError) in
+        return try await locks.alone(request, account: nil) { () async throws(AcquisitionError) in
             var run = AcquisitionRun(request, at: authority, since: self.recentFailures.now)
             (run.isAnew, run.mayAsk) = (true, true)
             run.broker = self.broker(forSignIn: request, at: authority, person)
@@ -188,7 +188,7 @@ public struct TokenAcquirer: Sendable {
     ) async throws(AcquisitionError) -> AcquiredToken? {
         if decision.asksBrokerFirst, let token = try await askBroker(decision.stored, &run) { return token }
         switch decision.step {
-        // What the host takes in its place, it is exchanged for later.
+        // If the host needs what a token is exchanged for, the caller exchanges this one.
         case .answer(let token), .exchange(let token): return token
         case .authenticate: return try await identities.authenticated(run)
         case .renew(let tokens, let account): return try await renewal.renew(by: tokens, of: account, &run)
@@ -274,7 +274,7 @@ public struct TokenAcquirer: Sendable {
     }
 
     /// Fails a request that waited for a sign-in that the user cancelled; one refusal counts for all that waited.
-    private func refuseCancelled(_ run: AcquisitionRun, _ account: SilentAccount?) throws(AcquisitionError) {
+    private func refuseCancelled(_ run: AcquisitionRun, _ account: StoredAccount?) throws(AcquisitionError) {
         guard let error = recentFailures.cancellation(run.key(account), since: run.began) else { return }
         throw .plugin(error, name: run.authority.plugin.name)
     }

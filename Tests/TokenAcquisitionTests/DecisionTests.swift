@@ -90,7 +90,7 @@ import TokenStore
         homeAccountID: "uid.utid", environment: host, realm: "contoso", username: "u@x.example")
     private static let place = AuthorityPlace(environment: host, aliases: [host], realm: "contoso", policy: nil)
 
-    private static func stored(_ given: Case) -> SilentAccount {
+    private static func stored(_ given: Case) -> StoredAccount {
         var records = StoredRecords()
         if let lives = given.lives {
             var token = AccessTokenRecord(
@@ -110,12 +110,12 @@ import TokenStore
 
     private static func stored(
         _ records: StoredRecords, prompt: String? = nil, claims: String? = nil
-    ) -> SilentAccount {
+    ) -> StoredAccount {
         var request = TokenRequest(
             origin: .consumer, authority: "https://\(host)/contoso", authorityIsConfigured: true, clientID: "cid",
             scopes: ["s"], claims: claims)
         request.prompt = prompt
-        return SilentAccount(
+        return StoredAccount(
             account: account,
             selection: SilentSelection(records, place: place, account: account, request: request, now: now),
             records: records)

@@ -22,7 +22,7 @@ import TokenStore
 
     @Test(arguments: [(10, 70.0), (900, 960), (86_400, 86_460)])
     func `it is a little longer than a person has`(timeout: Int, wait: Double) {
-        #expect(Self.acquirer(timeout, SingleFlight(environment: [:])).turns.longestWait == wait)
+        #expect(Self.acquirer(timeout, SingleFlight(environment: [:])).locks.longestWait == wait)
     }
 
     @Test func `then it gives up, and not before`() async throws {
@@ -32,23 +32,23 @@ import TokenStore
         defer { try? FileManager.default.removeItem(atPath: runtime) }
         let locks = SingleFlight(environment: ["XDG_RUNTIME_DIR": runtime])
         var waiter = Self.acquirer(900, locks)
-        waiter.turns.longestWait = 0.3
+        waiter.locks.longestWait = 0.3
         let asked = waiter
         try await locks.withLock(key: "k", deadline: 1) {
             let start = ContinuousClock.now
-            await #expect(throws: AcquisitionError.busy) { try await asked.turns.exclusively("k") { 1 } }
+            await #expect(throws: AcquisitionError.busy) { try await asked.locks.exclusively("k") { 1 } }
             #expect(ContinuousClock.now - start >= .milliseconds(300))
         }
-        #expect(try await asked.turns.exclusively("k") { 1 } == 1)
+        #expect(try await asked.locks.exclusively("k") { 1 } == 1)
         // Work that doesn't need the lock continues.
         try await locks.withLock(key: "k", deadline: 1) {
-            let result = try await asked.turns.exclusively("k", isRequired: false) { 1 }
+            let result = try await asked.locks.exclusively("k", isRequired: false) { 1 }
             #expect(result == 1)
         }
     }
 
     @Test func `where no lock is available it goes on without one`() async throws {
         let acquirer = Self.acquirer(900, SingleFlight(environment: [:]))
-        #expect(try await acquirer.turns.exclusively("k") { 1 } == 1)
+        #expect(try await acquirer.locks.exclusively("k") { 1 } == 1)
     }
 }

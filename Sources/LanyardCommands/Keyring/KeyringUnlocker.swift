@@ -6,7 +6,7 @@ import Terminal
 import TokenStore
 
 /// Unlocks the user's keyring with a password if no window can ask for it.
-struct KeyringDoor {
+struct KeyringUnlocker {
     private let keyring: KeyringConnection
     private let store: SecretServiceStore
     private let provider: KeyringProvider

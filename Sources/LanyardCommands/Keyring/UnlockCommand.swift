@@ -27,11 +27,11 @@ struct UnlockCommand: Command {
         guard let problem = session.store.problem() else { return console.note("the keyring is unlocked already") }
         switch problem.reason {
         case .locked:
-            let door = try KeyringDoor(session.context, group: session.configuration.group)
+            let door = try KeyringUnlocker(session.context, group: session.configuration.group)
             try door.unlock(with: try await password(session.context, ["password of the keyring"]))
             console.note("the keyring is unlocked")
         case .noDefaultCollection:
-            let door = try KeyringDoor(session.context, group: session.configuration.group)
+            let door = try KeyringUnlocker(session.context, group: session.configuration.group)
             try await door.make(
                 with: try await password(session.context, ["password of the new keyring", "repeat the password"]))
             console.note("the keyring was created and is unlocked")

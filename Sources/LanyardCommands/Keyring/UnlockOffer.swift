@@ -19,13 +19,13 @@ struct UnlockOffer: Sendable {
     func accept(for url: String?) async -> Bool {
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
-            let door = try KeyringDoor(context, group: group)
+            let door = try KeyringUnlocker(context, group: group)
             context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
             let answer = await Prompt(context.console).line("password of the keyring", echo: false)
             guard let answer, !answer.isEmpty else { return false }
             try door.unlock(with: Secret(answer))
             return true
-        } catch  where error == KeyringDoor.wrongPassword {
+        } catch  where error == KeyringUnlocker.wrongPassword {
             context.console.note(error.message)
         } catch {
             // The error that led to this offer reports what is wrong with the keyring.

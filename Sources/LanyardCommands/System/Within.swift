@@ -1,4 +1,4 @@
-/// What comes of something within a time; nil if it takes longer.
+/// Returns the body's result; nil if it takes longer than the limit.
 func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Result) async -> Result? {
     await withTaskGroup(of: Result?.self) { group in
         group.addTask { await body() }

@@ -23,7 +23,7 @@ struct ProxySettings: Sendable {
         }
         guard let url = ProxyURL(text) else {
             throw OAuthError(
-                .invalidRequest, "the proxy that https_proxy names cannot be used",
+                .invalidRequest, "the proxy that https_proxy (or HTTPS_PROXY) names cannot be used",
                 hint: "set https_proxy to http://HOST:PORT")
         }
         self.url = url

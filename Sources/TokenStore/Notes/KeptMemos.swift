@@ -3,7 +3,7 @@ internal import JSON
 
 /// Memos that lanyard stores on behalf of plugins, in the user's cache.
 ///
-/// It is nothing secret. Whoever gets one back has to check it as if it came from the network.
+/// They aren't secret. A plugin must check a memo that it gets back like input from the network.
 public struct KeptMemos: Sendable {
     /// The longest file, in bytes: the longest memo with every byte escaped.
     private static let longest = 1 << 17
