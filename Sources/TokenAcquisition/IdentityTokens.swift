@@ -11,8 +11,7 @@ struct IdentityTokens: Sendable {
     let requests: PluginRequests
     let host: PluginRunner
     let recentFailures: RecentFailures
-    var locks: ProcessLocks
-    /// The variables of the process, which may select and prove an identity.
+    let locks: ProcessLocks
     let environment: [String: String]
     let timing: RenewalTiming
     let clock: @Sendable () -> Int

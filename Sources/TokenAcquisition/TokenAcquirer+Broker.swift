@@ -27,7 +27,7 @@ extension TokenAcquirer {
     /// Returns the same plugin, whatever prompt the request has.
     private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
         guard mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
-            let plugin = registry.broker(for: match), plugin.hasNeeds(in: identities.environment),
+            let plugin = registry.broker(for: match), plugin.hasNeeds(in: environment),
             match.client(request.clientID)?.usable([.broker]).isEmpty != true
         else { return nil }
         return plugin

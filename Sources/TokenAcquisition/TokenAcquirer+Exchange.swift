@@ -97,7 +97,7 @@ extension TokenAcquirer {
     /// If it can't be stored, it is still handed out this once, like a token of an account that signed out.
     private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityPlace) {
         if request.identity != nil {
-            return identities.records.keep(.exchanged(record), for: request, at: place)
+            return identityRecords.keep(.exchanged(record), for: request, at: place)
         }
         guard let stored = try? keeper.load(place),
             stored.accessTokens.contains(where: { token in

@@ -41,7 +41,9 @@ public struct TokenAcquirer: Sendable {
     let isShared: Bool
     /// Whether the configuration allows asking a broker, another program of the machine that holds sign-ins.
     let mayUseBroker: Bool
-    var identities: IdentityTokens
+    let identityRecords: IdentityRecords
+    /// The variables of the process, which may select and prove an identity.
+    let environment: [String: String]
     /// When to renew tokens that can still be handed out.
     let timing: RenewalTiming
     let clock: @Sendable () -> Int
@@ -72,10 +74,8 @@ public struct TokenAcquirer: Sendable {
             singleFlight: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60,
             waits: timing != .ahead, tell: tell)
         keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock, tell: tell)
-        identities = IdentityTokens(
-            records: IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock),
-            requests: requests, host: host, recentFailures: recentFailures, locks: locks, environment: environment,
-            timing: timing, clock: clock, tell: tell)
+        identityRecords = IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock)
+        self.environment = environment
         self.selection = selection
         self.timing = timing
         self.clock = clock
@@ -84,16 +84,21 @@ public struct TokenAcquirer: Sendable {
 
     var locks: ProcessLocks {
         get { keeper.locks }
-        set { (keeper.locks, identities.locks) = (newValue, newValue) }
+        set { keeper.locks = newValue }
     }
     var registry: PluginRegistry { requests.plugins.registry }
+    var identities: IdentityTokens {
+        IdentityTokens(
+            records: identityRecords, requests: requests, host: host, recentFailures: recentFailures, locks: locks,
+            environment: environment, timing: timing, clock: clock, tell: tell)
+    }
     private var renewal: Renewal {
         Renewal(keeper: keeper, requests: requests, host: host, recentFailures: recentFailures) { request, isAnew in
             decide(request, isAnew: isAnew)
         }
     }
     var refusedTokens: RefusedTokens {
-        RefusedTokens(keeper: keeper, identities: identities.records, notes: recentFailures.notes)
+        RefusedTokens(keeper: keeper, identities: identityRecords, notes: recentFailures.notes)
     }
 
     /// The plugin that gets a request's token, and the authority that it gets it from.

@@ -1,7 +1,7 @@
 internal import SecretService
 
 /// The connection to the keyring's service, which all of a process's stores share; it is made when it is first needed.
-public struct KeyringConnection: Sendable {
+public final class KeyringConnection: Sendable {
     let service: ServiceConnection
     /// The environment of the process.
     let environment: [String: String]
