@@ -97,6 +97,11 @@ public struct SignInParameters: Sendable, Equatable {
         }
     }
 
+    /// Returns the first further parameter among these names in lower case, whatever its own case; nil if there is none.
+    public func first(of names: Set<String>) -> String? {
+        queryParameters.keys.sorted().first { names.contains($0.lowercased()) }
+    }
+
     /// Parses `NAME=VALUE` texts; if a name occurs several times, the last one counts.
     private static func pairs(
         _ texts: [String], of parameter: SignInParameter

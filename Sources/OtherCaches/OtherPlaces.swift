@@ -48,18 +48,23 @@ public struct OtherPlaces {
 
     // MARK: - Microsoft's developer tools
 
-    static let developerTools = ["MsalClientID": "Microsoft.Developer.IdentityService"]
+    private static let identityService = "Microsoft.Developer.IdentityService"
+    static let developerTools = ["MsalClientID": identityService]
+    /// The folder of the Azure SDKs' caches, in the user's home folder.
+    static let azureIdentityFolder = ".IdentityService"
+    /// The label of the Azure SDKs' items in the keyring, and their account in those for JavaScript.
+    static let azureIdentityLabel = "MSALCache"
 
     /// The cache that Git Credential Manager shares with Microsoft's developer tools.
     public static let gcmCache = KeyringPlace(
         schema: "msal.cache",
-        attributes: developerTools.merging(["Microsoft.Developer.IdentityService": "1.0.0.0"]) { $1 })
+        attributes: developerTools.merging([identityService: "1.0.0.0"]) { $1 })
 
     /// Git Credential Manager's passwords.
     public static let gcmPasswords = KeyringPlace(schema: "com.microsoft.GitCredentialManager")
 
     /// The folder of the Azure SDKs' caches.
-    public var azureIdentity: String { "\(home)/.IdentityService" }
+    public var azureIdentity: String { "\(home)/\(Self.azureIdentityFolder)" }
 
     /// Returns the Azure SDKs' caches of a name, nil for the usual one, with the files that hold them if there is no
     /// keyring.
@@ -74,7 +79,7 @@ public struct OtherPlaces {
 
     /// The cache that the Azure SDKs for JavaScript keep in the keyring.
     public static let azureIdentityScriptItem = KeyringPlace(
-        schema: nil, attributes: ["service": "Microsoft.Developer.IdentityService", "account": "MSALCache"])
+        schema: nil, attributes: ["service": identityService, "account": azureIdentityLabel])
 
     // MARK: - The Azure Developer CLI
 

@@ -105,7 +105,7 @@ public struct AzureIdentityCache: Sendable {
     /// The item's only attribute.
     public let attributes = OtherPlaces.developerTools
     /// The item's label.
-    public let label = "MSALCache"
+    public let label = OtherPlaces.azureIdentityLabel
     /// The file in the user's home folder whose modification time says when the cache was changed.
     public let signal: String
 
@@ -117,7 +117,7 @@ public struct AzureIdentityCache: Sendable {
         }
         guard !name.isEmpty, name.utf8.count <= Self.longestName, isPlain, name.utf8.first != 0x2E else { return nil }
         schema = "\(name).nocae"
-        signal = ".IdentityService/\(schema)"
+        signal = "\(OtherPlaces.azureIdentityFolder)/\(schema)"
     }
 
     /// The lock file in the user's home folder, which exists while a program writes.

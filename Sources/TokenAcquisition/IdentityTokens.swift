@@ -15,7 +15,8 @@ struct IdentityTokens: Sendable {
     let environment: [String: String]
     let timing: RenewalTiming
     let clock: @Sendable () -> Int
-    let tell: @Sendable (AcquisitionProgress) -> Void
+
+    private var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
 
     /// Decides for an identity by what is stored: hand out its token or the result of an exchange, or ask the plugin.
     ///

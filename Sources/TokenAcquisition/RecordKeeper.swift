@@ -9,7 +9,8 @@ struct RecordKeeper: Sendable {
     let clientSecrets: ClientSecretStore?
     var locks: ProcessLocks
     let clock: @Sendable () -> Int
-    let tell: @Sendable (AcquisitionProgress) -> Void
+
+    var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
 
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
         try load(RecordQuery(environments: place.aliases))

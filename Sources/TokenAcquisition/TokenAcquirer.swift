@@ -46,8 +46,6 @@ public struct TokenAcquirer: Sendable {
     let environment: [String: String]
     /// When to renew tokens that can still be handed out.
     let timing: RenewalTiming
-    let clock: @Sendable () -> Int
-    let tell: @Sendable (AcquisitionProgress) -> Void
 
     /// Creates an acquirer.
     ///
@@ -73,24 +71,24 @@ public struct TokenAcquirer: Sendable {
         let locks = ProcessLocks(
             singleFlight: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60,
             waits: timing != .ahead, tell: tell)
-        keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock, tell: tell)
+        keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock)
         identityRecords = IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock)
         self.environment = environment
         self.selection = selection
         self.timing = timing
-        self.clock = clock
-        self.tell = tell
     }
 
     var locks: ProcessLocks {
         get { keeper.locks }
         set { keeper.locks = newValue }
     }
+    var clock: @Sendable () -> Int { keeper.clock }
+    var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
     var registry: PluginRegistry { requests.plugins.registry }
     var identities: IdentityTokens {
         IdentityTokens(
             records: identityRecords, requests: requests, host: host, recentFailures: recentFailures, locks: locks,
-            environment: environment, timing: timing, clock: clock, tell: tell)
+            environment: environment, timing: timing, clock: clock)
     }
     private var renewal: Renewal {
         Renewal(keeper: keeper, requests: requests, host: host, recentFailures: recentFailures) { request, isAnew in

@@ -135,15 +135,7 @@ import Testing
 
     @Test func `a locked keyring isn't opened for an identity, whose token is remembered`() async throws {
         try await World.with(ownKernelKeys: true) { world in
-            let application = world.sandbox.application
-            try world.configure(
-                after: """
-                    [[identity]]
-                    name = "release"
-                    authority = "\(world.sandbox.authority)/contoso.example"
-                    client-id = "\(application.clientID)"
-                    certificate = "\(application.certificate)"
-                    """)
+            try IdentityTests.configure(world)
             try await world.keyring.lock()
             // With a display, the keyring could open a window for its password.
             let identity = ["LANYARD_IDENTITY": "release", "DISPLAY": ":99"]

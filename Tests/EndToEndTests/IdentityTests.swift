@@ -8,7 +8,7 @@ import Testing
     /// No bus answers here, so there is no keyring.
     private static let noKeyring = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
 
-    private static func configure(_ world: World, _ proof: String? = nil) throws {
+    static func configure(_ world: World, _ proof: String? = nil) throws {
         let application = world.sandbox.application
         try world.configure(
             after: """

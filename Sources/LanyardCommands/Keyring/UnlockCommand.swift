@@ -27,12 +27,12 @@ struct UnlockCommand: Command {
         guard let problem = session.store.problem() else { return console.note("the keyring is unlocked already") }
         switch problem.reason {
         case .locked:
-            let door = try KeyringUnlocker(session.context, group: session.configuration.group)
-            try door.unlock(with: try await password(session.context, ["password of the keyring"]))
+            let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
+            try unlocker.unlock(with: try await password(session.context, ["password of the keyring"]))
             console.note("the keyring is unlocked")
         case .noDefaultCollection:
-            let door = try KeyringUnlocker(session.context, group: session.configuration.group)
-            try await door.make(
+            let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
+            try await unlocker.make(
                 with: try await password(session.context, ["password of the new keyring", "repeat the password"]))
             console.note("the keyring was created and is unlocked")
         default: throw Failure(problem)

@@ -19,11 +19,11 @@ struct UnlockOffer: Sendable {
     func accept(for url: String?) async -> Bool {
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
-            let door = try KeyringUnlocker(context, group: group)
+            let unlocker = try KeyringUnlocker(context, group: group)
             context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
             let answer = await Prompt(context.console).line("password of the keyring", echo: false)
             guard let answer, !answer.isEmpty else { return false }
-            try door.unlock(with: Secret(answer))
+            try unlocker.unlock(with: Secret(answer))
             return true
         } catch  where error == KeyringUnlocker.wrongPassword {
             context.console.note(error.message)

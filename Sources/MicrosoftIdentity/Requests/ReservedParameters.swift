@@ -8,8 +8,6 @@ extension SignInParameters {
     ///
     /// - Throws: `SignInParameterError.reserved`.
     package func requireUnreserved() throws(SignInParameterError) {
-        if let name = queryParameters.keys.first(where: { Self.reserved.contains($0.lowercased()) }) {
-            throw .reserved(name)
-        }
+        if let name = first(of: Self.reserved) { throw .reserved(name) }
     }
 }

@@ -85,9 +85,7 @@ public struct PluginManifest: Sendable, Equatable {
     }
 
     /// Returns the first parameter of a sign-in that only the plugin may set; nil if there is none.
-    public func reserved(in signIn: SignInParameters) -> String? {
-        signIn.queryParameters.keys.sorted().first { reservedParameters.contains($0.lowercased()) }
-    }
+    public func reserved(in signIn: SignInParameters) -> String? { signIn.first(of: reservedParameters) }
 
     /// Returns the URL of the authority that an endpoint's URL belongs to, as servers write it in challenges.
     func authority(ofEndpoint url: String) -> String {
