@@ -75,7 +75,8 @@ struct RecordKeeper: Sendable {
             made = try save(asked, among: loadAgain(known, authority.place))
         }
         guard result.declinedScopes.isEmpty else {
-            throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)
+            let granted = result.scopes.filter { !$0.isOpenIDScope }
+            throw .scopesDeclined(granted: granted, declined: result.declinedScopes)
         }
         return AcquiredToken(made.accessToken, account: made.account, source: source)
     }

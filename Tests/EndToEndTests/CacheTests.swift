@@ -57,6 +57,10 @@ import Testing
                 let ended = try await world.lanyard(["cache", "clear", "--yes"] + options)
                 #expect(ended.errors == "lanyard: there is nothing to remove\n", "\(options): \(ended)")
             }
+            for option in ["--account", "--authority", "--client-id"] {
+                let unset = try await world.lanyard(["cache", "clear", "--yes", option, ""])
+                #expect(unset.status == 64 && unset.errors.contains("\(option) is empty"), "\(unset)")
+            }
             let stranger = try await world.lanyard(["cache", "clear", "--yes", "--account", "zoe"])
             #expect(stranger.status == 1, "\(stranger)")
             // The cached answer must be removed together with its token.

@@ -46,7 +46,8 @@ import Testing
                 #expect(ended.status == 3 && ended.output.isEmpty, "\(ended)")
                 #expect(
                     ended.errors.contains(
-                        "lanyard: error: declined: api://sandbox-git/Repo.Write; granted: api://sandbox-git/Repo.Read"),
+                        "lanyard: error: declined: api://sandbox-git/Repo.Write; granted: api://sandbox-git/Repo.Read\n"
+                    ),
                     "\(ended)")
             }
             let less = try await world.get(at: "common", scopes: [scopes[0]], client: client)

@@ -26,7 +26,10 @@ struct ProxyTests {
 
     @Test(arguments: ["socks5://proxy.example:1080", "https://proxy.example", "http://"])
     func `a proxy of another kind is an error`(_ text: String) {
-        #expect(throws: OAuthError.self) { try ProxySettings(environment: ["https_proxy": text]) }
+        for name in ["https_proxy", "HTTPS_PROXY"] {
+            let error = #expect(throws: OAuthError.self) { try ProxySettings(environment: [name: text]) }
+            #expect(error?.message == "the proxy that \(name) names cannot be used")
+        }
     }
 
     @Test(arguments: [

@@ -180,6 +180,12 @@ import Vectors
         #expect(.bool(found != nil) == example.expect["cache_hit"])
     }
 
+    @Test(arguments: Vectors.followed("scope-match").filter { $0.expect["granted_reported"] != nil })
+    func `what was granted is told without OpenID Connect's scopes`(example: VectorCase) throws {
+        let told = example.texts("granted").filter { !$0.isOpenIDScope }
+        #expect(told == example.expectedTexts("granted_reported"))
+    }
+
     @Test func `a token without a known end serves before all others and when the authority is down`() {
         var records = StoredRecords()
         var endless = Self.token(["s"])

@@ -40,6 +40,10 @@ struct CacheClearCommand: Command {
     var yes = false
 
     mutating func validate() throws {
+        for (name, value) in [("account", account), ("authority", authority), ("client-id", clientId)]
+        where value?.isEmpty == true {
+            throw ValidationError("--\(name) is empty; leave it out to remove more than its records")
+        }
         guard damaged, expired || account != nil || authority != nil || clientId != nil else { return }
         throw ValidationError("--damaged can be combined only with --yes")
     }

@@ -11,20 +11,20 @@ struct ProxySettings: Sendable {
     /// - Parameter environment: The process's environment.
     /// - Throws: `invalidRequest` if the proxy isn't `http://`, the only supported kind.
     init(environment: [String: String]) throws(OAuthError) {
-        func variable(_ name: String) -> String? {
-            [environment[name], environment[name.uppercased()]].compactMap(\.self).first { !$0.isEmpty }
+        func variable(_ name: String) -> (name: String, value: String)? {
+            [name, name.uppercased()].lazy.compactMap { name in environment[name].map { (name, $0) } }
+                .first { !$0.value.isEmpty }
         }
-        exceptions = (variable("no_proxy") ?? "").pieces(between: ",").map { entry in
+        exceptions = (variable("no_proxy")?.value ?? "").pieces(between: ",").map { entry in
             entry.trimmed().lowercased()
         }
-        guard let text = variable("https_proxy") else {
+        guard let (name, text) = variable("https_proxy") else {
             url = nil
             return
         }
         guard let url = ProxyURL(text) else {
             throw OAuthError(
-                .invalidRequest, "the proxy that https_proxy (or HTTPS_PROXY) names cannot be used",
-                hint: "set https_proxy to http://HOST:PORT")
+                .invalidRequest, "the proxy that \(name) names cannot be used", hint: "set \(name) to http://HOST:PORT")
         }
         self.url = url
     }
