@@ -6,7 +6,7 @@ public import TokenAcquisition
 public import TokenStore
 
 /// The sources of credentials once the settings have been read: the rules, the keyring, the plugins and the user.
-public struct CredentialSources: Sendable {
+public final class CredentialSources: Sendable {
     /// The rules and settings.
     public let configuration: Configuration
     /// The plugins, which are only looked for when one is needed; a stored password never needs them.

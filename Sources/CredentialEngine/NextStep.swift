@@ -6,7 +6,7 @@ public import TokenStore
 /// What `get` does next for a request: what was decided, given what the user can be asked.
 ///
 /// `get` reaches this step by step; `explain`, `status` and `list` predict it.
-public enum NextStep: Sendable {
+public indirect enum NextStep: Sendable {
     /// A stored token is handed out, or what one was exchanged for.
     case answer(AcquiredToken)
     /// A stored token is exchanged for what the host takes.
@@ -16,7 +16,7 @@ public enum NextStep: Sendable {
     /// Have the plugin acquire a token as the identity.
     case authenticate
     /// The machine's broker is asked for a token, which it gave before if `isSure`; else the other step is next.
-    indirect case askBroker(isSure: Bool, otherwise: NextStep)
+    case askBroker(isSure: Bool, otherwise: NextStep)
     /// The user signs in, with this flow first; nil if the flows aren't known. The error is for a user who doesn't.
     case signIn(by: PluginRequest.Flow?, AcquisitionError)
     /// The user says which account is meant. The error is for a user who doesn't.

@@ -2,7 +2,7 @@ public import Rules
 public import Secrets
 
 /// A consumer's question to the engine.
-public enum Question: Sendable, Equatable {
+public indirect enum Question: Sendable, Equatable {
     case get(CredentialRequest)
     /// Stores a credential that was found to work.
     case store(Credential, CredentialRequest)
@@ -31,7 +31,7 @@ public enum Question: Sendable, Equatable {
 }
 
 /// The engine's answer to a question.
-public enum Outcome: Sendable {
+public indirect enum Outcome: Sendable {
     case credential(Credential)
     /// The servers with the user name of each one's credential; no secrets.
     case list([String: String])
@@ -42,7 +42,7 @@ public enum Outcome: Sendable {
 }
 
 /// How far the engine gets by itself.
-public enum Attempt: Sendable {
+public indirect enum Attempt: Sendable {
     /// The question is answered.
     case settled(Outcome)
     /// The engine has to wait for another process, the authority or the user.

@@ -5,7 +5,7 @@ public import TokenAcquisition
 public import TokenStore
 
 /// The reason why the engine has no credential.
-public enum Refusal: Error, Sendable {
+public indirect enum Refusal: Error, Sendable {
     /// The request names neither a place nor a token: this part is missing, and a missing part isn't a wildcard.
     case noPlace(missing: Part)
     /// The settings can't be read; the error comes from their reader.

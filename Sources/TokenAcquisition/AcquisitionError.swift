@@ -3,7 +3,7 @@ public import Rules
 public import TokenStore
 
 /// The reason why there is no token.
-public enum AcquisitionError: Error, Sendable, Equatable {
+public indirect enum AcquisitionError: Error, Sendable, Equatable {
     /// No installed plugin serves the authority.
     case unknownAuthority(String)
     /// There are several candidates, and the request names none; on a shared device no earlier choice settles it.

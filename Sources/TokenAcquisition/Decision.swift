@@ -9,7 +9,7 @@ public import TokenStore
 /// Deciding prompts nobody, runs no plugin and changes nothing.
 public struct Decision: Sendable {
     /// The possible steps.
-    public enum Step: Sendable {
+    public indirect enum Step: Sendable {
         /// Hand out this token, or this result of an exchange.
         case answer(AcquiredToken)
         /// Exchange this token for the credential that the host accepts.

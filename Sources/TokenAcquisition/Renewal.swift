@@ -14,7 +14,7 @@ struct Renewal: Sendable {
     let decide: @Sendable (TokenRequest, Bool) -> Decision
 
     /// The outcome of redeeming one refresh token.
-    private enum Attempt: Sendable {
+    private indirect enum Attempt: Sendable {
         /// It is settled: by this token, or by the user alone.
         case ended(AcquiredToken?, AcquisitionRun)
         /// The store holds something else by now, and this is to be done.

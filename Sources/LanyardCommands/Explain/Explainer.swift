@@ -9,7 +9,7 @@ import TokenAcquisition
 import TokenStore
 
 /// Determines what happens for a URL, in the same way as `get`.
-struct Explainer {
+final class Explainer {
     private(set) var request: CredentialRequest
     /// The session that `get` would have; it may ask the user.
     let session: Session
@@ -48,23 +48,22 @@ struct Explainer {
     }
 
     func explanation() async -> Explanation {
-        var copy = self
-        await copy.explain()
-        copy.explanation.tool = copy.toolView
-        if copy.explanation.agent != nil, tool?.request != nil {
-            copy.explanation.tool?.gets = "what the agent returns"
-            copy.explanation.tool?.isUnusable = false
+        await explain()
+        explanation.tool = toolView
+        if explanation.agent != nil, tool?.request != nil {
+            explanation.tool?.gets = "what the agent returns"
+            explanation.tool?.isUnusable = false
         }
-        if let tool, tool.request == nil { copy.explanation.next = tool.silent(copy.explanation.url) }
-        if let view = copy.explanation.tool, view.isUnusable {
-            copy.explanation.next = .init(
+        if let tool, tool.request == nil { explanation.next = tool.silent(explanation.url) }
+        if let view = explanation.tool, view.isUnusable {
+            explanation.next = .init(
                 step: .fail, text: "find a credential that \(view.name.text) can't use",
                 status: view.status.flatMap(ExitStatus.init(rawValue:)) ?? .failed)
         }
-        return copy.explanation
+        return explanation
     }
 
-    private mutating func explain() async {
+    private func explain() async {
         let chosen = session.configuration.rule(for: request)
         if tool?.name.isGit ?? true { explanation.git = await gitView() }
         explanation.isTokenPlace = request.isTokenPlace

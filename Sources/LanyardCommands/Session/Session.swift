@@ -7,8 +7,10 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Everything that a command needs once the configuration has been read.
-struct Session: Sendable {
+/// Everything that a command needs once the configuration has been read; it never changes.
+///
+/// It is a class because most parts of a command hold it: copies of all its fields would take code and memory.
+final class Session: Sendable {
     enum Scope: Sendable {
         /// The user's configuration, on top of the system's.
         case user
@@ -18,7 +20,6 @@ struct Session: Sendable {
 
     let context: CommandContext
     let scope: Scope
-    let configuration: Configuration
     let sources: CredentialSources
     let store: SecretServiceStore
     /// The secrets of applications.
@@ -31,6 +32,7 @@ struct Session: Sendable {
 
     /// The plugins, which are only looked for when one is needed; a stored password never needs them.
     var registry: PluginRegistry { sources.plugins.registry }
+    var configuration: Configuration { sources.configuration }
     var passwords: PasswordStore { sources.passwords }
     var acquirer: TokenAcquirer { sources.acquirer }
     /// The tables of the file that a command of this scope changes.
@@ -49,7 +51,7 @@ struct Session: Sendable {
     ) throws(Failure) {
         self.context = context
         self.scope = scope
-        configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)
+        let configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
@@ -86,7 +88,7 @@ struct Session: Sendable {
 
     /// Returns all stored tokens and their accounts.
     func list() throws(Failure) -> Listing {
-        let engine = Engine(in: context.surroundings) { sources }
+        let engine = Engine(in: context.surroundings) { [sources] in sources }
         do throws(Refusal) { return try engine.list() } catch { throw Failure(error, in: context) }
     }
 
@@ -113,7 +115,7 @@ struct Session: Sendable {
     func forwardedToken(
         for request: CredentialRequest, _ options: InteractionOptions.Values
     ) throws(Failure) -> AcquiredToken {
-        let engine = Engine(in: context.surroundings, terms: AgentTerms(context, options)) { sources }
+        let engine = Engine(in: context.surroundings, terms: AgentTerms(context, options)) { [sources] in sources }
         guard case .settled(let outcome) = engine.attempt(.get(request)) else { throw Failure(noRuleMaps: request) }
         switch outcome {
         case .credential(let credential) where credential.kind == .accessToken:
