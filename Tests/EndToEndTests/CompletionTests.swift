@@ -104,7 +104,9 @@ import Testing
                 (["use", "alice", ""], false), (["use", "--authority", ""], false),
             ]
             for (words, isOffered) in lines {
-                let answer = try await home.lanyard(["complete", "fish", "lanyard"] + words)
+                let answer = try await answered {
+                    try await home.lanyard(["complete", "fish", "lanyard"] + words)
+                }
                 let found = answer.lines.contains("-\tthe account used before")
                 #expect(found == isOffered, "\(words): \(answer)")
             }

@@ -85,7 +85,9 @@ import Testing
     @Test func `keys and values are completed`() async throws {
         try await Home.with { home in
             func offered(_ words: String...) async throws -> [String] {
-                let answer = try await home.lanyard(["complete", "fish", "lanyard", "config"] + words)
+                let answer = try await answered {
+                    try await home.lanyard(["complete", "fish", "lanyard", "config"] + words)
+                }
                 return answer.lines.map { String($0.prefix { $0 != "\t" }) }
             }
             let keys = try await offered("get", "")

@@ -390,7 +390,9 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
                     both.errors.contains("lanyard logout --browser --authority \(host) \(Self.bob)\n"), "\(both)")
             }
             // The shells offer each name with its host, which is unambiguous everywhere.
-            let offered = try await world.lanyard(["complete", "fish", "lanyard", "logout", ""])
+            let offered = try await answered {
+                try await world.lanyard(["complete", "fish", "lanyard", "logout", ""])
+            }
             for (host, url) in zip(Self.hosts, [gitLab, gitea]) {
                 let name = "\(Self.bob)@\(host.place(in: world.sandbox).url.dropFirst("https://".count))"
                 #expect(offered.output.contains("\n\(name)\t\(Self.bob), "), "\(offered)")

@@ -194,8 +194,8 @@ import Testing
             #expect(try await home.system(["rule", "add", "--system"] + everybodys).status == 0)
             #expect(try await home.system(["rule", "add", Self.url] + Self.options).status == 0)
             for (line, url) in [("rule remove ", Self.url), ("rule remove --system ", "https://everybody.example")] {
-                let offered = try await home.system(
-                    ["complete", "fish", "lanyard"] + line.split(separator: " ").map(String.init) + [""])
+                let words = line.split(separator: " ").map(String.init) + [""]
+                let offered = try await answered { try await home.system(["complete", "fish", "lanyard"] + words) }
                 let values = offered.lines.dropFirst().map { $0.prefix { $0 != "\t" } }
                 #expect(values == [url[...]], "\(offered)")
             }
