@@ -31,36 +31,25 @@ struct ItemAttributes {
 extension ItemAttributes {
     /// Creates the attributes of a record, based on MSAL's keychain keys and lower-case like those.
     init(_ record: CredentialRecord, group: String) {
-        self.init(group: group, kind: record.kind.rawValue)
-        homeAccount = record.homeAccountID?.lowercased() ?? ""
+        self.init(
+            group: group, kind: record.kind.rawValue, homeAccount: record.homeAccountID?.lowercased() ?? "",
+            environment: record.environment.lowercased(), client: record.clientID?.lowercased() ?? "",
+            realm: record.realm?.lowercased() ?? "")
         switch record {
         case .accessToken(let token):
-            setOwner(token.environment, client: token.clientID, realm: token.realm)
             target = token.target.sortedScopes + (token.isBearer ? "" : "-" + token.tokenType.lowercased())
             // Tokens with the same scopes for other resources are separate items.
             if let resources = token.resourceIndicators { target += " resource:" + resources }
         case .refreshToken(let token):
             // A family's refresh token belongs to the family, whichever of its clients got it.
-            setOwner(token.environment, client: token.familyID == nil ? token.clientID : "")
+            if token.familyID != nil { client = "" }
             family = token.familyID?.lowercased() ?? ""
-        case .idToken(let token):
-            setOwner(token.environment, client: token.clientID, realm: token.realm)
-        case .account(let account):
-            setOwner(account.environment, realm: account.realm)
-        case .appMetadata(let metadata):
-            setOwner(metadata.environment, client: metadata.clientID)
         case .exchanged(let result):
-            setOwner(result.environment, client: result.clientID, realm: result.realm)
             // A path may be private.
             let path = result.path.isEmpty ? "" : " " + result.path.shortDigest
             target = "\(result.target.sortedScopes) \(result.exchange):\(result.audience.lowercased())\(path)"
+        case .idToken, .account, .appMetadata: break
         }
-    }
-
-    private mutating func setOwner(_ environment: String, client: String = "", realm: String = "") {
-        self.environment = environment.lowercased()
-        self.client = client.lowercased()
-        self.realm = realm.lowercased()
     }
 }
 

@@ -2,51 +2,41 @@ import Addresses
 import JSON
 internal import Secrets
 
-/// An HTTP authorization that git asked to store (`authtype` and `credential`), as an item of lanyard's own schema.
-///
-/// In git's schema, git-credential-libsecret would return it as an empty password. The key contains only a digest of
-/// the user name, because attributes aren't secret.
-struct AuthorizationRecord {
-    static let kind = "authorization"
+// An HTTP authorization that git asked to store (`authtype` and `credential`), as an item of lanyard's own schema. In
+// git's schema, git-credential-libsecret would return it as an empty password.
 
-    var address: PasswordAddress
-    var password: StoredPassword
-
-    /// Returns the eight attributes; the address takes the place of the environment and the target.
-    static func attributes(of address: PasswordAddress, username: String?, group: String) -> ItemAttributes {
+extension ItemAttributes {
+    /// Creates the key of an authorization, in which the address takes the place of the environment and the target.
+    ///
+    /// It contains only a digest of the user name, because attributes aren't secret.
+    init(ofAuthorizationAt address: PasswordAddress, username: String?, group: String) {
         let port = address.port.map { ":\($0)" } ?? ""
-        return ItemAttributes(
-            group: group, kind: kind, homeAccount: username?.digest ?? "",
+        self.init(
+            group: group, kind: "authorization", homeAccount: username?.digest ?? "",
             environment: "\(address.scheme)://\(address.server)\(port)", target: address.path)
     }
+}
 
-    /// Returns the full key of the item.
-    func attributes(group: String) -> ItemAttributes {
-        Self.attributes(of: address, username: password.username, group: group)
+extension StoredPassword {
+    /// The secret of an authorization's item; nil if this isn't an authorization.
+    var authorizationSecret: [UInt8]? {
+        guard case .authorization(let type, let credential) = proof else { return nil }
+        let members = [
+            "authtype": type, "credential": credential.reveal(), "username": username,
+            "expires_on": expiresOn.map { String($0) }, "oauth_refresh_token": oauthRefreshToken?.reveal(),
+        ]
+        return JSONValue.object(members.compactMapValues { $0.map(JSONValue.string) }).encoded()
     }
 
-    /// The secret; nil if the password isn't an authorization.
-    var json: [UInt8]? {
-        guard case .authorization(let type, let credential) = password.proof else { return nil }
-        var members: [String: JSONValue] = [:]
-        members.put("authtype", type)
-        members.put("credential", credential.reveal())
-        members.put("username", password.username)
-        members.put("expires_on", seconds: password.expiresOn)
-        members.put("oauth_refresh_token", password.oauthRefreshToken?.reveal())
-        return JSONValue.object(members).encoded()
-    }
-
-    /// Parses a secret; nil if it isn't an authorization.
-    static func password(json: [UInt8]) -> StoredPassword? {
-        guard let object = JSONValue(bytes: json)?.members else { return nil }
-        var members = Members(object)
-        guard let type = members.optionalText("authtype"), let credential = members.optionalText("credential") else {
-            return nil
-        }
-        return StoredPassword(
-            username: members.optionalText("username"),
-            proof: .authorization(type: type, credential: Secret(credential)), expiresOn: members.number("expires_on"),
-            oauthRefreshToken: members.secret("oauth_refresh_token"))
+    /// Parses the secret of an authorization's item; nil if it isn't one.
+    init?(authorizationSecret json: [UInt8]) {
+        guard let members = JSONValue(bytes: json), let type = members["authtype"]?.text,
+            let credential = members["credential"]?.text
+        else { return nil }
+        let refreshToken = members["oauth_refresh_token"]?.text ?? ""
+        self.init(
+            username: members["username"]?.text, proof: .authorization(type: type, credential: Secret(credential)),
+            expiresOn: members["expires_on"]?.time,
+            oauthRefreshToken: refreshToken.isEmpty ? nil : Secret(refreshToken))
     }
 }

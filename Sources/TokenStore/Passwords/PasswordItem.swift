@@ -14,7 +14,6 @@ struct PasswordItem {
     let path: String
     /// The time of its last change, in seconds since 1970; 0 if it wasn't read.
     var modified: UInt64 = 0
-    let username: String?
     /// The parsed secret; nil if it wasn't loaded, or couldn't be parsed.
     let password: StoredPassword?
 
@@ -37,14 +36,9 @@ struct PasswordItem {
 extension PasswordItem {
     /// Reads a password of git's.
     init(_ item: KeyringItem) {
-        let username = item.attributes["user"]
-        let password = item.secret.flatMap { PasswordText(bytes: $0) }.map { text in
-            StoredPassword(
-                username: username, proof: .password(Secret(text.password)), expiresOn: text.expiresOn,
-                oauthRefreshToken: text.oauthRefreshToken.map { Secret($0) })
-        }
         self.init(
-            item: item, path: PasswordAddress(item.attributes)?.path ?? "", username: username, password: password)
+            item: item, path: PasswordAddress(item.attributes)?.path ?? "",
+            password: item.secret.flatMap { StoredPassword(itemSecret: $0, username: item.attributes["user"]) })
     }
 }
 
@@ -91,9 +85,7 @@ extension KeyringSession {
         for query: PasswordQuery, group: String, needsSecrets: Bool
     ) throws(ServiceFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
-        let wanted = AuthorizationRecord.attributes(
-            of: address, username: query.username, group: group)
-        var attributes = wanted.dictionary
+        var attributes = ItemAttributes(ofAuthorizationAt: address, username: query.username, group: group).dictionary
         if query.username == nil { attributes["home-account"] = nil }
         if query.reach != .place { attributes["target"] = nil }
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
@@ -102,9 +94,9 @@ extension KeyringSession {
                 && address.isAnswered(by: address.at(item.attributes["target"]), within: query.reach)
         }
         return items.filter { !$0.isLocked }.map { item in
-            let password = item.secret.flatMap { AuthorizationRecord.password(json: $0) }
-            let path = item.attributes["target"] ?? ""
-            return PasswordItem(item: item, path: path, username: password?.username, password: password)
+            PasswordItem(
+                item: item, path: item.attributes["target"] ?? "",
+                password: item.secret.flatMap { StoredPassword(authorizationSecret: $0) })
         }
     }
 }

@@ -16,7 +16,7 @@ extension PasswordStore {
     public func listed() throws(StoreError) -> [Listed] {
         let items = OtherItems(configuration: configuration)
         var listed: [Listed] = []
-        for schema in ["org.git.Password", "org.gnome.keyring.NetworkPassword"] {
+        for schema in [PasswordItem.schemaName, PasswordItem.olderSchemaName] {
             listed += try items.items(schema: schema).compactMap(Listed.init)
         }
         return listed
@@ -46,15 +46,13 @@ extension PasswordStore {
 extension PasswordStore.Listed {
     /// Converts an item; nil if it isn't for a URL or isn't text.
     fileprivate init?(_ item: OtherItems.Item) {
-        guard let address = PasswordAddress(item.attributes), let secret = item.secret,
-            let text = PasswordText(bytes: Array(secret.reveal().utf8))
-        else { return nil }
         let username = item.attributes["user"]
+        guard let address = PasswordAddress(item.attributes), let secret = item.secret,
+            let stored = StoredPassword(itemSecret: Array(secret.reveal().utf8), username: username)
+        else { return nil }
         let host = address.server + (address.port.map { ":\($0)" } ?? "")
         query = PasswordQuery(
             scheme: address.scheme, host: host, path: address.path.isEmpty ? nil : address.path, username: username)
-        password = StoredPassword(
-            username: username, proof: .password(Secret(text.password)), expiresOn: text.expiresOn,
-            oauthRefreshToken: text.oauthRefreshToken.map { Secret($0) })
+        password = stored
     }
 }

@@ -117,9 +117,7 @@ extension KeyringSession {
         _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, _ found: [KeyringItem],
         in collection: String
     ) throws(ServiceFailure) {
-        let lines = PasswordText(
-            password: secret, expiresOn: password.expiresOn, oauthRefreshToken: password.oauthRefreshToken)
-        guard let text = lines.text else {
+        guard let content = password.itemSecret(secret) else {
             throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
         }
         let contentType = "text/plain"
@@ -128,7 +126,7 @@ extension KeyringSession {
         let existing = known.filter {
             !$0.isLocked && $0.attributes["user"].map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
         }
-        for item in existing { try replaceSecret(of: item, with: Array(text.utf8), contentType: contentType) }
+        for item in existing { try replaceSecret(of: item, with: content, contentType: contentType) }
         guard existing.isEmpty else { return }
         let address = PasswordAddress(query)
         var attributes = address.attributes
@@ -136,18 +134,18 @@ extension KeyringSession {
         let paths = try search(attributes)
         try create(
             attributes.ofSchema(PasswordItem.schemaName), label: (query.label ?? address.label).displayable(),
-            secret: Array(text.utf8), contentType: contentType, in: collection,
+            secret: content, contentType: contentType, in: collection,
             replacing: paths.unlocked.isEmpty && paths.locked.isEmpty)
     }
 
     fileprivate func storeAuthorization(
         _ password: StoredPassword, for query: PasswordQuery, group: String, in collection: String
     ) throws(ServiceFailure) {
-        let record = AuthorizationRecord(address: PasswordAddress(query), password: password)
-        guard let json = record.json else {
+        guard let json = password.authorizationSecret else {
             throw ServiceFailure(.broken, detail: "an authorization can't be kept")
         }
-        let attributes = record.attributes(group: group)
+        let attributes = ItemAttributes(
+            ofAuthorizationAt: PasswordAddress(query), username: password.username, group: group)
         try create(
             attributes.stored,
             label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))",

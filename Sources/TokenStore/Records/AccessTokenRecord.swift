@@ -7,19 +7,19 @@ public struct AccessTokenRecord: Sendable, Equatable {
     /// The account's `uid.utid`; nil if the token belongs to no account, as an application's does.
     public var homeAccountID: String?
     /// The authority's host.
-    public var environment: String
+    public var environment = ""
     /// The client that the token was issued to.
-    public var clientID: String
+    public var clientID = ""
     /// The tenant that the token is for.
-    public var realm: String
+    public var realm = ""
     /// The granted scopes, separated by spaces.
-    public var target: String
+    public var target = ""
     /// The token.
-    public var secret: Secret
+    public var secret = Secret("")
     /// The token's type (RFC 6749, 7.1).
     public var tokenType = "Bearer"
     /// When it was stored, in seconds since 1970.
-    public var cachedAt: Int
+    public var cachedAt = 0
     /// When it expires, in seconds since 1970; nil if it is valid until it is revoked.
     public var expiresOn: Int?
     /// Until when it may be used while the authority is down, in seconds since 1970.
@@ -34,8 +34,13 @@ public struct AccessTokenRecord: Sendable, Equatable {
     /// The resource indicators that it was requested with (RFC 8707), sorted, separated by spaces; lanyard's own
     /// member.
     public var resourceIndicators: String?
+    /// The plugin that got it from a broker's sign-in, through which it is renewed; nil if the user signed in to lanyard;
+    /// lanyard's own member.
+    public var broker: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
+
+    init() {}
 
     /// Creates a record with the fields that every access token has.
     public init(
@@ -64,50 +69,31 @@ public struct AccessTokenRecord: Sendable, Equatable {
 }
 
 extension AccessTokenRecord: MSALRecord {
-    /// lanyard's own member, which marks a token without a known expiry.
-    private static let endlessMember = "lanyard_endless"
-
-    init?(members: [String: JSONValue]) {
-        var members = Members(members)
-        guard let secret = members.secret("secret"), let end = members.number("expires_on") else { return nil }
-        let isEndless = members.optionalText(Self.endlessMember) != nil
-        self.init(
-            homeAccountID: members.nonemptyText("home_account_id"), environment: members.text("environment"),
-            clientID: members.text("client_id"), realm: members.text("realm"), target: members.text("target"),
-            secret: secret, cachedAt: members.number("cached_at") ?? 0,
-            expiresOn: isEndless ? nil : end)
-        _ = members.optionalText("credential_type")
-        tokenType = members.optionalText("token_type") ?? "Bearer"
-        extendedExpiresOn = members.number("extended_expires_on")
-        refreshOn = members.number("refresh_on")
-        requestedRealm = members.optionalText("requested_realm")
-        basicUsername = members.optionalText("basic_username")
-        resourceIndicators = members.optionalText("resource_indicators")
-        other = members.rest
-    }
-
     var record: CredentialRecord { .accessToken(self) }
 
-    var members: [String: JSONValue] {
-        var members = other
-        members.put("credential_type", isBearer ? "AccessToken" : "AccessToken_With_AuthScheme")
-        members.put("home_account_id", homeAccountID ?? "")
-        members.put("environment", environment)
-        members.put("client_id", clientID)
-        members.put("realm", realm)
-        members.put("target", target)
-        members.put("secret", secret.reveal())
-        members.put("token_type", tokenType)
-        members.put("cached_at", seconds: cachedAt)
+    mutating func list(_ members: inout Members) {
+        members.type(isBearer ? "AccessToken" : "AccessToken_With_AuthScheme")
+        members.account(&homeAccountID)
+        members.text("environment", &environment)
+        members.text("client_id", &clientID)
+        members.text("realm", &realm)
+        members.text("target", &target)
+        members.secret("secret", &secret)
+        members.text("token_type", &tokenType)
+        members.time("cached_at", &cachedAt)
         // Other programs that read the record must not use the token beyond an expiry that isn't known.
-        members.put("expires_on", seconds: expiresOn ?? 0)
-        if expiresOn == nil { members.put(Self.endlessMember, "1") }
-        members.put("extended_expires_on", seconds: extendedExpiresOn)
-        members.put("refresh_on", seconds: refreshOn)
-        members.put("requested_realm", requestedRealm)
-        members.put("basic_username", basicUsername)
-        members.put("resource_indicators", resourceIndicators)
-        return members
+        var end: Int? = expiresOn ?? 0
+        var endless = expiresOn == nil ? "1" : nil
+        members.time("expires_on", &end)
+        members.text("lanyard_endless", &endless)
+        members.require(end != nil)
+        expiresOn = endless == nil ? end : nil
+        members.time("extended_expires_on", &extendedExpiresOn)
+        members.time("refresh_on", &refreshOn)
+        members.text("requested_realm", &requestedRealm)
+        members.text("basic_username", &basicUsername)
+        members.text("resource_indicators", &resourceIndicators)
+        members.text("lanyard_broker", &broker)
     }
 
     /// Whether it is a bearer token, which any holder can use.

@@ -4,15 +4,15 @@ public import JSON
 /// An account as in MSAL's unified cache: one record for each realm that the account was used in.
 public struct AccountRecord: Sendable, Equatable {
     /// The identifier of the account, the same in every realm.
-    public var homeAccountID: String
+    public var homeAccountID = ""
     /// The authority's host.
-    public var environment: String
+    public var environment = ""
     /// The realm, such as a tenant or an organisation.
-    public var realm: String
+    public var realm = ""
     /// The account's ID in this realm.
     public var localAccountID: String?
     /// The account's user name; may be empty.
-    public var username: String
+    public var username = ""
     /// The kind of authority, as its plugin named it; nil if another program's cache doesn't say.
     public var authorityType: String?
     /// The user's display name.
@@ -30,11 +30,15 @@ public struct AccountRecord: Sendable, Equatable {
     public var policy: String?
     /// The URL of the authority that was asked last.
     public var authority: String?
+    /// The plugin that got it from a broker's sign-in, through which it is renewed; nil if the user signed in to lanyard.
+    public var broker: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
     /// The ID of its home realm; nil if it has none, or if it isn't known.
     public var homeRealm: String? { homeRealms.first }
+
+    init() {}
 
     /// Creates a record with the fields that every account has.
     public init(homeAccountID: String, environment: String, realm: String, username: String) {
@@ -46,41 +50,25 @@ public struct AccountRecord: Sendable, Equatable {
 }
 
 extension AccountRecord: MSALRecord {
-    init?(members: [String: JSONValue]) {
-        var members = Members(members)
-        guard let homeAccountID = members.nonemptyText("home_account_id") else { return nil }
-        self.init(
-            homeAccountID: homeAccountID, environment: members.text("environment"), realm: members.text("realm"),
-            username: members.text("username"))
-        localAccountID = members.optionalText("local_account_id")
-        authorityType = members.optionalText("authority_type")
-        name = members.optionalText("name")
-        clientInfo = members.optionalText("client_info")
-        requestedRealm = members.optionalText("requested_realm")
-        homeRealms = members.text("home_realms").pieces(between: " ").map(String.init)
-        kind = members.optionalText("account_kind")
-        policy = members.optionalText("policy")
-        authority = members.optionalText("authority")
-        other = members.rest
-    }
-
     var record: CredentialRecord { .account(self) }
 
-    var members: [String: JSONValue] {
-        var members = other
-        members.put("home_account_id", homeAccountID)
-        members.put("environment", environment)
-        members.put("realm", realm)
-        members.put("local_account_id", localAccountID)
-        members.put("username", username)
-        members.put("authority_type", authorityType)
-        members.put("name", name)
-        members.put("client_info", clientInfo)
-        members.put("requested_realm", requestedRealm)
-        members.put("home_realms", homeRealms.isEmpty ? nil : homeRealms.joined(separator: " "))
-        members.put("account_kind", kind)
-        members.put("policy", policy)
-        members.put("authority", authority)
-        return members
+    mutating func list(_ members: inout Members) {
+        members.text("home_account_id", &homeAccountID)
+        members.require(!homeAccountID.isEmpty)
+        members.text("environment", &environment)
+        members.text("realm", &realm)
+        members.text("local_account_id", &localAccountID)
+        members.text("username", &username)
+        members.text("authority_type", &authorityType)
+        members.text("name", &name)
+        members.text("client_info", &clientInfo)
+        members.text("requested_realm", &requestedRealm)
+        var realms = homeRealms.joined(separator: " ")
+        members.nonemptyText("home_realms", &realms)
+        homeRealms = realms.pieces(between: " ").map(String.init)
+        members.text("account_kind", &kind)
+        members.text("policy", &policy)
+        members.text("authority", &authority)
+        members.text("lanyard_broker", &broker)
     }
 }

@@ -4,44 +4,23 @@ internal import Secrets
 extension CredentialRecord {
     /// Its texts, by what may stand in them: tokens, scopes and paths, names that programs compare, and names for people.
     package var texts: (tokens: [String], targets: [String], names: [String], titles: [String]) {
-        let home = homeAccountID ?? ""
+        let owner = [homeAccountID, environment, clientID, realm].compactMap(\.self)
         return switch self {
-        case .accessToken(let token):
-            (
-                [token.secret.reveal()], [token.target],
-                [home, token.environment, token.clientID, token.realm, token.tokenType], []
-            )
-        case .refreshToken(let token):
-            (
-                [token.secret.reveal()], [token.target],
-                [home, token.environment, token.clientID, token.familyID ?? ""], []
-            )
-        case .idToken(let token):
-            (
-                [token.secret.reveal()], [],
-                [home, token.environment, token.clientID, token.realm], []
-            )
+        case .accessToken(let token): ([token.secret.reveal()], [token.target], owner + [token.tokenType], [])
+        case .refreshToken(let token): ([token.secret.reveal()], [token.target], owner + [token.familyID ?? ""], [])
+        case .idToken(let token): ([token.secret.reveal()], [], owner, [])
         case .account(let account):
             (
-                [], [],
-                [
-                    home, account.environment, account.realm, account.policy ?? "",
-                    account.authority ?? "",
-                ] + account.homeRealms,
+                [], [], owner + [account.policy ?? "", account.authority ?? ""] + account.homeRealms,
                 [account.username, account.name ?? "", account.kind ?? ""]
             )
         case .exchanged(let result):
             // The secret may be any text on one line, but the record must name a place.
             (
-                [], [result.target, result.path],
-                [
-                    home, result.environment, result.clientID, result.realm, result.exchange,
-                    result.audience,
-                ] + result.fields.keys,
+                [], [result.target, result.path], owner + [result.exchange, result.audience] + result.fields.keys,
                 ([result.username, result.secret].compactMap(\.self) + result.fields.values).map { $0.reveal() }
             )
-        case .appMetadata(let metadata):
-            ([], [], [metadata.environment, metadata.clientID, metadata.familyID ?? ""], [])
+        case .appMetadata(let metadata): ([], [], owner + [metadata.familyID ?? ""], [])
         }
     }
 

@@ -4,27 +4,20 @@ extension CredentialRecord {
     /// They put the family in the client's place, so that a client's own token and its family's are two entries. A record is found
     /// by its fields, never by its key: caches in the wild hold entries under keys that other versions composed differently.
     package var unifiedKey: String {
-        let home = homeAccountID ?? ""
+        let owner = [homeAccountID ?? "", environment]
         let parts: [String] =
             switch self {
             case .accessToken(let token):
-                [home, token.environment, "accesstoken", token.clientID, token.realm, token.target]
+                owner + ["accesstoken", token.clientID, token.realm, token.target]
                     + (token.isBearer ? [] : [token.tokenType])
             case .refreshToken(let token):
-                [
-                    home, token.environment, "refreshtoken", token.familyID ?? token.clientID, "",
-                    token.target,
-                ]
-            case .idToken(let token):
-                [home, token.environment, "idtoken", token.clientID, token.realm, ""]
-            case .account(let account): [home, account.environment, account.realm]
+                owner + ["refreshtoken", token.familyID ?? token.clientID, "", token.target]
+            case .idToken(let token): owner + ["idtoken", token.clientID, token.realm, ""]
+            case .account(let account): owner + [account.realm]
             case .appMetadata(let metadata): ["appmetadata", metadata.environment, metadata.clientID]
             // MSAL has no such thing.
             case .exchanged(let result):
-                [
-                    home, result.environment, "exchanged", result.clientID, result.realm,
-                    result.exchange, result.audience, result.path,
-                ]
+                owner + ["exchanged", result.clientID, result.realm, result.exchange, result.audience, result.path]
             }
         return parts.joined(separator: "-").lowercased()
     }

@@ -11,17 +11,35 @@ protocol MSALRecord: Sendable, Equatable {
     var realm: String { get }
     /// The record among the others.
     var record: CredentialRecord { get }
+    /// Unknown members, kept when the record is written back.
+    var other: [String: JSONValue] { get set }
 
-    /// Reads the members; nil if a required one is missing.
-    ///
-    /// Reading is lenient: a number may be a string and a string a number. Unknown members are kept.
-    init?(members: [String: JSONValue])
+    /// Creates an empty record.
+    init()
 
-    /// The members with MSAL's names; times are decimal strings.
-    var members: [String: JSONValue] { get }
+    /// Lists the fields and the members with MSAL's names that they stand for, to read or to write them.
+    mutating func list(_ members: inout Members)
 }
 
 extension MSALRecord {
+    /// Reads the members; nil if a required one is missing.
+    ///
+    /// Reading is lenient: a number may be a string and a string a number.
+    init?(members: [String: JSONValue]) {
+        self.init()
+        var members = Members(of: members)
+        list(&members)
+        guard !members.isIncomplete else { return nil }
+        other = members.rest
+    }
+
+    /// The members with MSAL's names.
+    var members: [String: JSONValue] {
+        var (record, members) = (self, Members(beside: other))
+        record.list(&members)
+        return members.rest
+    }
+
     var clientID: String { "" }
     var realm: String { "" }
 }

@@ -7,17 +7,17 @@ public struct ExchangedRecord: Sendable, Equatable {
     /// The account that the token belonged to; nil if it belonged to none.
     public var homeAccountID: String?
     /// The host of the authority that issued the token.
-    public var environment: String
+    public var environment = ""
     /// The client that the token was issued to.
-    public var clientID: String
+    public var clientID = ""
     /// The realm that the token was for.
-    public var realm: String
+    public var realm = ""
     /// The scopes of the token, separated by spaces.
-    public var target: String
+    public var target = ""
     /// The plugin's name for the exchange.
-    public var exchange: String
+    public var exchange = ""
     /// The host that accepts it, with `:port` if that isn't 443.
-    public var audience: String
+    public var audience = ""
     /// The path on the host, if the exchange depends on it; otherwise empty.
     public var path = ""
     /// The user name that goes with it; nil if there is none.
@@ -27,7 +27,7 @@ public struct ExchangedRecord: Sendable, Equatable {
     /// The named parts of a credential that has several.
     public var fields: [String: Secret] = [:]
     /// When it was stored, in seconds since 1970.
-    public var cachedAt: Int
+    public var cachedAt = 0
     /// The expiry, in seconds since 1970; nil if it is valid until it is revoked.
     public var expiresOn: Int?
     /// When it should be renewed although it is still valid, in seconds since 1970.
@@ -36,6 +36,8 @@ public struct ExchangedRecord: Sendable, Equatable {
     public var requestedRealm: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
+
+    init() {}
 
     /// Creates a record of an exchange without its result.
     public init(
@@ -60,51 +62,25 @@ public struct ExchangedRecord: Sendable, Equatable {
 }
 
 extension ExchangedRecord: MSALRecord {
-    init?(members: [String: JSONValue]) {
-        var members = Members(members)
-        guard let exchange = members.optionalText("exchange"), let audience = members.optionalText("audience") else {
-            return nil
-        }
-        homeAccountID = members.nonemptyText("home_account_id")
-        environment = members.text("environment")
-        clientID = members.text("client_id")
-        realm = members.text("realm")
-        target = members.text("target")
-        self.exchange = exchange
-        self.audience = audience
-        path = members.text("path")
-        username = members.secret("username")
-        secret = members.secret("secret")
-        fields = members.secrets("fields")
-        guard secret != nil || !fields.isEmpty else { return nil }
-        cachedAt = members.number("cached_at") ?? 0
-        expiresOn = members.number("expires_on")
-        refreshOn = members.number("refresh_on")
-        requestedRealm = members.optionalText("requested_realm")
-        _ = members.optionalText("credential_type")
-        other = members.rest
-    }
-
     var record: CredentialRecord { .exchanged(self) }
 
-    var members: [String: JSONValue] {
-        var members = other
-        members.put("credential_type", "Exchanged")
-        members.put("home_account_id", homeAccountID ?? "")
-        members.put("environment", environment)
-        members.put("client_id", clientID)
-        members.put("realm", realm)
-        members.put("target", target)
-        members.put("exchange", exchange)
-        members.put("audience", audience)
-        members.put("path", path.isEmpty ? nil : path)
-        members.put("username", username?.reveal())
-        members.put("secret", secret?.reveal())
-        if !fields.isEmpty { members["fields"] = .object(fields.mapValues { .string($0.reveal()) }) }
-        members.put("cached_at", seconds: cachedAt)
-        members.put("expires_on", seconds: expiresOn)
-        members.put("refresh_on", seconds: refreshOn)
-        members.put("requested_realm", requestedRealm)
-        return members
+    mutating func list(_ members: inout Members) {
+        members.type("Exchanged")
+        members.account(&homeAccountID)
+        members.text("environment", &environment)
+        members.text("client_id", &clientID)
+        members.text("realm", &realm)
+        members.text("target", &target)
+        members.require(members.text("exchange", &exchange))
+        members.require(members.text("audience", &audience))
+        members.nonemptyText("path", &path)
+        members.secret("username", &username)
+        members.secret("secret", &secret)
+        members.secrets("fields", &fields)
+        members.require(secret != nil || !fields.isEmpty)
+        members.time("cached_at", &cachedAt)
+        members.time("expires_on", &expiresOn)
+        members.time("refresh_on", &refreshOn)
+        members.text("requested_realm", &requestedRealm)
     }
 }

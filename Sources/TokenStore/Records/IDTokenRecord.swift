@@ -4,17 +4,19 @@ public import Secrets
 /// An ID token as in MSAL's unified cache.
 public struct IDTokenRecord: Sendable, Equatable {
     /// The account's `uid.utid`.
-    public var homeAccountID: String
+    public var homeAccountID = ""
     /// The authority's host.
-    public var environment: String
+    public var environment = ""
     /// The client that the token was issued to.
-    public var clientID: String
+    public var clientID = ""
     /// The tenant that the token is for.
-    public var realm: String
+    public var realm = ""
     /// The token.
-    public var secret: Secret
+    public var secret = Secret("")
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
+
+    init() {}
 
     /// Creates a record.
     public init(homeAccountID: String, environment: String, clientID: String, realm: String, secret: Secret) {
@@ -27,26 +29,14 @@ public struct IDTokenRecord: Sendable, Equatable {
 }
 
 extension IDTokenRecord: MSALRecord {
-    init?(members: [String: JSONValue]) {
-        var members = Members(members)
-        guard let secret = members.secret("secret") else { return nil }
-        self.init(
-            homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
-            clientID: members.text("client_id"), realm: members.text("realm"), secret: secret)
-        _ = members.optionalText("credential_type")
-        other = members.rest
-    }
-
     var record: CredentialRecord { .idToken(self) }
 
-    var members: [String: JSONValue] {
-        var members = other
-        members.put("credential_type", "IdToken")
-        members.put("home_account_id", homeAccountID)
-        members.put("environment", environment)
-        members.put("client_id", clientID)
-        members.put("realm", realm)
-        members.put("secret", secret.reveal())
-        return members
+    mutating func list(_ members: inout Members) {
+        members.type("IdToken")
+        members.text("home_account_id", &homeAccountID)
+        members.text("environment", &environment)
+        members.text("client_id", &clientID)
+        members.text("realm", &realm)
+        members.secret("secret", &secret)
     }
 }

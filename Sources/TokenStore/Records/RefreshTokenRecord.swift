@@ -4,13 +4,13 @@ public import Secrets
 /// A refresh token as in MSAL's unified cache; a family's token serves every client of the family.
 public struct RefreshTokenRecord: Sendable, Equatable {
     /// The account's `uid.utid`.
-    public var homeAccountID: String
+    public var homeAccountID = ""
     /// The authority's host.
-    public var environment: String
+    public var environment = ""
     /// The client that the token was issued to.
-    public var clientID: String
+    public var clientID = ""
     /// The token.
-    public var secret: Secret
+    public var secret = Secret("")
     /// The family of clients that may share it (`foci`); nil if it is for this client only.
     public var familyID: String?
     /// The scopes that it was issued with, separated by spaces; kept as in MSAL for Python, but not used.
@@ -19,6 +19,8 @@ public struct RefreshTokenRecord: Sendable, Equatable {
     public var lastModificationTime: Int?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
+
+    init() {}
 
     /// Creates a record with the fields that every refresh token has.
     public init(
@@ -40,31 +42,17 @@ extension RefreshTokenRecord {
 }
 
 extension RefreshTokenRecord: MSALRecord {
-    init?(members: [String: JSONValue]) {
-        var members = Members(members)
-        guard let secret = members.secret("secret") else { return nil }
-        self.init(
-            homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
-            clientID: members.text("client_id"), secret: secret)
-        _ = members.optionalText("credential_type")
-        familyID = members.optionalText("family_id").flatMap { $0.isEmpty ? nil : $0 }
-        target = members.text("target")
-        lastModificationTime = members.number("last_modification_time")
-        other = members.rest
-    }
-
     var record: CredentialRecord { .refreshToken(self) }
 
-    var members: [String: JSONValue] {
-        var members = other
-        members.put("credential_type", "RefreshToken")
-        members.put("home_account_id", homeAccountID)
-        members.put("environment", environment)
-        members.put("client_id", clientID)
-        members.put("secret", secret.reveal())
-        members.put("family_id", familyID)
-        members.put("target", target.isEmpty ? nil : target)
-        members.put("last_modification_time", seconds: lastModificationTime)
-        return members
+    mutating func list(_ members: inout Members) {
+        members.type("RefreshToken")
+        members.text("home_account_id", &homeAccountID)
+        members.text("environment", &environment)
+        members.text("client_id", &clientID)
+        members.secret("secret", &secret)
+        members.text("family_id", &familyID)
+        familyID = familyID.flatMap { $0.isEmpty ? nil : $0 }
+        members.nonemptyText("target", &target)
+        members.time("last_modification_time", &lastModificationTime)
     }
 }
