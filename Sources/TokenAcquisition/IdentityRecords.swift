@@ -28,7 +28,7 @@ struct IdentityRecords: Sendable {
     ) -> StoredRecords {
         var records = known ?? inKeyring(place)
         for needed in request.exchange == nil ? [request] : [request, request.withoutExchange] {
-            if let record = remembered?.record(of: .init(needed, place), now: clock()) { records.append(record) }
+            if let record = remembered?.record(of: needed.owner(at: place), now: clock()) { records.append(record) }
         }
         return records
     }
@@ -38,7 +38,7 @@ struct IdentityRecords: Sendable {
         do throws(StoreError) {
             try keyring.save([record])
         } catch {
-            remembered?.keep(record, of: .init(request, place), now: clock())
+            remembered?.keep(record, of: request.owner(at: place), now: clock())
         }
     }
 
@@ -55,7 +55,7 @@ struct IdentityRecords: Sendable {
             default: false
             }
         }
-        let owner = RememberedTokens.Owner(request, place)
+        let owner = request.owner(at: place)
         if let remembered, remembered.record(of: owner, now: clock()).map(isMeant) == true { remembered.forget(owner) }
         let dropped = inKeyring(place).all.filter(isMeant)
         if !dropped.isEmpty { _ = try keyring.deleteUnchanged(dropped) }
@@ -66,14 +66,13 @@ struct IdentityRecords: Sendable {
     }
 }
 
-extension RememberedTokens.Owner {
-    /// Creates the owner and purpose of a request's token, or of the result of its exchange.
-    init(_ request: TokenRequest, _ place: AuthorityPlace) {
+extension TokenRequest {
+    /// The owner and purpose of an identity's token at a place, or of the result of its exchange.
+    func owner(at place: AuthorityPlace) -> [String] {
         let token = [
-            place.environment, place.realm, request.clientID.lowercased(),
-            request.scopes.map { $0.lowercased() }.sorted().joined(separator: " "), request.resourceKey ?? "",
+            place.environment, place.realm, clientID.lowercased(),
+            scopes.map { $0.lowercased() }.sorted().joined(separator: " "), resourceKey ?? "",
         ]
-        let exchange = request.exchange.map { [$0.name, $0.audience.lowercased(), $0.path] } ?? []
-        self.init(fields: token + exchange)
+        return token + (exchange.map { [$0.name, $0.audience.lowercased(), $0.path] } ?? [])
     }
 }

@@ -175,7 +175,7 @@ struct IdentityTokens: Sendable {
 
     /// Returns the lock of an identity's token; the plugin delays only the processes that need the same token.
     private func lock(ofTokenFor request: TokenRequest, _ place: AuthorityPlace) -> String {
-        (["identity"] + RememberedTokens.Owner(request, place).fields).joined(separator: "\n")
+        (["identity"] + request.owner(at: place)).joined(separator: "\n")
     }
 }
 

@@ -3,22 +3,15 @@
 ///
 /// They last as long as the kernel's key: until the session ends, or something in the store changes.
 public struct RememberedTokens: Sendable {
-    /// The owner and purpose of a token.
-    public struct Owner: Sendable, Equatable {
-        /// The fields that distinguish the token from all others.
-        public let fields: [String]
-
-        /// Creates an owner from the fields that distinguish its token.
-        public init(fields: [String]) { self.fields = fields }
-    }
-
     private let answers: AnswerCache
 
     /// Creates a store that shares the key and the folder of these answers.
     public init(_ answers: AnswerCache) { self.answers = answers }
 
     /// Returns the record of an owner, as it would have been read from a keyring; nil if there is none.
-    public func record(of owner: Owner, now: Int) -> CredentialRecord? {
+    ///
+    /// An owner is the fields that distinguish its token from all others.
+    public func record(of owner: [String], now: Int) -> CredentialRecord? {
         answers.answer(name(of: owner), now: now).flatMap(CredentialRecord.init(json:))
     }
 
@@ -26,19 +19,19 @@ public struct RememberedTokens: Sendable {
     ///
     /// If the cache is cleared while the token is being acquired, the token is still stored: a keyring would keep it as
     /// well.
-    public func keep(_ record: CredentialRecord, of owner: Owner, now: Int) {
+    public func keep(_ record: CredentialRecord, of owner: [String], now: Int) {
         guard let key = answers.key() else { return }
         let end = record.expiresOn ?? now + Self.longestTrust
         answers.keep(record.json, as: name(of: owner), now: now, until: end, key: key)
     }
 
     /// Forgets the record of an owner.
-    public func forget(_ owner: Owner) { answers.remove(name(of: owner)) }
+    public func forget(_ owner: [String]) { answers.remove(name(of: owner)) }
 
     private static let longestTrust = 86_400
 
-    private func name(of owner: Owner) -> AnswerCacheKey {
-        answers.name(fields: ["token of an identity"] + owner.fields, files: [])
+    private func name(of owner: [String]) -> AnswerCacheKey {
+        answers.name(fields: ["token of an identity"] + owner, files: [])
     }
 }
 
