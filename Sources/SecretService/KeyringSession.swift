@@ -26,11 +26,4 @@ package struct KeyringSession: ~Copyable {
     let watchdog: Watchdog
     let access: KeyringAccess
     let mayPrompt: Bool
-
-    init(_ provider: Provider, _ watchdog: Watchdog, _ access: KeyringAccess, mayPrompt: Bool) {
-        self.provider = provider
-        self.watchdog = watchdog
-        self.access = access
-        self.mayPrompt = mayPrompt
-    }
 }

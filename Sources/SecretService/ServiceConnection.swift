@@ -19,14 +19,19 @@ package final class ServiceConnection: Sendable {
     ) throws(ServiceFailure) -> Result {
         try prepare()
         let watchdog = Watchdog(seconds: access.deadline)
-        let mayPrompt = access.mayPrompt && !environment.isRemote
         do throws(ServiceFailure) {
-            return try body(KeyringSession(try provider(watchdog), watchdog, access, mayPrompt: mayPrompt))
+            return try body(session(access, watchdog))
         } catch  where error.isVanished {
             // Another process provides the service now.
             connected.withLock { $0 = nil }
-            return try body(KeyringSession(try provider(watchdog), watchdog, access, mayPrompt: mayPrompt))
+            return try body(session(access, watchdog))
         }
+    }
+
+    private func session(_ access: KeyringAccess, _ watchdog: Watchdog) throws(ServiceFailure) -> KeyringSession {
+        KeyringSession(
+            provider: try provider(watchdog), watchdog: watchdog, access: access,
+            mayPrompt: access.mayPrompt && !environment.isRemote)
     }
 
     /// Loads libsecret, connects and requests a session in advance; errors are left to the operation that follows.

@@ -58,7 +58,7 @@ package final class Bus: Sendable {
         guard !arguments.contains(where: { $0.utf8.contains(0) }) else {
             throw BusFailure(.broken, detail: "an argument holds a NUL")
         }
-        let connection = Held(connection)
+        let connection = Held(pointer: connection)
         return try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
             let reply = try failing(as: .broken) { error in
                 var values = arguments.map { g_variant_new_string($0) }
@@ -110,10 +110,6 @@ package struct BusMethod: Sendable {
 /// A pointer that may be passed between threads.
 struct Held: @unchecked Sendable {
     let pointer: OpaquePointer
-
-    init(_ pointer: OpaquePointer) {
-        self.pointer = pointer
-    }
 }
 
 /// The GIO library, loaded on first use.
