@@ -42,14 +42,12 @@ struct ConversationState {
     private var parser = AttributeParser(longestInput: PluginProtocol.longestConversation)
     private var events = 0
     private var pages = 0
-    private var ending: Ending?
+    /// How the conversation ended; nil while it continues.
+    private(set) var end: Ending?
 
     init(plugin: String) {
         self.plugin = plugin
     }
-
-    /// How the conversation ended; nil while it continues.
-    var end: Ending? { ending }
 
     /// Receives bytes from the plugin; returns the complete messages for a trace, and the steps to take.
     mutating func receive(_ bytes: [UInt8]) -> (blocks: [Attributes], steps: [Step]) {
@@ -65,7 +63,7 @@ struct ConversationState {
     /// Returns the steps after bytes that aren't a message; none after an error, like for anything else a plugin sends
     /// then.
     private mutating func broken(by fault: ProtocolError) -> [Step] {
-        if case .failed? = ending { return [] }
+        if case .failed? = end { return [] }
         return [fail("sent \(Self.text(of: fault))")]
     }
 
@@ -73,7 +71,7 @@ struct ConversationState {
     ///
     /// A last message without its blank line doesn't count, because the plugin may have died in the middle of it.
     mutating func finish() -> Step? {
-        if case .failed? = ending { return nil }
+        if case .failed? = end { return nil }
         do throws(ProtocolError) {
             guard try parser.finish() != nil else { return nil }
         } catch {
@@ -85,7 +83,7 @@ struct ConversationState {
     private mutating func take(_ block: Attributes) -> [Step] {
         if block.isEmpty { return [] }
         events += 1
-        switch ending {
+        switch end {
         case nil: break
         case .result?: return [fail("kept sending after its answer")]
         case .failed?: return []
@@ -113,7 +111,7 @@ struct ConversationState {
     }
 
     private mutating func finish(_ ending: Ending) -> Step {
-        self.ending = ending
+        end = ending
         return .end(ending)
     }
 

@@ -29,17 +29,9 @@ extension PluginManifest {
     ///
     /// If a rule names the exchange, it applies to any host. Otherwise the one that matches the host most exactly does.
     public func exchange(named name: String?, forHost host: String) -> PluginExchange? {
-        let ranked = exchanges.compactMap { row in
-            row.rank(host.lowercased()).map { (row, $0) }
-        }
-        let best = ranked.filter { name == nil || $0.0.name == name }.max { $0.1 < $1.1 }?.0
-        return best ?? name.flatMap { name in exchanges.first { $0.name == name } }
+        let named = exchanges.filter { name == nil || $0.name == name }
+        return named.best { $0.hosts.rank(of: host.lowercased()) } ?? (name == nil ? nil : named.first)
     }
-}
-
-extension PluginExchange {
-    /// Returns how exactly the patterns match a host; nil if none does.
-    func rank(_ host: String) -> Int? { hosts.compactMap { HostPattern.rank($0, host, isConfigured: false) }.max() }
 }
 
 extension AuthorityPattern {
@@ -58,8 +50,7 @@ extension AuthorityPattern {
     /// The policies' names only distinguish kinds. If the rule names the kind, as it must for a custom domain with
     /// other names of policies, any policy fits.
     func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
-        let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }
-        guard let hostRank = ranks.max(),
+        guard let hostRank = hosts.rank(of: url.host, isConfigured: isConfigured),
             takesRest ? url.path.count >= path.count - 1 : url.path.count == path.count
         else { return nil }
         var fit = Fit()
@@ -100,15 +91,24 @@ extension AuthorityPattern {
     }
 }
 
-enum HostPattern {
-    /// Returns how exactly the pattern matches the host: 2 by name, 1 with wildcards, 0 for `*`; nil if it doesn't
-    /// match.
+extension [String] {
+    /// Returns how exactly these patterns match a host: 2 by name, 1 with wildcards, 0 for `*`, which counts only for
+    /// hosts in the configuration; nil if none matches.
     ///
     /// Each `*` between dots stands for exactly one label, because deeper subdomains often belong to somebody else.
-    static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
-        if pattern == host { return 2 }
-        if pattern == "*" { return isConfigured ? 0 : nil }
-        return pattern.hasBytes("*") && host.isHost(meantBy: pattern) ? 1 : nil
+    func rank(of host: String, isConfigured: Bool = false) -> Int? {
+        compactMap { pattern in
+            if pattern == host { return 2 }
+            if pattern == "*" { return isConfigured ? 0 : nil }
+            return pattern.hasBytes("*") && host.isHost(meantBy: pattern) ? 1 : nil
+        }.max()
+    }
+}
+
+extension Array {
+    /// Returns the element of the highest rank, of several the first; nil if none has a rank.
+    func best(_ rank: (Element) -> Int?) -> Element? {
+        compactMap { element in rank(element).map { (element, $0) } }.max { $0.1 < $1.1 }?.0
     }
 }
 

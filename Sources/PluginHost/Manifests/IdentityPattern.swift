@@ -48,24 +48,23 @@ extension PluginRegistry {
     /// Returns the identity that the variables describe, by the first row of a manifest whose variables are all set.
     public func identity(in environment: [String: String]) -> IdentityFound {
         for plugin in plugins where !plugin.identityPatterns.isEmpty {
-            let selector = plugin.identitySelector.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
-            if let name = plugin.identitySelector, let selector,
-                !plugin.identityPatterns.contains(where: { $0.isSelected(by: selector) }),
+            let selector = plugin.selector(in: environment)
+            let selected = plugin.identityPatterns.filter { $0.isSelected(by: selector) }
+            if let name = plugin.identitySelector, let selector, selected.isEmpty,
                 !plugin.otherSelectors.contains(selector.lowercased())
             {
                 let known = plugin.identityPatterns.flatMap(\.selectors) + plugin.otherSelectors
                 let names = known.enumerated().filter { !known[..<$0.offset].contains($0.element) }.map(\.element)
                 return .wrong(variable: name, what: "one of \(names.joined(separator: ", "))")
             }
-            let selected = plugin.identityPatterns.filter { pattern in selector.map(pattern.isSelected) ?? true }
             if let pattern = selected.first(where: { $0.isDescribed(by: environment) }) {
                 return pattern.filledIn(from: environment, isAssumed: selected.contains { $0.managed == nil })
             }
         }
         return .nothing(
             plugins.flatMap { plugin in
-                let selector = plugin.identitySelector.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
-                return plugin.identityPatterns.filter { $0.refusal == nil && (selector.map($0.isSelected) ?? true) }
+                let selector = plugin.selector(in: environment)
+                return plugin.identityPatterns.filter { $0.refusal == nil && $0.isSelected(by: selector) }
             }.map(\.variables).filter { !$0.isEmpty })
     }
 
@@ -98,6 +97,13 @@ extension PluginRegistry {
     }
 }
 
+extension PluginManifest {
+    /// The value of the variable that selects among the identities; nil if there is none.
+    fileprivate func selector(in environment: [String: String]) -> String? {
+        identitySelector.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
 extension IdentityPattern {
     /// All variables that the row depends on: the required ones, and those in its templates.
     var variablesRead: [String] {
@@ -106,8 +112,10 @@ extension IdentityPattern {
             + [secretVariable, certificatePasswordVariable].compactMap(\.self)
     }
 
-    func isSelected(by selector: String) -> Bool {
-        selectors.isEmpty || selectors.contains { $0.isSame(as: selector.lowercased()) }
+    /// Whether a value of the selecting variable means the row; nil if the variable isn't set.
+    func isSelected(by selector: String?) -> Bool {
+        guard let selector, !selectors.isEmpty else { return true }
+        return selectors.contains { $0.isSame(as: selector.lowercased()) }
     }
 
     fileprivate func isDescribed(by environment: [String: String]) -> Bool {
@@ -117,23 +125,20 @@ extension IdentityPattern {
     fileprivate func filledIn(from environment: [String: String], isAssumed: Bool) -> IdentityFound {
         var filled = self
         filled.isAssumed = managed != nil && isAssumed
+        func fill(_ text: String?, isURL: Bool = false) throws(TemplateFault) -> String? {
+            try text.map { text throws(TemplateFault) in try Template(text).filledIn(environment, isURL: isURL) }
+        }
         do throws(TemplateFault) {
-            filled.authority = try authority.map { text throws(TemplateFault) in
-                try Template(text).filledIn(environment, isURL: true)
-            }
-            filled.clientID = try Self.fill(clientID, environment)
-            filled.certificate = try Self.fill(certificate, environment)
-            filled.assertion = try Self.fill(assertion, environment)
-            filled.managed = try Self.fill(managed, environment)
+            filled.authority = try fill(authority, isURL: true)
+            filled.clientID = try fill(clientID)
+            filled.certificate = try fill(certificate)
+            filled.assertion = try fill(assertion)
+            filled.managed = try fill(managed)
         } catch {
             return .wrong(variable: error.variable, what: error.what)
         }
         if environment[certificatePasswordVariable ?? ""]?.isEmpty ?? true { filled.certificatePasswordVariable = nil }
         return .identity(filled)
-    }
-
-    private static func fill(_ text: String?, _ environment: [String: String]) throws(TemplateFault) -> String? {
-        try text.map { text throws(TemplateFault) in try Template(text).filledIn(environment, isURL: false) }
     }
 }
 

@@ -105,7 +105,7 @@ struct ManifestReader {
     }
 
     private func readTables(_ table: SettingsTable, into manifest: inout PluginManifest) throws(SettingsError) {
-        var rows = ManifestRows(table)
+        var rows = ManifestRows(table: table)
         manifest.authorities = try rows.read(
             "authority", ["hosts", "path", "realms", "except-realms", "policies"], authority)
         manifest.brokered = try rows.read("broker", ["kind", "hosts", "path", "realms", "except-realms"]) {
@@ -240,13 +240,9 @@ struct ManifestReader {
 
 /// The tables of a manifest, without those that have unknown keys.
 private struct ManifestRows {
-    private let table: SettingsTable
+    let table: SettingsTable
     /// Notes about the tables that were left out.
-    private(set) var notes: [PluginProblem] = []
-
-    init(_ table: SettingsTable) {
-        self.table = table
-    }
+    var notes: [PluginProblem] = []
 
     mutating func read<Row>(
         _ key: String, _ known: [String], _ read: (SettingsTable) throws(SettingsError) -> Row
@@ -285,17 +281,15 @@ extension AuthorityPattern.Segment {
     }
 }
 
+extension UInt8 {
+    /// Whether it is a lower-case letter, a digit or a hyphen.
+    var isLowerCaseNameByte: Bool { isDigit || (0x61...0x7A).contains(self) || self == UInt8(ascii: "-") }
+}
+
 extension WireForm {
     /// A plugin's name, which becomes part of paths and messages.
     static let pluginName = WireForm(limit: 64) { name in
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
+        !name.isEmpty && name.utf8.allSatisfy(\.isLowerCaseNameByte)
     }
     /// A host, which may begin with one or more `*.`.
     static let hostPattern = WireForm(limit: 261) { pattern in

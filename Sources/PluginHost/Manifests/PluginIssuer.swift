@@ -80,9 +80,6 @@ extension PluginManifest {
     /// Returns the row for an authority: of the kind that its rule names, or else of its host; nil if there is none.
     func issuer(at authority: AuthorityURL, kind: String?) -> PluginIssuer? {
         let rows = issuers.filter { kind == nil || $0.kind == kind }
-        let ranked = rows.compactMap { row in
-            row.hosts.compactMap { HostPattern.rank($0, authority.host, isConfigured: false) }.max().map { (row, $0) }
-        }
-        return ranked.max { $0.1 < $1.1 }?.0 ?? (kind == nil ? nil : rows.first)
+        return rows.best { $0.hosts.rank(of: authority.host) } ?? (kind == nil ? nil : rows.first)
     }
 }

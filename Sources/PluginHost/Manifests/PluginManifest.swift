@@ -197,9 +197,7 @@ extension String {
         guard labels.count > 1, utf8.count <= 253 else { return false }
         return labels.allSatisfy { label in
             (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                && label.utf8.allSatisfy {
-                    (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-")
-                }
+                && label.utf8.allSatisfy(\.isLowerCaseNameByte)
         }
     }
 }

@@ -5,10 +5,7 @@ extension AuthorityMatch {
     /// The clients at the authority's host that users can refer to by name.
     public var clients: [PluginClient] {
         plugin.clients.filter { client in
-            client.hosts.isEmpty
-                || environmentHosts.contains { host in
-                    client.hosts.contains { HostPattern.rank($0, host, isConfigured: false) != nil }
-                }
+            client.hosts.isEmpty || environmentHosts.contains { client.hosts.rank(of: $0) != nil }
         }
     }
 

@@ -7,8 +7,8 @@ extension PluginRegistry {
     /// - Returns: The hosts; nil if no plugin serves an authority at the host.
     public func environment(ofHost host: String, isConfigured: Bool) -> [String]? {
         let host = host.lowercased()
-        let patterns = plugins.lazy.flatMap(\.authorities).flatMap(\.hosts)
-        guard patterns.contains(where: { HostPattern.rank($0, host, isConfigured: isConfigured) != nil }) else {
+        let authorities = plugins.lazy.flatMap(\.authorities)
+        guard authorities.contains(where: { $0.hosts.rank(of: host, isConfigured: isConfigured) != nil }) else {
             return nil
         }
         return plugins.lazy.flatMap(\.environments).first { $0.contains(host) } ?? [host]

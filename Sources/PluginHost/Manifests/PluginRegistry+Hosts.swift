@@ -40,7 +40,7 @@ extension PluginRegistry {
     /// Whether a manifest has an exchange for a host, with `:port` if that isn't 443.
     public func exchanges(forHost host: String) -> Bool {
         let host = host.lowercased()
-        return plugins.contains { $0.exchanges.contains { $0.rank(host) != nil } }
+        return plugins.contains { $0.exchanges.contains { $0.hosts.rank(of: host) != nil } }
     }
 
     /// Returns the host in a manifest that this host could be mistaken for.
@@ -66,7 +66,7 @@ extension PluginRegistry {
 extension PluginManifest {
     /// Whether an `[[authority]]` names a host, in lower case, by itself or below a domain.
     fileprivate func names(host: String) -> Bool {
-        authorities.contains { $0.hosts.contains { HostPattern.rank($0, host, isConfigured: false) != nil } }
+        authorities.contains { $0.hosts.rank(of: host) != nil }
     }
 }
 

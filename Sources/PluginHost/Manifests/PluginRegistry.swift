@@ -91,9 +91,7 @@ public struct PluginRegistry: Sendable {
     /// - Returns: The match, whose `issuer` isn't nil; nil if no manifest names the host as an issuer's.
     public func gitAuthority(ofHost host: String) -> AuthorityMatch? {
         let host = host.lowercased()
-        let issuer = plugins.lazy.flatMap(\.issuers).first { issuer in
-            issuer.gitHosts.contains { HostPattern.rank($0, host, isConfigured: false) != nil }
-        }
+        let issuer = plugins.lazy.flatMap(\.issuers).first { $0.gitHosts.rank(of: host) != nil }
         let match = match(authority: "https://\(issuer?.hosts.first ?? host)", isConfigured: true)
         return match?.issuer == nil ? nil : match
     }
@@ -124,14 +122,7 @@ public struct PluginRegistry: Sendable {
     /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: The consumer; nil if no manifest names the host.
     public func resource(forHost host: String) -> PluginResource? {
-        let host = host.lowercased()
-        var best: (resource: PluginResource, rank: Int)?
-        for resource in plugins.flatMap(\.resources) {
-            let ranks = resource.hosts.compactMap { HostPattern.rank($0, host, isConfigured: false) }
-            guard let rank = ranks.max(), rank > (best?.rank ?? -1) else { continue }
-            best = (resource, rank)
-        }
-        return best?.resource
+        plugins.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
     }
 }
 
@@ -140,11 +131,7 @@ private struct PluginDiscovery {
     let places: PluginPlaces
     var plugins: [PluginManifest] = []
     var problems: [PluginProblem] = []
-    private var trust = FileTrust()
-
-    init(places: PluginPlaces) {
-        self.places = places
-    }
+    var trust = FileTrust()
 
     func registry() -> PluginRegistry {
         var search = self
