@@ -8,7 +8,7 @@ package final class ServiceConnection: Sendable {
     /// Creates a connection without contacting anything.
     ///
     /// `environment` must be the process's own, because that is what GLib and libsecret read.
-    package init(environment: [String: String]) { self.environment = SessionEnvironment(environment) }
+    package init(environment: [String: String]) { self.environment = SessionEnvironment(variables: environment) }
 
     /// Runs an operation; if the provider vanishes during it, runs it again, because a provider that crashed is
     /// restarted.

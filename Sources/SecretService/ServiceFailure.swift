@@ -12,20 +12,14 @@ package struct ServiceFailure: Error, Equatable, Sendable {
     /// The provider's own words, not yet made displayable.
     package let detail: String
     /// Whether the provider vanished during the call; another may have replaced it since.
-    let isVanished: Bool
+    private(set) var isVanished = false
     /// Whether the call's object doesn't exist, or no longer does.
-    let isMissingObject: Bool
+    private(set) var isMissingObject = false
 
     /// Creates a failure that doesn't come from GLib.
     package init(_ reason: Reason, detail: String = "") {
-        self.init(reason, detail, isVanished: false, isMissingObject: false)
-    }
-
-    fileprivate init(_ reason: Reason, _ detail: String, isVanished: Bool, isMissingObject: Bool) {
         self.reason = reason
         self.detail = detail
-        self.isVanished = isVanished
-        self.isMissingObject = isMissingObject
     }
 }
 
@@ -47,17 +41,15 @@ extension ServiceFailure {
         let detail = error.message.map { String(cString: $0) } ?? ""
         switch g_quark_to_string(error.domain).map({ String(cString: $0) }) {
         case "g-io-error-quark":
-            self.init(
-                TransportError.reason(code), detail, isVanished: TransportError.vanished.contains(code),
-                isMissingObject: false)
+            self.init(TransportError.reason(code), detail: detail)
+            isVanished = TransportError.vanished.contains(code)
         case "g-dbus-error-quark":
-            self.init(
-                BusError.reason(code), detail, isVanished: BusError.vanished.contains(code),
-                isMissingObject: BusError.missingObject.contains(code))
+            self.init(BusError.reason(code), detail: detail)
+            isVanished = BusError.vanished.contains(code)
+            isMissingObject = BusError.missingObject.contains(code)
         case "secret-error":
-            self.init(
-                code == LibsecretError.isLocked ? .locked : .broken, detail, isVanished: false,
-                isMissingObject: code == LibsecretError.noSuchObject)
+            self.init(code == LibsecretError.isLocked ? .locked : .broken, detail: detail)
+            isMissingObject = code == LibsecretError.noSuchObject
         case "g-exec-error-quark", "g-spawn-exit-error-quark":
             self.init(.noSessionBus, detail: detail)
         default:

@@ -2,11 +2,7 @@ internal import Glibc
 
 /// The environment variables that matter for the keyring before anything is contacted.
 struct SessionEnvironment: Sendable {
-    private let variables: [String: String]
-
-    init(_ variables: [String: String]) {
-        self.variables = variables
-    }
+    let variables: [String: String]
 
     /// Whether a prompt would open on a screen that the user isn't looking at.
     var isRemote: Bool { value("SSH_CONNECTION") != nil }

@@ -42,7 +42,7 @@ public struct AnswerCache: Sendable, Equatable {
     ///
     /// Call this before reading anything that decides an answer.
     public func key() -> AnswerEncryptionKey? {
-        guard let runtimeDirectory, AnswerCacheFolder(in: runtimeDirectory, making: true) != nil else { return nil }
+        guard AnswerCacheFolder(in: runtimeDirectory, making: true) != nil else { return nil }
         return AnswerEncryptionKey.read(keyDescription) ?? AnswerEncryptionKey.replace(keyDescription)
     }
 
@@ -50,9 +50,7 @@ public struct AnswerCache: Sendable, Equatable {
     ///
     /// A file that is no longer valid is removed.
     public func answer(_ name: AnswerCacheKey, now: Int) -> [UInt8]? {
-        guard let runtimeDirectory, let directory = AnswerCacheFolder(in: runtimeDirectory, making: false) else {
-            return nil
-        }
+        guard let directory = AnswerCacheFolder(in: runtimeDirectory, making: false) else { return nil }
         do throws(FileProblem) {
             if let sealed = SealedAnswer(try directory.read(name.file)), sealed.counts(at: now),
                 let key = AnswerEncryptionKey.read(keyDescription), let answer = sealed.opened(name, key)
@@ -68,8 +66,7 @@ public struct AnswerCache: Sendable, Equatable {
 
     /// Caches an answer until a time in seconds since 1970, encrypted with the key from before it was found.
     public func keep(_ answer: [UInt8], as name: AnswerCacheKey, now: Int, until: Int, key: AnswerEncryptionKey) {
-        guard until > now, let runtimeDirectory,
-            let directory = AnswerCacheFolder(in: runtimeDirectory, making: true),
+        guard until > now, let directory = AnswerCacheFolder(in: runtimeDirectory, making: true),
             directory.sweep(at: now) < AnswerCacheFolder.mostFiles,
             let bytes = SealedAnswer.seal(answer, as: name, at: now, until: until, key)
         else { return }
@@ -77,7 +74,6 @@ public struct AnswerCache: Sendable, Equatable {
     }
 
     func remove(_ name: AnswerCacheKey) {
-        guard let runtimeDirectory else { return }
         AnswerCacheFolder(in: runtimeDirectory, making: false)?.remove(name.file)
     }
 
@@ -86,7 +82,6 @@ public struct AnswerCache: Sendable, Equatable {
     /// The files are removed, too, so that processes with another kernel keyring, as in some containers, can't use them.
     public func forget() {
         _ = AnswerEncryptionKey.replace(keyDescription)
-        guard let runtimeDirectory else { return }
         AnswerCacheFolder(in: runtimeDirectory, making: false)?.clear()
     }
 

@@ -9,9 +9,11 @@ struct AnswerCacheFolder: ~Copyable {
     /// Seconds after which an unfinished file is removed.
     private static let patience = 60
 
-    /// Opens `lanyard/answers` in the user's runtime directory; nil if it can't be used.
-    init?(in runtimeDirectory: String, making: Bool) {
-        guard let folder = try? Self.folder(in: runtimeDirectory, making: making) else { return nil }
+    /// Opens `lanyard/answers` in the user's runtime directory; nil if there is none, or if it can't be used.
+    init?(in runtimeDirectory: String?, making: Bool) {
+        guard let runtimeDirectory, let folder = try? Self.folder(in: runtimeDirectory, making: making) else {
+            return nil
+        }
         self.folder = folder
     }
 
