@@ -25,12 +25,6 @@ struct AcquisitionRun: Sendable {
     /// Why the broker has no token; nil until it was asked.
     var brokerRefusal: PluginError?
 
-    init(_ request: TokenRequest, at authority: AuthorityMatch, since began: Int) {
-        self.request = request
-        self.authority = authority
-        self.began = began
-    }
-
     /// The reason why the broker has to ask the user; nil if it doesn't have to, or wasn't asked.
     var brokerWish: PluginError? { brokerRefusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
 

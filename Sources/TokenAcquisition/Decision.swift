@@ -125,17 +125,14 @@ public enum AccountReason: String, Sendable {
 
 extension TokenAcquirer {
     /// Decides what to do for a request now; a keyring or rule that can't be used also results in a step.
-    public func decide(_ request: TokenRequest) -> Decision { decide(request, isAnew: false) }
-
-    /// The same; with `isAnew`, as if no access token were stored.
-    func decide(_ request: TokenRequest, isAnew: Bool) -> Decision { decide(request, isAnew: isAnew, among: nil) }
-
-    /// Decides by records that were read earlier, of any authorities.
-    public func decide(_ request: TokenRequest, among records: StoredRecords) -> Decision {
+    ///
+    /// `records` are those of any authorities that were read earlier; nil to read them now.
+    public func decide(_ request: TokenRequest, among records: StoredRecords? = nil) -> Decision {
         decide(request, isAnew: false, among: records)
     }
 
-    private func decide(_ request: TokenRequest, isAnew: Bool, among known: StoredRecords?) -> Decision {
+    /// The same; with `isAnew`, as if no access token were stored.
+    func decide(_ request: TokenRequest, isAnew: Bool, among known: StoredRecords? = nil) -> Decision {
         var decision = Decision(step: .askPerson(nil))
         do throws(AcquisitionError) {
             let authority = try match(request)

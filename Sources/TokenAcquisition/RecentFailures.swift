@@ -126,25 +126,25 @@ private struct FailureNote {
     var at: Int
     var until: Int
 
-    init(error: PluginError, at: Int, until: Int) {
-        self.error = error
-        self.at = at
-        self.until = until
+    /// The texts of an error that are stored besides its code and message.
+    private static var texts: [(String, WritableKeyPath<PluginError, String?>)] {
+        [
+            ("hint", \.hint), ("error", \.error), ("suberror", \.suberror), ("correlation_id", \.correlationID),
+            ("claims", \.claims),
+        ]
     }
+}
 
+extension FailureNote {
     init?(_ json: JSONValue) {
         guard let code = json["code"]?.text.flatMap(PluginError.Code.init), let at = json["at"]?.wholeNumber,
             let until = json["until"]?.wholeNumber
         else { return nil }
-        error = PluginError(code, json["message"]?.text ?? code.rawValue, hint: json["hint"]?.text)
-        error.error = json["error"]?.text
-        error.suberror = json["suberror"]?.text
+        var error = PluginError(code, json["message"]?.text ?? code.rawValue)
+        for (name, member) in Self.texts { error[keyPath: member] = json[name]?.text }
         error.errorCodes = json["error_codes"]?.elements.compactMap(\.text) ?? []
         error.reasons = Set(json["reasons"]?.elements.compactMap(\.text).compactMap(PluginError.Reason.init) ?? [])
-        error.correlationID = json["correlation_id"]?.text
-        error.claims = json["claims"]?.text
-        self.at = at
-        self.until = until
+        self.init(error: error, at: at, until: until)
     }
 
     var json: JSONValue {
@@ -153,11 +153,7 @@ private struct FailureNote {
             "until": .integer(Int64(until)), "error_codes": JSONValue(strings: error.errorCodes),
             "reasons": JSONValue(strings: error.reasons.map(\.rawValue).sorted()),
         ]
-        members["hint"] = error.hint.map(JSONValue.string)
-        members["error"] = error.error.map(JSONValue.string)
-        members["suberror"] = error.suberror.map(JSONValue.string)
-        members["correlation_id"] = error.correlationID.map(JSONValue.string)
-        members["claims"] = error.claims.map(JSONValue.string)
+        for (name, member) in Self.texts { members[name] = error[keyPath: member].map(JSONValue.string) }
         return .object(members)
     }
 

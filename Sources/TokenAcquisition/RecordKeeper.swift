@@ -113,13 +113,4 @@ struct RecordKeeper: Sendable {
         try deleteUnchanged(made.replaced)
         return made
     }
-
-    /// Checks that the keyring can store the result of a sign-in that is about to start.
-    ///
-    /// - Throws: The reason why it can't; nothing if the provider can ask the user to fix it.
-    func requireWritable() throws(StoreError) {
-        guard let problem = store.problem() else { return }
-        if store.mayPrompt, [.locked, .noDefaultCollection].contains(problem.reason) { return }
-        throw problem
-    }
 }

@@ -41,10 +41,13 @@ public struct SilentSelection: Sendable {
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
         guard request.claims == nil, request.needsNoPage else { return nil }
         let buffer = renewsLate ? Self.lateExpiryBuffer : Self.expiryBuffer
-        return candidates.first { token in
-            token.lives(after: now + buffer) && token.cachedAt <= now + Self.expiryBuffer
-                && (timing != .ahead || token.aheadOn.map { $0 > now } ?? true)
-        }
+        return candidates.first { isFresh($0, buffer) }
+    }
+
+    /// Whether what was granted lives for some more seconds and isn't to be renewed ahead of time now.
+    private func isFresh(_ record: some GrantedRecord, _ buffer: Int = Self.expiryBuffer) -> Bool {
+        record.lives(after: now + buffer) && record.cachedAt <= now + Self.expiryBuffer
+            && (timing != .ahead || record.aheadOn.map { $0 > now } ?? true)
     }
 
     /// Whether the authority wants the token renewed although it is still valid (`refresh_in`).
@@ -83,8 +86,8 @@ public struct SilentSelection: Sendable {
 
     /// The result of an exchange to hand out; nil if the token must be exchanged again.
     var freshExchanged: ExchangedRecord? {
-        guard request.claims == nil, request.needsNoPage else { return nil }
-        return exchanged.flatMap { $0.isFresh(at: now, timing) ? $0 : nil }
+        guard request.claims == nil, request.needsNoPage, let exchanged, isFresh(exchanged) else { return nil }
+        return timing == .whenDue && exchanged.refreshOn.map { $0 <= now } ?? false ? nil : exchanged
     }
 
     /// The last result of exchanging a token of the client, account, realm and scopes for the request's host.
@@ -180,17 +183,6 @@ extension ExchangedRecord {
         return exchange == wanted.name && audience.lowercased() == wanted.audience.lowercased() && path == wanted.path
             && clientID.lowercased() == request.clientID.lowercased()
             && Set(request.exchangeScopes.map { $0.lowercased() }) == Set(scopes.map { $0.lowercased() })
-    }
-
-    /// Whether it can be handed out without being renewed.
-    func isFresh(at now: Int, _ timing: RenewalTiming) -> Bool {
-        let buffer = SilentSelection.expiryBuffer
-        guard lives(after: now + buffer), cachedAt <= now + buffer else { return false }
-        return switch timing {
-        case .whenDue: refreshOn.map { $0 > now } ?? true
-        case .byAnother: true
-        case .ahead: aheadOn.map { $0 > now } ?? true
-        }
     }
 }
 

@@ -12,7 +12,11 @@ extension TokenAcquirer {
     /// Checks that the keyring can store the result of a sign-in that is about to start.
     ///
     /// - Throws: The reason why it can't; nothing if the provider can ask the user to fix it.
-    package func requireWritable() throws(StoreError) { try keeper.requireWritable() }
+    package func requireWritable() throws(StoreError) {
+        guard let problem = keeper.store.problem() else { return }
+        if keeper.store.mayPrompt, [.locked, .noDefaultCollection].contains(problem.reason) { return }
+        throw problem
+    }
 
     /// Returns every account among the records, its clients, and where it is used.
     public func accounts(among records: StoredRecords) -> AccountOverview {

@@ -66,7 +66,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
         brief.locks.longestWait = seconds
-        var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
+        var run = AcquisitionRun(request: request, authority: try match(request), began: recentFailures.now)
         run.isAnew = true
         let decision = brief.decide(request, isAnew: true)
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)

@@ -134,7 +134,7 @@ public struct TokenAcquirer: Sendable {
     func carryOut(
         _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
+        var run = AcquisitionRun(request: request, authority: try match(request), began: recentFailures.now)
         run.mayAsk = finder.mayFind
         let decision = decision ?? decide(request)
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
@@ -157,7 +157,7 @@ public struct TokenAcquirer: Sendable {
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await locks.alone(request, account: nil) { () async throws(AcquisitionError) in
-            var run = AcquisitionRun(request, at: authority, since: self.recentFailures.now)
+            var run = AcquisitionRun(request: request, authority: authority, began: self.recentFailures.now)
             (run.isAnew, run.mayAsk) = (true, true)
             run.broker = self.broker(forSignIn: request, at: authority, person)
             if self.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run) {
@@ -232,7 +232,7 @@ public struct TokenAcquirer: Sendable {
         let (request, authority) = (run.request, run.authority)
         // A sign-in that can't be stored would be asked for again at once.
         tell(.usingKeyring)
-        try storing { () throws(StoreError) in try keeper.requireWritable() }
+        try storing { () throws(StoreError) in try requireWritable() }
         await person.announce?()
         tell(.startingSignIn(request.authority))
         let key = RecentFailures.Key(request, authority.place, account: account)
