@@ -29,29 +29,34 @@ struct JSONReader {
         return reader.document() == nil ? min(reader.position, bytes.count) : nil
     }
 
-    /// A member of an object: the position of its name, and the range of its value.
+    /// A member of an object: the position of its name, and its value with the range of that.
     struct Member {
         let name: String
         let start: Int
+        let content: JSONValue
         let value: Range<Int>
     }
 
     /// Returns the members of the object at a position, and its end; nil if no object begins there.
     mutating func members(at place: Int) -> (all: [Member], end: Int)? {
         position = place
+        return members().map { ($0, position) }
+    }
+
+    private mutating func members() -> [Member]? {
         guard takes("{") else { return nil }
         var members: [Member] = []
-        guard !takes("}") else { return (members, position) }
+        guard !takes("}") else { return members }
         repeat {
             skipBlanks()
             let start = position
             guard let name = string(), takes(":") else { return nil }
             skipBlanks()
             let value = position
-            guard self.value() != nil else { return nil }
-            members.append(Member(name: name, start: start, value: value..<position))
+            guard let content = self.value() else { return nil }
+            members.append(Member(name: name, start: start, content: content, value: value..<position))
         } while takes(",")
-        return takes("}") ? (members, position) : nil
+        return takes("}") ? members : nil
     }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -77,30 +82,19 @@ struct JSONReader {
     }
 
     private mutating func object() -> JSONValue? {
-        var members: [String: JSONValue] = [:]
-        guard !isEmpty(closing: "}") else { return .object(members) }
-        repeat {
-            skipBlanks()
-            guard let name = string(), takes(":"), let value = value() else { return nil }
-            if members[name] == nil { members[name] = value }
-        } while takes(",")
-        return takes("}") ? .object(members) : nil
+        guard let members = members() else { return nil }
+        return .object(Dictionary(members.lazy.map { ($0.name, $0.content) }) { first, _ in first })
     }
 
     private mutating func array() -> JSONValue? {
+        guard takes("[") else { return nil }
         var values: [JSONValue] = []
-        guard !isEmpty(closing: "]") else { return .array(values) }
+        guard !takes("]") else { return .array(values) }
         repeat {
             guard let value = value() else { return nil }
             values.append(value)
         } while takes(",")
         return takes("]") ? .array(values) : nil
-    }
-
-    /// Reads the opening bracket, and the closing one if it follows; false if it doesn't.
-    private mutating func isEmpty(closing: StaticString) -> Bool {
-        position += 1
-        return takes(closing)
     }
 
     // MARK: Strings
