@@ -3,7 +3,7 @@ public import PluginWire
 /// The host's storage for plugins' memos.
 public struct PluginMemos: Sendable {
     /// Returns the memo about a subject if it hasn't expired.
-    private let read: @Sendable (_ subject: String) -> String?
+    let read: @Sendable (_ subject: String) -> String?
     /// Stores a memo about a subject; nil removes it.
     private let keep: @Sendable (_ memo: PluginMemo?, _ subject: String) -> Void
 
@@ -27,8 +27,6 @@ public struct PluginMemos: Sendable {
         let program = [plugin.name, plugin.version, plugin.executable]
         return (program + [request.authority, request.kind ?? ""]).joined(separator: "\n")
     }
-
-    func memo(about subject: String) -> String? { read(subject) }
 
     /// Stores the memo of a result, if there is one.
     func take(_ memo: PluginMemo?, about subject: String) {

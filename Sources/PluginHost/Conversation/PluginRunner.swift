@@ -133,8 +133,7 @@ public struct PluginRunner: Sendable {
     ) async throws(PluginError) -> PluginCredential {
         try request.require(.exchange, to: "exchange a token")
         return try await remembering(request, plugin) { request throws(PluginError) in
-            let block = try await converse(request, plugin, NobodyThere())
-            let credential = try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
+            let credential = try await converse(request, plugin, reading: PluginCredential.init)
             return (credential, credential.memo)
         }
     }
@@ -151,8 +150,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, on match: AuthorityMatch
     ) async throws(PluginError) -> PluginRegistration {
         try request.require(.register, to: "register an application")
-        let block = try await converse(request, match.plugin, NobodyThere())
-        return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginRegistration(reader) }
+        return try await converse(request, match.plugin, reading: PluginRegistration.init)
     }
 
     /// Runs `unregister`.
@@ -160,7 +158,7 @@ public struct PluginRunner: Sendable {
     /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func unregister(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.unregister, to: "take an application back")
-        _ = try await converse(request, match.plugin, NobodyThere())
+        _ = try await converse(request, match.plugin)
     }
 
     /// Runs `probe`.
@@ -174,8 +172,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginProbe {
         try request.require(.probe, to: "probe an authority")
-        let block = try await converse(request, plugin, NobodyThere())
-        return try read(block, of: plugin) { reader throws(WireFault) in try PluginProbe(reader) }
+        return try await converse(request, plugin, reading: PluginProbe.init)
     }
 
     /// Runs an operation that gives tokens; they are for the authority that was asked about.
@@ -183,8 +180,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
         try await remembering(request, plugin) { request throws(PluginError) in
-            let block = try await converse(request, plugin, person)
-            let result = try read(block, of: plugin) { reader throws(WireFault) in
+            let result = try await converse(request, plugin, person) { reader throws(WireFault) in
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
@@ -207,7 +203,7 @@ public struct PluginRunner: Sendable {
             return try await body(request).0
         }
         var request = request
-        request.memo = memos.memo(about: subject)
+        request.memo = memos.read(subject)
         do throws(PluginError) {
             let (value, memo) = try await body(request)
             memos.take(memo, about: subject)
@@ -233,11 +229,12 @@ public struct PluginRunner: Sendable {
     /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.revoke, to: "revoke")
-        _ = try await converse(request, match.plugin, NobodyThere())
+        _ = try await converse(request, match.plugin)
     }
 
+    /// Has a conversation, and returns the plugin's result.
     private func converse(
-        _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface
+        _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         var block: Attributes
         do throws(ProtocolError) {
@@ -255,9 +252,12 @@ public struct PluginRunner: Sendable {
         }
     }
 
-    private func read<Value>(
-        _ block: Attributes, of plugin: PluginManifest, _ read: (WireReader) throws(WireFault) -> Value
-    ) throws(PluginError) -> Value {
+    /// The same; reads what the result says.
+    private func converse<Value>(
+        _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere(),
+        reading read: (WireReader) throws(WireFault) -> Value
+    ) async throws(PluginError) -> Value {
+        let block = try await converse(request, plugin, person)
         do throws(WireFault) {
             return try read(WireReader(block))
         } catch {

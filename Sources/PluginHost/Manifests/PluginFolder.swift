@@ -5,14 +5,9 @@ import Secrets
 
 /// One folder that may hold a plugin.
 struct PluginFolder {
-    private let folder: String
-    private let name: String
+    let folder: String
+    let name: String
     private var file: String { folder + "/plugin.toml" }
-
-    init(_ folder: String, name: String) {
-        self.folder = folder
-        self.name = name
-    }
 
     /// Loads the plugin; nil if the folder has no `plugin.toml`.
     func load(_ places: PluginPlaces, _ trust: inout FileTrust) throws(PluginProblem) -> PluginManifest? {

@@ -144,7 +144,7 @@ private struct PluginDiscovery {
 
     private mutating func visit(_ name: String, in place: String) {
         do throws(PluginProblem) {
-            let folder = PluginFolder(place + "/" + name, name: name)
+            let folder = PluginFolder(folder: place + "/" + name, name: name)
             guard let plugin = try folder.load(places, &trust) else { return }
             if !plugins.contains(where: { $0.name == plugin.name }) { plugins.append(plugin) }
         } catch {
