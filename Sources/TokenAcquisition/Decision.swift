@@ -156,7 +156,7 @@ extension TokenAcquirer {
                 named: request.account, hint: request.userHint, hintIsAccount: request.userHintIsAccount)
             {
                 let stored = SilentSelection(
-                    records, place: place, account: meant.account, request: request,
+                    records: records, place: place, account: meant.account, request: request,
                     renewsLate: authority.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
                 let account = StoredAccount(account: meant.account, selection: stored, records: records)
                 decision.settle(on: meant, account, isAnew: isAnew)

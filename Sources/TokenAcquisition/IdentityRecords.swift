@@ -9,16 +9,11 @@ import TokenStore
 /// no keyring, and a token can be acquired again. So it is no error here if the keyring can't be used, and nobody is asked to unlock
 /// it. If neither keeps a token, each process acquires its own.
 struct IdentityRecords: Sendable {
-    private let keyring: any RecordStore
-    private let remembered: RememberedTokens?
-    private let clock: @Sendable () -> Int
-
-    /// Creates the records of identities; `remembered` is what is used without a keyring, nil for nothing.
-    init(_ store: any RecordStore, _ remembered: RememberedTokens?, clock: @escaping @Sendable () -> Int) {
-        keyring = store.withoutPrompts
-        self.remembered = remembered
-        self.clock = clock
-    }
+    /// The keyring, which never asks the user.
+    let keyring: any RecordStore
+    /// What is used without a keyring; nil for nothing.
+    let remembered: RememberedTokens?
+    let clock: @Sendable () -> Int
 
     /// Returns what is stored at a place, and what is remembered for the request and for the token that it exchanges.
     ///

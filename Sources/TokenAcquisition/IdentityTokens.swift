@@ -30,7 +30,7 @@ struct IdentityTokens: Sendable {
         let records = records.records(for: request, at: authority.place, among: known)
         if records.hasDamaged { tell(.skippingDamaged) }
         let selection = SilentSelection(
-            records, place: authority.place, account: nil, request: request, timing: timing, now: clock())
+            records: records, place: authority.place, account: nil, request: request, timing: timing, now: clock())
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
             var acquired = AcquiredToken(token, account: nil, source: .cache)

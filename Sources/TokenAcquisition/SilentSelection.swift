@@ -1,42 +1,31 @@
-public import Rules
-public import TokenStore
+import Rules
+import TokenStore
 
 /// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).
-public struct SilentSelection: Sendable {
+struct SilentSelection: Sendable {
     /// Seconds before its expiry from which a token is no longer handed out.
-    public static let expiryBuffer = 300
+    static let expiryBuffer = 300
     /// The same if a renewal revokes the previous token, which another process may be using.
-    public static let lateExpiryBuffer = 60
+    static let lateExpiryBuffer = 60
 
-    private let records: StoredRecords
-    private let place: AuthorityPlace
-    private let account: AccountRecord?
-    private let request: TokenRequest
-    private let renewsLate: Bool
-    private let timing: RenewalTiming
-    private let now: Int
+    let records: StoredRecords
+    let place: AuthorityPlace
+    /// The account; nil for an identity.
+    let account: AccountRecord?
+    let request: TokenRequest
+    /// Whether no token is renewed before it has to be, whatever the timing.
+    var renewsLate = false
+    var timing = RenewalTiming.whenDue
+    /// The time in seconds since 1970.
+    let now: Int
 
-    /// Selects records for a request and an account, at a time in seconds since 1970; `account` is nil for an identity.
-    ///
-    /// With `renewsLate`, no token is renewed before it has to be, whatever the timing.
-    public init(
-        _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord?, request: TokenRequest,
-        renewsLate: Bool = false, timing: RenewalTiming = .whenDue, now: Int
-    ) {
-        self.records = records
-        self.place = place
-        self.account = account
-        self.request = request
-        self.renewsLate = renewsLate
-        self.timing = renewsLate ? .whenDue : timing
-        self.now = now
-    }
+    private var actualTiming: RenewalTiming { renewsLate ? .whenDue : timing }
 
     /// The access token to hand out; nil if there is none.
     ///
     /// It must be valid for five more minutes, or for one if it is renewed late, and the request must ask for neither
     /// claims nor a prompt.
-    public var freshToken: AccessTokenRecord? { fresh(among: candidates) }
+    var freshToken: AccessTokenRecord? { fresh(among: candidates) }
 
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
         guard request.claims == nil, request.needsNoPage else { return nil }
@@ -47,19 +36,19 @@ public struct SilentSelection: Sendable {
     /// Whether what was granted lives for some more seconds and isn't to be renewed ahead of time now.
     private func isFresh(_ record: some GrantedRecord, _ buffer: Int = Self.expiryBuffer) -> Bool {
         record.lives(after: now + buffer) && record.cachedAt <= now + Self.expiryBuffer
-            && (timing != .ahead || record.aheadOn.map { $0 > now } ?? true)
+            && (actualTiming != .ahead || record.aheadOn.map { $0 > now } ?? true)
     }
 
     /// Whether the authority wants the token renewed although it is still valid (`refresh_in`).
-    public func shouldRenew(_ token: AccessTokenRecord) -> Bool {
+    func shouldRenew(_ token: AccessTokenRecord) -> Bool {
         !renewsLate && timing == .whenDue && token.refreshOn.map { $0 <= now } ?? false
     }
 
     /// From when on a token, or what one was exchanged for, is renewed ahead of time, in seconds since 1970; nil for never.
-    func dueOn(_ record: some GrantedRecord) -> Int? { timing == .whenDue ? nil : record.aheadOn }
+    func dueOn(_ record: some GrantedRecord) -> Int? { actualTiming == .whenDue ? nil : record.aheadOn }
 
     /// The access token that is usable while the authority is down: unexpired, or within its extended lifetime.
-    public var lastResort: AccessTokenRecord? {
+    var lastResort: AccessTokenRecord? {
         guard request.claims == nil else { return nil }
         return candidates.first { $0.lives(after: now) || ($0.extendedExpiresOn ?? 0) > now }
     }
@@ -69,7 +58,7 @@ public struct SilentSelection: Sendable {
     /// The client's own token comes before its family's. If the authority called the client a member of the family, the
     /// family's token comes first, because every member renews it. If it called the client no member, only its own
     /// token is used.
-    public var refreshTokens: [RefreshTokenRecord] {
+    var refreshTokens: [RefreshTokenRecord] {
         guard let account else { return [] }
         let here = records.refreshTokens.filter { token in
             place.aliases.contains(token.environment.lowercased())
@@ -87,7 +76,7 @@ public struct SilentSelection: Sendable {
     /// The result of an exchange to hand out; nil if the token must be exchanged again.
     var freshExchanged: ExchangedRecord? {
         guard request.claims == nil, request.needsNoPage, let exchanged, isFresh(exchanged) else { return nil }
-        return timing == .whenDue && exchanged.refreshOn.map { $0 <= now } ?? false ? nil : exchanged
+        return actualTiming == .whenDue && exchanged.refreshOn.map { $0 <= now } ?? false ? nil : exchanged
     }
 
     /// The last result of exchanging a token of the client, account, realm and scopes for the request's host.

@@ -72,7 +72,8 @@ public struct TokenAcquirer: Sendable {
             singleFlight: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60,
             waits: timing != .ahead, tell: tell)
         keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock)
-        identityRecords = IdentityRecords(store, configuration.answerCache ? remembered : nil, clock: clock)
+        identityRecords = IdentityRecords(
+            keyring: store.withoutPrompts, remembered: configuration.answerCache ? remembered : nil, clock: clock)
         self.environment = environment
         self.selection = selection
         self.timing = timing

@@ -117,7 +117,7 @@ import TokenStore
         request.prompt = prompt
         return StoredAccount(
             account: account,
-            selection: SilentSelection(records, place: place, account: account, request: request, now: now),
+            selection: SilentSelection(records: records, place: place, account: account, request: request, now: now),
             records: records)
     }
 }

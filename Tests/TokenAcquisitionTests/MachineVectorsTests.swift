@@ -52,7 +52,8 @@ import Vectors
                     homeAccountID: stored, environment: "login.example", clientID: client, realm: "contoso",
                     target: scope, secret: Secret("AT"), cachedAt: 0, expiresOn: 3600)
             ]
-            return SilentSelection(records, place: place, account: account, request: request, now: 1).freshToken
+            return SilentSelection(records: records, place: place, account: account, request: request, now: 1)
+                .freshToken
         }
         let person = cached["home_account_id"]?.string ?? ""
         #expect((fresh(person, for: nil) != nil) == (vector.expect["hit"] == .bool(true)))

@@ -62,7 +62,7 @@ import TokenStore
 
     private static func look(_ records: StoredRecords, _ path: String?, after seconds: Int = 0) -> SilentSelection {
         SilentSelection(
-            records, place: place, account: account, request: request(path), now: now + seconds)
+            records: records, place: place, account: account, request: request(path), now: now + seconds)
     }
 
     @Test func `a token that wasn't just renewed is dropped`() {

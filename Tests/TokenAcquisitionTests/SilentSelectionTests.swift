@@ -36,7 +36,7 @@ import Vectors
     }
 
     private static func selection(_ records: StoredRecords, _ request: TokenRequest) -> SilentSelection {
-        SilentSelection(records, place: place, account: account, request: request, now: now)
+        SilentSelection(records: records, place: place, account: account, request: request, now: now)
     }
 
     @Test(arguments: [(301, true, true), (299, false, true), (61, false, true), (59, false, false)])
@@ -49,7 +49,7 @@ import Vectors
         records.append(.accessToken(token))
         for (renewsLate, serves) in [(false, otherwise), (true, late)] {
             let selection = SilentSelection(
-                records, place: Self.place, account: Self.account, request: Self.request(["s"]),
+                records: records, place: Self.place, account: Self.account, request: Self.request(["s"]),
                 renewsLate: renewsLate, now: Self.now)
             #expect((selection.freshToken != nil) == serves)
             #expect(selection.shouldRenew(token) == !renewsLate)
@@ -73,7 +73,8 @@ import Vectors
         records.append(.accessToken(token))
         func selection(_ timing: RenewalTiming, late: Bool = false) -> SilentSelection {
             SilentSelection(
-                records, place: Self.place, account: Self.account, request: Self.request(["s"]), renewsLate: late,
+                records: records, place: Self.place, account: Self.account, request: Self.request(["s"]),
+                renewsLate: late,
                 timing: timing, now: Self.now)
         }
         #expect(selection(.byAnother).freshToken != nil && !selection(.byAnother).shouldRenew(token))
@@ -126,7 +127,7 @@ import Vectors
     {
         func serves(_ request: TokenRequest, _ place: AuthorityPlace = Self.place) -> Bool {
             SilentSelection(
-                Self.exchanged(), place: place, account: Self.account, request: request, now: Self.now
+                records: Self.exchanged(), place: place, account: Self.account, request: request, now: Self.now
             ).freshExchanged != nil
         }
         #expect(serves(Self.exchanging()) && serves(Self.exchanging(for: "R.example")))

@@ -15,12 +15,8 @@ public struct AnswerEncryptionKey: Sendable {
     /// Seconds after which the kernel drops a key that wasn't replaced; longer than access tokens are valid.
     private static let lifetime: UInt32 = 100_000
 
-    private init(_ symmetric: SymmetricKey) {
-        self.symmetric = symmetric
-    }
-
     /// Returns a new key, which no other process has.
-    static func random() -> AnswerEncryptionKey { AnswerEncryptionKey(SymmetricKey(size: .bits256)) }
+    static func random() -> AnswerEncryptionKey { AnswerEncryptionKey(symmetric: SymmetricKey(size: .bits256)) }
 
     /// Reads the key with this description; nil if there is none, or no kernel keyring.
     static func read(_ description: String) -> AnswerEncryptionKey? {
@@ -29,7 +25,7 @@ public struct AnswerEncryptionKey: Sendable {
         var bytes = [UInt8](repeating: 0, count: length)
         defer { explicit_bzero(&bytes, length) }
         guard lanyard_key_read(serial, &bytes, length) == length else { return nil }
-        return AnswerEncryptionKey(SymmetricKey(data: bytes))
+        return AnswerEncryptionKey(symmetric: SymmetricKey(data: bytes))
     }
 
     /// Stores a new key in place of the current one; nil if that fails, and then there is no key.

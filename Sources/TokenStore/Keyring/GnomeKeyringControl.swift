@@ -66,12 +66,10 @@ public struct GnomeKeyringControl: Sendable {
 }
 
 private struct Connection: ~Copyable {
-    private let socket: CInt
+    let socket: CInt
 
     /// Seconds that the daemon may take to answer.
     private static let patience: CInt = 10
-
-    private init(_ socket: CInt) { self.socket = socket }
 
     deinit { close(socket) }
 
@@ -79,7 +77,7 @@ private struct Connection: ~Copyable {
     static func open(_ path: String) -> Connection? {
         let socket = lanyard_socket_connect(path, patience * 1000)
         guard socket >= 0 else { return nil }
-        let connection = Connection(socket)
+        let connection = Connection(socket: socket)
         var time = timeval(tv_sec: Int(patience), tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(socket, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
