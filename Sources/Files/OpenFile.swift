@@ -21,9 +21,8 @@ package struct OpenFile: ~Copyable, Sendable {
 
     /// Returns the file's status.
     package func status() throws(FileProblem) -> FileStatus {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .last }
-        return FileStatus(status)
+        guard let status = FileStatus(of: descriptor) else { throw .last }
+        return status
     }
 
     /// Reads the rest of its contents, whatever kind of file it is.

@@ -61,7 +61,7 @@ public enum Lanyard {
         Task {
             let status = await body()
             // The signal interrupted a sign-in, which has been cleaned up. Now it has its usual effect.
-            if let number = Interruption.signal { end(by: number) }
+            if let number = Interrupts.signal { end(by: number) }
             leave(status, context)
         }
         dispatchMain()

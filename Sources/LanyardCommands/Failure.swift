@@ -20,7 +20,7 @@ struct Failure: Error, Sendable, Equatable {
         var isOfKeyring: Bool { self == .keyring || self == .lockedKeyring }
 
         /// The cause if the user gave no answer: a refusal, or a signal such as Ctrl-C's.
-        static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
+        static var ofNoAnswer: Cause { Interrupts.signal == nil ? .cancellation : .interruption }
     }
 
     let message: String

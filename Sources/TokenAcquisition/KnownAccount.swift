@@ -18,9 +18,6 @@ public struct KnownAccount: Sendable, Equatable {
     /// The plugin that got it from a broker's sign-in; nil if the user signed in to lanyard.
     public var broker: String? { profiles.lazy.compactMap(\.broker).first }
 
-    /// The account as the selection file stores it; nil if its identifiers can't be stored there.
-    public var selected: SelectedAccount? { SelectedAccount(account) }
-
     /// Whether a name that the user typed means this account.
     public func isNamed(_ name: String) -> Bool { profiles.contains { $0.isNamed(name) } }
 

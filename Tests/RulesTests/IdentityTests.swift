@@ -207,7 +207,7 @@ import Testing
         let new = Identity(name: "new", source: .machine("object-id:1"))
         try TableFile<Identity>(reading: path).add(new, schema: nil)
         let file = try TableFile<Identity>(reading: path)
-        try file.remove(try #require(file.identity(named: "a")))
+        try file.remove(try #require(file.tables.first { $0.name == "a" }))
         let after = try Configuration(path, try String(contentsOfFile: path, encoding: .utf8))
         #expect(after.identities.map(\.name) == ["b", "new"] && after.rules.count == 2)
         let rules = try TableFile<Rule>(reading: path)

@@ -115,7 +115,7 @@ import Testing
         try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
         let file = try TableFile<Rule>(reading: path)
         let pattern = try #require(URLPattern("https://B.example:443/"))
-        try file.remove(try #require(file.rule(for: pattern)))
+        try file.remove(try #require(file.tables.first { $0.pattern.means(pattern) }))
         let start = try #require(Self.written.range(of: "# contoso's"))
         let end = try #require(Self.written.range(of: "# a last word"))
         #expect(try text(path) == Self.written[..<start.lowerBound] + Self.written[end.lowerBound...])

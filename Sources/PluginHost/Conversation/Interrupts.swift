@@ -2,12 +2,6 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The signal that interrupted a conversation with a plugin.
-public enum Interruption {
-    /// The signal's number; nil if there was none.
-    public static var signal: Int32? { Interrupts.signal }
-}
-
 /// Turns signals that would end the host into events while a plugin runs or the user is asked.
 ///
 /// A plugin has its own session, so Ctrl-C in the terminal doesn't reach it: the host has to live long enough to stop
@@ -42,8 +36,8 @@ package enum Interrupts {
         return alarm
     }()
 
-    /// The last signal that was received; nil if there was none.
-    static var signal: Int32? {
+    /// The last signal that was received, which may have interrupted a conversation; nil if there was none.
+    package static var signal: Int32? {
         let number = last.load(ordering: .relaxed)
         return number == 0 ? nil : number
     }

@@ -23,11 +23,7 @@ package enum PluginEnvironment {
     package static func make(_ environment: [String: String], for plugin: PluginManifest) -> Environment {
         var variables = scrubbed(environment)
         if plugin.needs.contains(.sessionBus) { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
-        return .custom(
-            Dictionary(
-                variables.compactMap { key, value in
-                    Environment.Key(rawValue: key).map { ($0, value) }
-                }, uniquingKeysWith: { first, _ in first }))
+        return .custom(Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) }))
     }
 
     /// Whether there is a session bus: a socket exists at its address.

@@ -123,7 +123,8 @@ struct ManifestReader {
         manifest.resources = try rows.read("resource", ["name", "hosts", "scopes", "git-hosts", "clients"]) {
             row throws(SettingsError) in
             PluginResource(
-                name: try row.requiredText("name", .text(128)), hosts: try row.hosts(),
+                name: try row.requiredText("name", .text(128)),
+                hosts: try row.requiredList("hosts", .hostPattern).map { $0.lowercased() },
                 scopes: try row.requiredList("scopes", .scope), gitHosts: try row.list("git-hosts", .host),
                 clients: try row.list("clients", .pluginName))
         }
@@ -258,10 +259,6 @@ private struct ManifestRows {
 }
 
 extension SettingsTable {
-    fileprivate func hosts() throws(SettingsError) -> [String] {
-        try requiredList("hosts", .hostPattern).map { $0.lowercased() }
-    }
-
     fileprivate func flows(_ key: String) throws(SettingsError) -> [PluginRequest.Flow] {
         try list(key, .token(64)).map(PluginRequest.Flow.init(rawValue:))
     }

@@ -34,16 +34,6 @@ extension ConfigurationTable {
     }
 }
 
-extension TableFile<Rule> {
-    /// Returns the rule whose `url` matches the same URLs.
-    public func rule(for pattern: URLPattern) -> Rule? { tables.first { $0.pattern.means(pattern) } }
-}
-
-extension TableFile<Identity> {
-    /// Returns the identity with this name.
-    public func identity(named name: String) -> Identity? { tables.first { $0.name == name } }
-}
-
 /// A configuration file whose tables of one kind are added and removed one by one, while the rest stays as it is.
 public struct TableFile<Table: ConfigurationTable>: Sendable {
     /// The tables in the file, in order.
