@@ -222,7 +222,8 @@ let package = Package(
             path: "plugins/managed-identity",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "PluginOAuth", dependencies: ["Addresses", "Claims", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            name: "PluginOAuth",
+            dependencies: ["Addresses", "Claims", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets"],
             swiftSettings: strict),
         .target(
             name: "OAuth",

@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+import JSON
 package import OAuth
 package import PluginWire
 import Secrets
@@ -85,7 +86,7 @@ package struct STSExchange: Sendable {
     /// The session name in AWS's logs: the user name, reduced to the characters that AWS accepts.
     private var sessionName: String {
         let claims = token.unverifiedClaims(Claims.self)
-        let names = [claims?.preferredUsername, claims?.upn, claims?.uniqueName, claims?.email, claims?.sub]
+        let names = [claims?.preferred_username, claims?.upn, claims?.unique_name, claims?.email, claims?.sub]
         let usable = names.compactMap(\.self).map { name in
             String(decoding: name.utf8.filter(Self.isOfSessionName).prefix(Self.longestSessionName), as: UTF8.self)
         }
@@ -124,17 +125,11 @@ package struct STSExchange: Sendable {
     }
 
     private struct Claims: Decodable {
-        var preferredUsername: String?
+        var preferred_username: String?
         var upn: String?
-        var uniqueName: String?
+        var unique_name: String?
         var email: String?
         var sub: String?
-
-        enum CodingKeys: String, CodingKey {
-            case upn, email, sub
-            case preferredUsername = "preferred_username"
-            case uniqueName = "unique_name"
-        }
     }
 }
 
@@ -142,14 +137,20 @@ package struct STSExchange: Sendable {
 /// has any of the names that are looked for.
 private struct STSAnswer {
     private let text: String
-    private let members: [String: String]?
+    private let members: JSONValue?
 
     init(_ answer: HTTPAnswer) {
         text = answer.text ?? ""
-        members = answer.json(Success.self)?.members ?? answer.json(Failure.self)?.members
+        let document = answer.json(JSONValue.self)
+        let result = document?["AssumeRoleWithWebIdentityResponse"]?["AssumeRoleWithWebIdentityResult"]
+        members = result?["Credentials"] ?? document?["Error"]
     }
 
-    subscript(name: String) -> String? { members == nil ? element(name) : members?[name] }
+    /// Returns a member's text; only the time may be a number.
+    subscript(name: String) -> String? {
+        guard let members else { return element(name) }
+        return name == "Expiration" ? members[name]?.text : members[name]?.string
+    }
 
     /// Returns the text of the first element with this name, if it contains nothing else; these texts need no
     /// unescaping.
@@ -159,49 +160,5 @@ private struct STSAnswer {
         else { return nil }
         let value = text[start..<end]
         return value.utf8.contains(UInt8(ascii: "<")) ? nil : String(value.trimmed())
-    }
-
-    private struct Success: Decodable {
-        struct Response: Decodable { var AssumeRoleWithWebIdentityResult: Result }
-        struct Result: Decodable { var Credentials: Keys }
-        struct Keys: Decodable {
-            var AccessKeyId: String
-            var SecretAccessKey: String
-            var SessionToken: String
-            var Expiration: Moment
-        }
-
-        var AssumeRoleWithWebIdentityResponse: Response
-
-        var members: [String: String] {
-            let keys = AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult.Credentials
-            return [
-                "AccessKeyId": keys.AccessKeyId, "SecretAccessKey": keys.SecretAccessKey,
-                "SessionToken": keys.SessionToken, "Expiration": keys.Expiration.text,
-            ]
-        }
-    }
-
-    /// A time, as a number or a text.
-    private struct Moment: Decodable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            text = try (try? value.decode(Double.self)).map { "\($0)" } ?? value.decode(String.self)
-        }
-    }
-
-    private struct Failure: Decodable {
-        struct Reason: Decodable {
-            var Code: String
-            var Message: String?
-        }
-
-        var Error: Reason
-
-        var members: [String: String] {
-            ["Code": Error.Code, "Message": Error.Message ?? Error.Code]
-        }
     }
 }

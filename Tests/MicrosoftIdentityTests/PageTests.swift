@@ -133,7 +133,7 @@ struct PageTests {
     ])
     func `a browser is advised only if it wasn't used`(_ stage: OAuthError.Stage, _ isAdvised: Bool) {
         for number in [53000, 53001, 53003, 50097] {
-            let refusal = EntraRefusal(ErrorResponse(error: "invalid_grant"), codes: [number])
+            let refusal = EntraRefusal(ErrorResponse(error: "invalid_grant", description: "AADSTS\(number)"))
             #expect(refusal.pluginError(stage).hint?.contains("sign in with a browser") == isAdvised, "\(number)")
         }
     }

@@ -117,7 +117,7 @@ struct BrokerIdentity: Equatable, Sendable {
     init(_ response: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount]) throws(BrokerFailure) {
         let info = response["clientInfo"]?.filled
         let claims = response["idToken"]?.string.flatMap(WebToken.claims(of:))
-        let told = info.flatMap { try? ClientInfo($0) }
+        let told = info.flatMap(ClientInfo.init)
         let object = claims?["oid"]?.filled?.lowercased()
         let tenant = claims?["tid"]?.filled?.lowercased()
         let wanted = asked.flatMap { $0.homeAccountID.isEmpty ? nil : $0.homeAccountID.lowercased() }

@@ -17,7 +17,7 @@ struct IssuerTokens: Sendable, Equatable {
         guard response.tokenType != nil else {
             throw OAuthError(.broken, "\(authority) does not say of which type its token is")
         }
-        if let told = response.members(Members.self)?.expiresIn?.value, told < 0 {
+        if let told = response.members(Members.self)?.expires_in?.value, told < 0 {
             throw OAuthError(.broken, "\(authority) gave a token that ended before it began")
         }
         let text = response.scope ?? ""
@@ -27,8 +27,6 @@ struct IssuerTokens: Sendable, Equatable {
     }
 
     private struct Members: Decodable {
-        var expiresIn: LenientNumber?
-
-        enum CodingKeys: String, CodingKey { case expiresIn = "expires_in" }
+        var expires_in: LenientNumber?
     }
 }

@@ -11,13 +11,11 @@ package struct ClientInfo: Sendable, Equatable {
     /// The home tenant's ID.
     package let utid: String?
 
-    /// Parses base64url-encoded JSON.
-    ///
-    /// - Throws: `ClientInfoError` if it isn't; missing or additional members are no error.
-    package init(_ text: String) throws(ClientInfoError) {
+    /// Parses base64url-encoded JSON; nil if it isn't that, while missing or additional members are no error.
+    package init?(_ text: String) {
         guard text.utf8.count <= 16_384, let bytes = Base64URL.decode(text),
             let members = try? JSONDecoder().decode(Members.self, from: Data(bytes))
-        else { throw ClientInfoError() }
+        else { return nil }
         uid = members.uid.flatMap { $0.isEmpty ? nil : $0 }
         utid = members.utid.flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -33,6 +31,3 @@ package struct ClientInfo: Sendable, Equatable {
         var utid: String?
     }
 }
-
-/// The error for a `client_info` that can't be parsed.
-package struct ClientInfoError: Error, Sendable, Equatable {}

@@ -5,12 +5,17 @@ import Secrets
 /// The ID token of a Microsoft authority, which says who signed in.
 struct EntraClaims: Sendable, Equatable {
     let token: IDToken
-    let objectID: String?
-    let tenantID: String?
-    let name: String?
-    let username: String?
+    private let claims: Payload
+
+    var objectID: String? { claims.oid }
+    var tenantID: String? { claims.tid }
+    var name: String? { claims.name }
+    var username: String? {
+        [claims.preferred_username, claims.upn, claims.emails?.first, claims.email]
+            .compactMap(\.self).first { !$0.isEmpty }
+    }
     /// The `logout_hint` for ending the session.
-    let loginHint: String?
+    var loginHint: String? { claims.login_hint }
 
     /// Parses a token's claims without checking them.
     ///
@@ -20,12 +25,7 @@ struct EntraClaims: Sendable, Equatable {
         guard let claims = token.claims(Payload.self) else {
             throw OAuthError(.broken, "the authority returned an ID token that cannot be read")
         }
-        objectID = claims.oid
-        tenantID = claims.tid
-        name = claims.name
-        loginHint = claims.loginHint
-        username = [claims.preferredUsername, claims.upn, claims.emails?.first, claims.email]
-            .compactMap(\.self).first { !$0.isEmpty }
+        self.claims = claims
     }
 
     /// Returns the issuer that the token must name.
@@ -44,20 +44,14 @@ struct EntraClaims: Sendable, Equatable {
         return isSameHost && isSamePath ? token.issuer : expected
     }
 
-    private struct Payload: Decodable {
+    private struct Payload: Decodable, Equatable {
         var oid: String?
         var tid: String?
         var name: String?
-        var preferredUsername: String?
+        var preferred_username: String?
         var upn: String?
         var email: String?
         var emails: [String]?
-        var loginHint: String?
-
-        enum CodingKeys: String, CodingKey {
-            case oid, tid, name, upn, email, emails
-            case preferredUsername = "preferred_username"
-            case loginHint = "login_hint"
-        }
+        var login_hint: String?
     }
 }

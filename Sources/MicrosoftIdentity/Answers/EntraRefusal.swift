@@ -22,28 +22,18 @@ package struct EntraRefusal: Sendable, Equatable {
     /// The authority's description of the error.
     package var description: String { response.description }
 
-    /// Creates a refusal from its parts.
-    package init(
-        _ response: ErrorResponse, suberror: String? = nil, codes: [Int] = [], claims: String? = nil,
-        correlationID: String? = nil, traceID: String? = nil, timestamp: String? = nil
-    ) {
-        self.response = response
-        self.suberror = suberror.flatMap { $0.isEmpty ? nil : $0.lowercased() }
-        self.codes = codes.isEmpty ? Self.codes(in: response.description) : codes
-        self.claims = claims
-        let words = response.description
-        self.correlationID = correlationID ?? Self.identifier(behind: "Correlation ID: ", in: words)
-        self.traceID = traceID ?? Self.identifier(behind: "Trace ID: ", in: words)
-        self.timestamp = timestamp ?? Self.timestamp(in: words)
-    }
-
-    /// Parses the members that a response has besides OAuth's.
-    package init(reading response: ErrorResponse) {
+    /// Parses the members that a response has besides OAuth's, and its description.
+    package init(_ response: ErrorResponse) {
         let members = response.members(Members.self)
-        self.init(
-            response, suberror: members?.subcode ?? members?.suberror, codes: (members?.codes ?? []).map(\.value),
-            claims: members?.claims, correlationID: members?.correlationID, traceID: members?.traceID,
-            timestamp: members?.timestamp)
+        let words = response.description
+        let listed = (members?.error_codes ?? []).map(\.value)
+        self.response = response
+        suberror = (members?.error_subcode ?? members?.suberror).flatMap { $0.isEmpty ? nil : $0.lowercased() }
+        codes = listed.isEmpty ? Self.number(behind: "AADSTS", in: words).map { [$0] } ?? [] : listed
+        claims = members?.claims
+        correlationID = members?.correlation_id ?? Self.identifier(behind: "Correlation ID: ", in: words)
+        traceID = members?.trace_id ?? Self.identifier(behind: "Trace ID: ", in: words)
+        timestamp = members?.timestamp ?? Self.timestamp(in: words)
     }
 
     /// The description without the trailing trace ID, correlation ID and timestamp, starting with the error's number.
@@ -51,6 +41,11 @@ package struct EntraRefusal: Sendable, Equatable {
         let shown = response.summary(endingAt: [" Trace ID:", " Correlation ID:"])
         guard let code = codes.first(where: { $0 > 0 }), !shown.contains("AADSTS\(code)") else { return shown }
         return "AADSTS\(code): \(shown)"
+    }
+
+    /// Returns the number after a mark; nil if there is none.
+    package static func number(behind mark: String, in description: String) -> Int? {
+        Int(run(of: "0123456789", behind: mark, in: description))
     }
 
     /// Returns an ID that authorization responses and B2C's errors contain only in their text.
@@ -72,30 +67,14 @@ package struct EntraRefusal: Sendable, Equatable {
         return String(Substring(description.utf8[found.upperBound...].prefix { allowed.contains($0) }))
     }
 
-    private static func codes(in description: String) -> [Int] {
-        guard let mark = description.firstRange(of: "AADSTS") else { return [] }
-        let digits = description[mark.upperBound...].utf8.prefix { "0123456789".utf8.contains($0) }
-        return Int(Substring(digits)).map { [$0] } ?? []
-    }
-
     private struct Members: Decodable {
-        var subcode: String?
+        /// The name of `suberror` in authorization responses.
+        var error_subcode: String?
         var suberror: String?
-        var codes: [LenientNumber]?
+        var error_codes: [LenientNumber]?
         var claims: String?
-        var correlationID: String?
-        var traceID: String?
+        var correlation_id: String?
+        var trace_id: String?
         var timestamp: String?
-
-        enum CodingKeys: String, CodingKey {
-            /// The name in authorization responses.
-            case subcode = "error_subcode"
-            case suberror
-            case codes = "error_codes"
-            case claims
-            case correlationID = "correlation_id"
-            case traceID = "trace_id"
-            case timestamp
-        }
     }
 }

@@ -6,11 +6,13 @@ struct EntraTokens: Sendable, Equatable {
     private static let usualLifetime = 3_600
 
     let response: TokenResponse
-    let expiresIn: Int
-    let extendedExpiresIn: Int?
-    let refreshIn: Int?
-    let familyID: String?
-    let clientInfo: String?
+    private let members: Members
+
+    var expiresIn: Int { response.expiresIn ?? response.lifetime(nil, until: members.expires_on) ?? Self.usualLifetime }
+    var extendedExpiresIn: Int? { response.lifetime(members.ext_expires_in, until: members.ext_expires_on) }
+    var refreshIn: Int? { response.lifetime(members.refresh_in, until: members.refresh_on) }
+    var familyID: String? { members.foci }
+    var clientInfo: String? { members.client_info }
 
     /// Parses the members that a response has besides OAuth's.
     ///
@@ -18,30 +20,16 @@ struct EntraTokens: Sendable, Equatable {
     init(_ response: TokenResponse, from authority: String) throws(OAuthError) {
         guard let members = response.members(Members.self) else { throw TokenResponse.unreadable(from: authority) }
         self.response = response
-        expiresIn = response.expiresIn ?? response.lifetime(nil, until: members.expiresOn) ?? Self.usualLifetime
-        extendedExpiresIn = response.lifetime(members.extendedExpiresIn, until: members.extendedExpiresOn)
-        refreshIn = response.lifetime(members.refreshIn, until: members.refreshOn)
-        familyID = members.familyID
-        clientInfo = members.clientInfo
+        self.members = members
     }
 
-    private struct Members: Decodable {
-        var familyID: String?
-        var clientInfo: String?
-        var expiresOn: LenientNumber?
-        var extendedExpiresIn: LenientNumber?
-        var extendedExpiresOn: LenientNumber?
-        var refreshIn: LenientNumber?
-        var refreshOn: LenientNumber?
-
-        enum CodingKeys: String, CodingKey {
-            case familyID = "foci"
-            case clientInfo = "client_info"
-            case expiresOn = "expires_on"
-            case extendedExpiresIn = "ext_expires_in"
-            case extendedExpiresOn = "ext_expires_on"
-            case refreshIn = "refresh_in"
-            case refreshOn = "refresh_on"
-        }
+    private struct Members: Decodable, Equatable {
+        var foci: String?
+        var client_info: String?
+        var expires_on: LenientNumber?
+        var ext_expires_in: LenientNumber?
+        var ext_expires_on: LenientNumber?
+        var refresh_in: LenientNumber?
+        var refresh_on: LenientNumber?
     }
 }

@@ -7,7 +7,7 @@ extension OAuthError {
     /// one kind of authority.
     func pluginError(explaining explain: (EntraRefusal) -> PluginError? = { _ in nil }) -> PluginError {
         if case .refused(let response, let stage) = kind {
-            let refusal = EntraRefusal(reading: response)
+            let refusal = EntraRefusal(response)
             return explain(refusal) ?? refusal.pluginError(stage)
         }
         var error = plain

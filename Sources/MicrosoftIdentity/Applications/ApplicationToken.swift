@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+import JSON
 import OAuth
 import PluginOAuth
 import PluginWire
@@ -107,10 +108,14 @@ struct ApplicationToken: Sendable {
     /// assertion is shown.
     private func explained(_ error: PluginError, _ assertion: Secret?) -> PluginError {
         guard !Self.unmatched.isDisjoint(with: error.errorCodes),
-            let names = assertion?.unverifiedClaims(AssertionNames.self)
+            let claims = assertion?.unverifiedClaims(JSONValue.self), claims.members != nil
         else { return error }
+        let names = [
+            ("issuer", claims["iss"]?.string), ("subject", claims["sub"]?.string),
+            ("audience", claims["aud"]?.string ?? claims["aud"]?.elements.first?.string),
+        ].map { "\($0) \(($1 ?? "none").displayable(limit: 250))" }.joined(separator: ", ")
         var error = error
-        error.hint = "give the application a federated credential that names, letter for letter, \(names.text)"
+        error.hint = "give the application a federated credential that names, letter for letter, \(names)"
         return error
     }
 
@@ -171,28 +176,5 @@ extension PluginIdentity {
     /// Returns the value of a variable of the request; nil if it is missing or empty.
     func variable(_ name: String) -> String? {
         variables.first { $0.name.isSame(as: name) }.map { $0.value.reveal() }.flatMap { $0.isEmpty ? nil : $0 }
-    }
-}
-
-/// The claims that Entra compares with an application's federated credentials.
-private struct AssertionNames: Decodable {
-    private let iss: String?
-    private let sub: String?
-    private let aud: String?
-
-    private enum CodingKeys: CodingKey { case iss, sub, aud }
-
-    init(from decoder: any Decoder) throws {
-        let claims = try decoder.container(keyedBy: CodingKeys.self)
-        iss = try? claims.decode(String.self, forKey: .iss)
-        sub = try? claims.decode(String.self, forKey: .sub)
-        aud =
-            (try? claims.decode(String.self, forKey: .aud)) ?? (try? claims.decode([String].self, forKey: .aud))?.first
-    }
-
-    /// The claims, shortened for a hint.
-    var text: String {
-        [("issuer", iss), ("subject", sub), ("audience", aud)]
-            .map { "\($0) \(($1 ?? "none").displayable(limit: 250))" }.joined(separator: ", ")
     }
 }

@@ -41,13 +41,14 @@ enum InstanceDiscovery {
             throw refusal.error == "invalid_instance"
                 ? unknown(authority) : OAuthError(refusal, at: .configuration)
         }
-        guard let document = answer.json(Document.self), document.endpoint != nil else { throw unreadable }
+        guard let document = answer.json(Document.self), document.tenant_discovery_endpoint != nil else {
+            throw unreadable
+        }
         let entry = (document.metadata ?? []).first { $0.aliases.contains(authority.environment) }
         guard let entry, entry.aliases.contains(entry.preferredNetwork),
             entry.aliases.allSatisfy({ StrictURL(https: "https://\($0)")?.hostText == $0 })
         else { return .single(authority.environment) }
-        return InstanceMetadata(
-            preferredNetwork: entry.preferredNetwork, preferredCache: entry.preferredCache, aliases: entry.aliases)
+        return entry
     }
 
     static func url(for authority: Authority) -> String {
@@ -70,24 +71,7 @@ enum InstanceDiscovery {
     }
 
     private struct Document: Decodable {
-        var endpoint: String?
-        var metadata: [Entry]?
-
-        enum CodingKeys: String, CodingKey {
-            case endpoint = "tenant_discovery_endpoint"
-            case metadata
-        }
-    }
-
-    private struct Entry: Decodable {
-        var preferredNetwork: String
-        var preferredCache: String
-        var aliases: [String]
-
-        enum CodingKeys: String, CodingKey {
-            case preferredNetwork = "preferred_network"
-            case preferredCache = "preferred_cache"
-            case aliases
-        }
+        var tenant_discovery_endpoint: String?
+        var metadata: [InstanceMetadata]?
     }
 }

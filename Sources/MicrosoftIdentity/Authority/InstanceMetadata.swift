@@ -1,5 +1,5 @@
 /// The hosts that form one environment: one of Microsoft's clouds, or a single host of its own.
-package struct InstanceMetadata: Sendable, Equatable {
+package struct InstanceMetadata: Sendable, Equatable, Decodable {
     /// The host for requests; tokens are stored under it.
     package let preferredNetwork: String
     /// The host that MSAL for Objective-C and .NET store tokens under.
@@ -7,11 +7,10 @@ package struct InstanceMetadata: Sendable, Equatable {
     /// Every host of the environment, as `host` or `host:port`.
     package let aliases: [String]
 
-    /// Creates an environment.
-    package init(preferredNetwork: String, preferredCache: String, aliases: [String]) {
-        self.preferredNetwork = preferredNetwork
-        self.preferredCache = preferredCache
-        self.aliases = aliases
+    private enum CodingKeys: String, CodingKey {
+        case preferredNetwork = "preferred_network"
+        case preferredCache = "preferred_cache"
+        case aliases
     }
 
     /// Returns an environment with a single host.
@@ -27,11 +26,6 @@ package struct InstanceMetadata: Sendable, Equatable {
     /// Whether the host is one of Microsoft's that needs no instance discovery.
     package static func isTrusted(_ host: String) -> Bool {
         known(host) != nil
-    }
-
-    /// Whether an endpoint at this host (`host` or `host:port`) may receive this environment's tokens.
-    func contains(_ environment: String) -> Bool {
-        aliases.contains(environment)
     }
 
     private static let clouds: [InstanceMetadata] = [

@@ -69,7 +69,7 @@ struct OpenIDConfiguration: Sendable, Equatable {
         _ endpoint: String, of authority: Authority, in metadata: InstanceMetadata
     ) throws(OAuthError) {
         let named = StrictURL(https: endpoint)?.hostText
-        guard let host = named, host == authority.environment || metadata.contains(host) else {
+        guard let host = named, host == authority.environment || metadata.aliases.contains(host) else {
             let host = named ?? endpoint.displayable(limit: 200)
             throw OAuthError(
                 .broken, "\(authority.environment) names an endpoint outside its environment: \(host)",

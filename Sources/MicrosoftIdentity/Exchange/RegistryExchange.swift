@@ -39,7 +39,7 @@ struct RegistryExchange: Sendable {
             throw error.plain
         }
         guard answer.status == 200 else { throw refusal(answer) }
-        guard let result = answer.json(Answer.self)?.refreshToken, WireForm.secret.accepts(result) else {
+        guard let result = answer.json(Answer.self)?.refresh_token, WireForm.secret.accepts(result) else {
             throw PluginError(.internal, "\(registry) returned no usable token")
         }
         let secret = Secret(result)
@@ -86,11 +86,7 @@ struct RegistryExchange: Sendable {
     }
 
     private struct Answer: Decodable {
-        var refreshToken: String?
-
-        enum CodingKeys: String, CodingKey {
-            case refreshToken = "refresh_token"
-        }
+        var refresh_token: String?
     }
 
     /// The error response of the Distribution API.

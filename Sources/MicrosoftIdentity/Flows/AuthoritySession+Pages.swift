@@ -17,7 +17,7 @@ extension AuthoritySession {
         let told = pluginError(error)
         if resetsPassword(after: told) { return .forgottenPassword }
         let refusal: EntraRefusal? =
-            if case .refused(let response, _) = error.kind { EntraRefusal(reading: response) } else { nil }
+            if case .refused(let response, _) = error.kind { EntraRefusal(response) } else { nil }
         var page = endedByPerson(told, refusal) ?? failure(told, refusal)
         page.facts = request.facts(account: request.signIn.loginHint, authority: authority.url)
         return page

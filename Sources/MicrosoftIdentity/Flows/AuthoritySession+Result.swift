@@ -62,11 +62,10 @@ extension AuthoritySession {
     ) throws(OAuthError) -> String {
         var told: String?
         if let text = tokens.clientInfo {
-            do throws(ClientInfoError) {
-                told = try ClientInfo(text).homeAccountID
-            } catch {
+            guard let info = ClientInfo(text) else {
                 throw OAuthError(.broken, "\(authority.environment) returned a client_info that cannot be read")
             }
+            told = info.homeAccountID
         }
         if let told, let account, told.lowercased() != account.lowercased() {
             throw OAuthError(

@@ -17,7 +17,7 @@ enum AnchorMailbox {
 
     /// Returns the header for an authorization response's `client_info`.
     static func header(response: AuthorizationResponse) -> String? {
-        guard let info = response["client_info"].flatMap({ try? ClientInfo($0) }), let uid = info.uid,
+        guard let info = response["client_info"].flatMap(ClientInfo.init), let uid = info.uid,
             let utid = info.utid
         else { return nil }
         return header(uid: uid, utid: utid)

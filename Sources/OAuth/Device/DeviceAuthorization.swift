@@ -26,7 +26,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .device) }
         guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }
         guard answer.status == 200, let members = answer.json(Members.self),
-            let page = members.verificationURI ?? members.verificationURL
+            let page = members.verification_uri ?? members.verification_url
         else {
             throw OAuthError(
                 .unavailable, "\(host) answered with something that is not a device code (HTTP \(answer.status))",
@@ -35,39 +35,28 @@ package struct DeviceAuthorization: Sendable, Equatable {
         guard StrictURL(https: page) != nil else {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")
         }
-        guard let code = members.userCode.plain(limit: 64) else {
+        guard let code = members.user_code.plain(limit: 64) else {
             throw OAuthError(.broken, "\(host) returned a code that can't be typed")
         }
-        deviceCode = Secret(members.deviceCode)
+        deviceCode = Secret(members.device_code)
         userCode = code
         verificationURI = page
-        completeURI = members.completeURI.flatMap { StrictURL(https: $0) == nil ? nil : $0 }
+        completeURI = members.verification_uri_complete.flatMap { StrictURL(https: $0) == nil ? nil : $0 }
         message =
             members.message?.displayable()
             ?? "To sign in, open \(page.displayable(limit: 200)) and enter the code \(userCode)"
-        expiresIn = min(max(members.expiresIn?.value ?? 900, 1), 3_600)
+        expiresIn = min(max(members.expires_in?.value ?? 900, 1), 3_600)
         interval = min(max(members.interval?.value ?? 5, 1), 300)
     }
 
     private struct Members: Decodable {
-        var deviceCode: String
-        var userCode: String
-        var verificationURI: String?
-        var verificationURL: String?
-        var completeURI: String?
+        var device_code: String
+        var user_code: String
+        var verification_uri: String?
+        var verification_url: String?
+        var verification_uri_complete: String?
         var message: String?
-        var expiresIn: LenientNumber?
+        var expires_in: LenientNumber?
         var interval: LenientNumber?
-
-        enum CodingKeys: String, CodingKey {
-            case deviceCode = "device_code"
-            case userCode = "user_code"
-            case verificationURI = "verification_uri"
-            case verificationURL = "verification_url"
-            case completeURI = "verification_uri_complete"
-            case message
-            case expiresIn = "expires_in"
-            case interval
-        }
     }
 }

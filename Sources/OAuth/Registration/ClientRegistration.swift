@@ -5,20 +5,20 @@ package import Secrets
 /// A request for dynamic client registration (RFC 7591, 2) of a public client on the user's own computer.
 package struct ClientRegistration: Sendable, Encodable {
     /// The application's name as shown to users.
-    private let name: String
-    private let redirectURIs: [String]
-    private let grants: [String]
+    private let client_name: String
+    private let redirect_uris: [String]
+    private let grant_types: [String]
     private let scope: String?
-    private let kind = "native"
-    private let authenticationMethod = "none"
-    private let responses = ["code"]
+    private let application_type = "native"
+    private let token_endpoint_auth_method = "none"
+    private let response_types = ["code"]
 
     /// Creates a request; it includes the device code grant if the authority supports it.
     package init(name: String, redirectURI: String, scope: String, usesDeviceCodes: Bool) {
-        self.name = name
-        redirectURIs = [redirectURI]
+        client_name = name
+        redirect_uris = [redirectURI]
         let device = usesDeviceCodes ? ["urn:ietf:params:oauth:grant-type:device_code"] : []
-        grants = ["authorization_code", "refresh_token"] + device
+        grant_types = ["authorization_code", "refresh_token"] + device
         self.scope = scope.isEmpty ? nil : scope
     }
 
@@ -53,16 +53,6 @@ package struct ClientRegistration: Sendable, Encodable {
             ? " requires a token to register an application" : " doesn't let programs register applications"
         return OAuthError(.unsupported, "\(authority)\(wish)", hint: "register one on its pages, or have it registered")
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case name = "client_name"
-        case redirectURIs = "redirect_uris"
-        case grants = "grant_types"
-        case scope
-        case kind = "application_type"
-        case authenticationMethod = "token_endpoint_auth_method"
-        case responses = "response_types"
-    }
 }
 
 /// An application that an authority has registered (RFC 7591, 3.2.1).
@@ -83,16 +73,16 @@ package struct RegisteredClient: Sendable, Equatable {
 
     /// Parses the answer of a registration endpoint.
     init(_ answer: HTTPAnswer, at endpoint: String, from authority: String) throws(OAuthError) {
-        guard let said = answer.json(Members.self), let id = said.id, (1...256).contains(id.utf8.count),
+        guard let said = answer.json(Members.self), let id = said.client_id, (1...256).contains(id.utf8.count),
             id.utf8.allSatisfy(\.isVisibleASCII)
         else { throw OAuthError(.broken, "\(authority) registered an application and does not say which") }
         self.id = id
         scopes = said.scope.map(ScopeText.split)
-        management = ClientManagement(uri: said.managementURI, token: said.managementToken, at: endpoint)
-        let method = said.authenticationMethod ?? "none"
+        management = ClientManagement(said.registration_client_uri, said.registration_access_token, at: endpoint)
+        let method = said.token_endpoint_auth_method ?? "none"
         let wantsSecret = ["client_secret_basic", "client_secret_post"].contains(method)
-        secret = wantsSecret ? said.secret.flatMap { $0.isEmpty ? nil : Secret($0) } : nil
-        secretExpiresAt = secret == nil ? nil : said.secretExpiresAt.flatMap { $0.value > 0 ? $0.value : nil }
+        secret = wantsSecret ? said.client_secret.flatMap { $0.isEmpty ? nil : Secret($0) } : nil
+        secretExpiresAt = secret == nil ? nil : said.client_secret_expires_at.flatMap { $0.value > 0 ? $0.value : nil }
         obstacle =
             if method == "none" || secret != nil {
                 nil
@@ -104,23 +94,13 @@ package struct RegisteredClient: Sendable, Equatable {
     }
 
     private struct Members: Decodable {
-        var id: String?
-        var secret: String?
-        var secretExpiresAt: LenientNumber?
+        var client_id: String?
+        var client_secret: String?
+        var client_secret_expires_at: LenientNumber?
         var scope: String?
-        var authenticationMethod: String?
-        var managementURI: String?
-        var managementToken: String?
-
-        enum CodingKeys: String, CodingKey {
-            case id = "client_id"
-            case secret = "client_secret"
-            case secretExpiresAt = "client_secret_expires_at"
-            case scope
-            case authenticationMethod = "token_endpoint_auth_method"
-            case managementURI = "registration_client_uri"
-            case managementToken = "registration_access_token"
-        }
+        var token_endpoint_auth_method: String?
+        var registration_client_uri: String?
+        var registration_access_token: String?
     }
 }
 
@@ -139,7 +119,7 @@ package struct ClientManagement: Sendable, Equatable {
 
     /// Creates a value from an authority's answer; nil if the token would be sent to a host other than the registration
     /// endpoint's.
-    init?(uri: String?, token: String?, at endpoint: String) {
+    init?(_ uri: String?, _ token: String?, at endpoint: String) {
         guard let uri, let token, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
             (1...4096).contains(token.utf8.count), token.utf8.allSatisfy(\.isVisibleASCII)
         else { return nil }

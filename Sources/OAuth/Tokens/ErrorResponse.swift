@@ -27,7 +27,7 @@ package struct ErrorResponse: Sendable, Equatable {
     /// Errors may come with status 200.
     package init?(_ answer: HTTPAnswer) {
         guard let members = answer.json(Members.self), let error = members.error, !error.isEmpty else { return nil }
-        self.init(error, members.description ?? "", answer.body)
+        self.init(error, members.error_description ?? "", answer.body)
     }
 
     /// Parses an authorization response; nil if it contains no `error`.
@@ -55,11 +55,6 @@ package struct ErrorResponse: Sendable, Equatable {
 
     private struct Members: Decodable {
         var error: String?
-        var description: String?
-
-        enum CodingKeys: String, CodingKey {
-            case error
-            case description = "error_description"
-        }
+        var error_description: String?
     }
 }

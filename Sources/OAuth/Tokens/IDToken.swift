@@ -12,46 +12,35 @@ package struct IDToken: Sendable, Equatable {
     /// The maximum length of `sub` (OpenID Connect Core 1.0, 2).
     private static let longestSubject = 255
 
-    /// The `iss` claim.
-    package let issuer: String
-    /// The `aud` claim.
-    package let audiences: [String]
-    let expires: Int
-    let issued: Int?
-    let notBefore: Int?
-    let nonce: String?
-    /// The `sub` claim, which identifies the account at this issuer.
-    package let subject: String
-    /// The signature's algorithm; nil if the header doesn't name it.
-    package let algorithm: String?
-    /// The ID of the issuer's signing key; nil if the header doesn't name it.
-    let keyID: String?
-    private let authorizedParty: String?
+    private let header: Header?
+    private let claims: Claims
     private let payload: Data
+
+    /// The `iss` claim.
+    package var issuer: String { claims.iss }
+    /// The `aud` claim.
+    package var audiences: [String] { claims.aud.values }
+    /// The `sub` claim, which identifies the account at this issuer.
+    package var subject: String { claims.sub }
+    /// The signature's algorithm; nil if the header doesn't name it.
+    package var algorithm: String? { header?.alg }
+    /// The ID of the issuer's signing key; nil if the header doesn't name it.
+    var keyID: String? { header?.kid }
 
     /// Parses a token's claims without checking them.
     ///
     /// - Throws: `broken` if it isn't a JSON web token.
     package init(_ token: Secret) throws(OAuthError) {
         guard let token = WebToken(token.reveal()), let payload = token.payload.map({ Data($0) }),
-            let claims = try? JSONDecoder().decode(Payload.self, from: payload)
+            let claims = try? JSONDecoder().decode(Claims.self, from: payload)
         else { throw OAuthError(.untrusted, "the authority returned an ID token that cannot be read") }
-        let header = try? JSONDecoder().decode(Header.self, from: Data(token.header))
-        algorithm = header?.alg
-        keyID = header?.kid
-        authorizedParty = claims.azp
-        issuer = claims.iss
-        audiences = claims.aud.values
-        expires = claims.exp.value
-        issued = claims.iat?.value
-        notBefore = claims.nbf?.value
-        nonce = claims.nonce
-        subject = claims.sub
+        header = try? JSONDecoder().decode(Header.self, from: Data(token.header))
+        self.claims = claims
         self.payload = payload
     }
 
     /// Decodes the claims as a type with additional claims; nil if their types don't match.
-    package func claims<Claims: Decodable>(_ type: Claims.Type) -> Claims? {
+    package func claims<Wanted: Decodable>(_ type: Wanted.Type) -> Wanted? {
         try? JSONDecoder().decode(type, from: payload)
     }
 
@@ -95,15 +84,16 @@ package struct IDToken: Sendable, Equatable {
         }
         guard audiences.contains(expectation.audience) else { throw Self.wrong("is for another application") }
         if expectation.isStrict { try checkForm(for: expectation.audience) }
-        let time = sent?.timeIntervalSince1970 ?? issued.map(Double.init) ?? Date.now.timeIntervalSince1970
-        guard time < Double(expires) + Self.skew else { throw Self.wrong("had expired when it was sent") }
-        if let notBefore, time < Double(notBefore) - Self.skew {
+        let issued = claims.iat.map { Double($0.value) }
+        let time = sent?.timeIntervalSince1970 ?? issued ?? Date.now.timeIntervalSince1970
+        guard time < Double(claims.exp.value) + Self.skew else { throw Self.wrong("had expired when it was sent") }
+        if let start = claims.nbf?.value, time < Double(start) - Self.skew {
             throw Self.wrong("was not valid yet when it was sent")
         }
-        if expectation.isStrict, let issued, Double(issued) > time + Self.skew {
+        if expectation.isStrict, let issued, issued > time + Self.skew {
             throw Self.wrong("was made after it was sent")
         }
-        if let expected = expectation.nonce, nonce != expected {
+        if let expected = expectation.nonce, claims.nonce != expected {
             throw Self.wrong("belongs to another sign-in", hint: "sign in again")
         }
     }
@@ -111,10 +101,10 @@ package struct IDToken: Sendable, Equatable {
     /// Checks the additional rules of a strict expectation.
     private func checkForm(for audience: String) throws(OAuthError) {
         guard let algorithm, algorithm.lowercased() != "none" else { throw Self.wrong("is not signed") }
-        guard audiences.count == 1 || authorizedParty == audience else {
+        guard audiences.count == 1 || claims.azp == audience else {
             throw Self.wrong("is for several applications, and was not asked for by this one")
         }
-        guard issued != nil else { throw Self.wrong("does not say when it was made") }
+        guard claims.iat != nil else { throw Self.wrong("does not say when it was made") }
         guard (1...Self.longestSubject).contains(subject.utf8.count) else {
             throw Self.wrong("does not say in \(Self.longestSubject) characters who signed in")
         }
@@ -124,7 +114,7 @@ package struct IDToken: Sendable, Equatable {
         OAuthError(.untrusted, "the ID token \(text)", hint: hint)
     }
 
-    private struct Payload: Decodable {
+    private struct Claims: Decodable, Equatable {
         var iss: String
         var aud: OneOrMore
         var exp: LenientNumber
@@ -135,12 +125,12 @@ package struct IDToken: Sendable, Equatable {
         var azp: String?
     }
 
-    private struct Header: Decodable {
+    private struct Header: Decodable, Equatable {
         var alg: String?
         var kid: String?
     }
 
-    private struct OneOrMore: Decodable {
+    private struct OneOrMore: Decodable, Equatable {
         var values: [String]
 
         init(from decoder: any Decoder) throws {

@@ -5,7 +5,7 @@ package import Secrets
 /// A successful token response (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
 package struct TokenResponse: Sendable, Equatable {
     /// The longest accepted token; a longer one wouldn't fit into a line of the plugin protocol.
-    private static let longestToken = 60_000
+    package static let longestToken = 60_000
 
     /// `token_type`, unchanged; nil if the authority sent none.
     package let tokenType: String?
@@ -49,24 +49,24 @@ package struct TokenResponse: Sendable, Equatable {
         guard answer.status == 200, let members = answer.json(Members.self) else {
             throw Self.unreadable(from: authority, status: answer.status)
         }
-        guard let token = members.accessToken, !token.isEmpty else {
+        guard let token = members.access_token, !token.isEmpty else {
             throw OAuthError(
                 .noAccessToken, "\(authority) returned no access token",
                 hint: "name a scope of the API that the token is for")
         }
-        guard members.tokenType.map({ $0.lowercased() == "bearer" }) ?? true else {
+        guard members.token_type.map({ $0.lowercased() == "bearer" }) ?? true else {
             throw OAuthError(
                 .broken,
                 "\(authority) returned a token of an unsupported type: "
-                    + (members.tokenType ?? "").displayable(limit: 40))
+                    + (members.token_type ?? "").displayable(limit: 40))
         }
-        tokenType = members.tokenType
+        tokenType = members.token_type
         accessToken = try Self.secret(token, from: authority)
-        refreshToken = try Self.optional(members.refreshToken, from: authority)
-        idToken = try Self.optional(members.idToken, from: authority)
+        refreshToken = try Self.optional(members.refresh_token, from: authority)
+        idToken = try Self.optional(members.id_token, from: authority)
         scope = members.scope
         sent = answer.date
-        expiresIn = members.expiresIn.map { Self.bounded($0.value) }
+        expiresIn = members.expires_in.map { Self.bounded($0.value) }
         self.answer = answer
     }
 
@@ -105,20 +105,11 @@ package struct TokenResponse: Sendable, Equatable {
     }
 
     private struct Members: Decodable {
-        var accessToken: String?
-        var tokenType: String?
-        var refreshToken: String?
-        var idToken: String?
+        var access_token: String?
+        var token_type: String?
+        var refresh_token: String?
+        var id_token: String?
         var scope: String?
-        var expiresIn: LenientNumber?
-
-        enum CodingKeys: String, CodingKey {
-            case accessToken = "access_token"
-            case tokenType = "token_type"
-            case refreshToken = "refresh_token"
-            case idToken = "id_token"
-            case scope
-            case expiresIn = "expires_in"
-        }
+        var expires_in: LenientNumber?
     }
 }
