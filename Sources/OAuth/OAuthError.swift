@@ -82,6 +82,7 @@ package struct OAuthError: Error, Sendable, Equatable {
     }
 
     static let ended = OAuthError(.cancelled, "the sign-in was ended")
+    static let codeExpired = OAuthError(.cancelled, "the code expired before it was used")
     static let cancelled = OAuthError(.cancelled, "the sign-in was cancelled")
 }
 

@@ -80,11 +80,11 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
 }
 
 /// A flow for an interactive sign-in.
-package enum Flow: Sendable, Equatable {
+package enum Flow: String, Sendable {
     /// Authorization code with PKCE in a browser, with a loopback redirect (RFC 8252).
     case browser
     /// A device code, shown here and typed on any device (RFC 8628).
-    case deviceCode
+    case deviceCode = "device-code"
     /// Authorization code with PKCE in a browser on any device; the user pastes the final URL.
     case paste
 }
@@ -95,4 +95,11 @@ enum FlowOutcome<Tokens: Sendable>: Sendable {
     case signedIn(Tokens)
     /// The flow isn't possible here; the next one may be.
     case notHere(OAuthError)
+}
+
+extension Result where Failure == OAuthError {
+    /// Runs the body, for a place that can't throw such an error itself.
+    init(_ body: () async throws(OAuthError) -> Success) async {
+        do throws(OAuthError) { self = .success(try await body()) } catch { self = .failure(error) }
+    }
 }

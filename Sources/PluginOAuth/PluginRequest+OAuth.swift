@@ -13,7 +13,7 @@ extension PluginRequest {
     /// - Throws: `unsupported` if the request names no known flow.
     package func oauthFlows(of plugin: String) throws(PluginError) -> [OAuth.Flow] {
         let asked = flows.isEmpty ? [.browser, .deviceCode] : flows
-        let known = asked.compactMap { Self.oauthFlows[$0] }
+        let known = asked.compactMap { OAuth.Flow(rawValue: $0.rawValue) }
         guard !known.isEmpty else {
             throw PluginError(
                 .unsupported, "none of the flows asked for is known to \(plugin)",
@@ -21,10 +21,6 @@ extension PluginRequest {
         }
         return known
     }
-
-    private static let oauthFlows: [PluginRequest.Flow: OAuth.Flow] = [
-        .browser: .browser, .deviceCode: .deviceCode, .paste: .paste,
-    ]
 
     /// What shapes the sign-in, as an authorization request has it: prompt and hints, the authority's other fields, and further
     /// parameters; `hint` makes the fields for who is likely to sign in.

@@ -27,34 +27,41 @@ struct DeviceCodeTests {
         var slept = 0
         var polls = 0
         let tokens = try Self.tokens()
-        let end = try await polling.run {
-            slept += $0
-        } poll: {
-            polls += 1
-            return polls == 1 ? .refused(failure) : .tokens(tokens)
+        var refusal: OAuthError?
+        do throws(OAuthError) {
+            _ = try await polling.run {
+                slept += $0
+            } poll: { () throws(OAuthError) in
+                polls += 1
+                guard polls > 1 else { throw OAuthError(failure, at: .device) }
+                return tokens
+            }
+        } catch {
+            refusal = error
         }
         #expect(vector.expect["polls"] == .integer(Int64(polls)))
         #expect(vector.expect["seconds_slept"] == .integer(Int64(slept)))
-        switch end {
-        case .tokens: #expect(vector.expected("result") == "retry")
-        case .refused(let refused): #expect(vector.expected("error") == refused.error)
-        case .failed, .expired: Issue.record("polling ended some other way")
+        switch refusal?.kind {
+        case nil: #expect(vector.expected("result") == "retry")
+        case .refused(let refused, _): #expect(vector.expected("error") == refused.error)
+        default: Issue.record("polling ended some other way")
         }
     }
 
     @Test func `polling slows down where the authority can't be reached, and ends with the code`() async throws {
         var polling = DevicePolling(interval: 5, lifetime: 60, waitsFirst: false)
         var pauses: [Int] = []
-        let end = try await polling.run {
-            pauses.append($0)
-        } poll: {
-            .failed(OAuthError(.unavailable, "down"))
+        do throws(OAuthError) {
+            _ = try await polling.run {
+                pauses.append($0)
+            } poll: { () throws(OAuthError) in
+                throw OAuthError(.unavailable, "down")
+            }
+            Issue.record("the code should have expired")
+        } catch {
+            #expect(error == .codeExpired)
         }
         #expect(pauses == [10, 20])
-        guard case .expired = end else {
-            Issue.record("the code should have expired")
-            return
-        }
     }
 
     @Test func `what the authority says is bounded`() throws {

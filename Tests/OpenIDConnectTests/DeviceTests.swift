@@ -38,38 +38,34 @@ struct DeviceTests {
         var waits: [Int] = []
         var polls = 0
         let answers = vector.input["answers"]?.elements.compactMap(\.members) ?? []
-        let end = try? await polling.run { seconds in
-            if vector.input["cancelled_after"]?.wholeNumber == polls { throw CancellationError() }
-            waits.append(seconds)
-        } poll: {
-            defer { polls += 1 }
-            return Self.poll(answers[min(polls, answers.count - 1)], session)
+        do throws(OAuthError) {
+            _ = try await polling.run { seconds in
+                if vector.input["cancelled_after"]?.wholeNumber == polls { throw CancellationError() }
+                waits.append(seconds)
+            } poll: { () throws(OAuthError) in
+                defer { polls += 1 }
+                return try Self.poll(answers[min(polls, answers.count - 1)], session)
+            }
+            #expect(vector.isFine)
+        } catch {
+            #expect(vector.code == session.code(error))
         }
         if let expected = vector.expect["waits"] { #expect(waits == expected.elements.compactMap(\.wholeNumber)) }
         if let expected = vector.expect["polls"] { #expect(polls == expected.wholeNumber) }
-        switch end {
-        case .tokens: #expect(vector.isFine)
-        case .refused(let refusal): #expect(vector.code == session.code(OAuthError(refusal, at: .device)))
-        case .failed(let error): #expect(vector.code == session.code(error))
-        case .expired, nil: #expect(vector.code == "cancelled")
-        }
     }
 
     /// Returns the result of one poll; the transport's reaction to a status is tested with refusals.
-    private static func poll(_ input: [String: JSONValue], _ session: IssuerSession) -> DevicePolling.Answer {
-        if input["timeout"] != nil { return .failed(OAuthError(.unavailable, "no answer")) }
+    private static func poll(
+        _ input: [String: JSONValue], _ session: IssuerSession
+    ) throws(OAuthError) -> TokenResponse {
+        if input["timeout"] != nil { throw OAuthError(.unavailable, "no answer") }
         let answer = Issuing.answer(input)
         guard answer.status < 429 else {
             var error = OAuthError(answer.status == 429 ? .throttled : .unavailable, "no")
             error.retryAfter = input["retry_after"]?.wholeNumber
             error.wasAnswered = true
-            return .failed(error)
+            throw error
         }
-        do throws(OAuthError) {
-            return .tokens(try TokenResponse(session.client.read(answer), from: "host", stage: .device))
-        } catch {
-            guard case .refused(let refusal, _) = error.kind else { return .failed(error) }
-            return .refused(refusal)
-        }
+        return try TokenResponse(session.client.read(answer), from: "host", stage: .device)
     }
 }

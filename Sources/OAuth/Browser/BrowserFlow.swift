@@ -62,6 +62,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
             return await page.wait()
         }
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<FlowOutcome<Rules.Tokens>, OAuthError> in
+            defer { group.cancelAll() }
             group.addTask {
                 await listener.serve(answer: { await catcher.answer($0) }) { shown in
                     if shown.isLast { happen.yield(.pageShown) }
@@ -77,9 +78,9 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                             ? person.openToPaste(url, for: request)
                             : person.open(url, redirectURI: request.redirectURI)))
             }
-            let outcome = await conclude(events, of: request, page: page, person: person)
-            group.cancelAll()
-            return outcome
+            return await Result { () async throws(OAuthError) in
+                try await conclude(events, of: request, page: page, person: person)
+            }
         }
         return try outcome.get()
     }
@@ -87,35 +88,26 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// Waits for the event that decides the flow, and shows the browser the result.
     private func conclude(
         _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, person: any Person
-    ) async -> Result<FlowOutcome<Rules.Tokens>, OAuthError> {
+    ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         for await event in events {
             switch event {
             case .answered(let response):
                 // Here the host's time limit for the user ends, and the one for this plugin begins.
                 await person.progress("the browser has returned; getting the tokens")
-                let outcome = await redeem(response, of: request)
-                await page.set(lastPage(for: outcome))
+                let tokens = await Result { () async throws(OAuthError) in
+                    try await signIn.redeem(response, of: request)
+                }
+                await page.set(lastPage(for: tokens))
                 await waitUntilShown(events)
-                return outcome
+                return .signedIn(try tokens.get())
             case .replied(.done), .pageShown: continue
             case .replied(.pasted(let pasted)):
-                return await self.pasted(pasted, of: request, person: person)
-            case .replied(.unavailable):
-                return .success(.notHere(OAuthError(.unsupported, "no browser can be opened here")))
-            case .replied(.cancelled): return .failure(.cancelled)
+                return try await self.pasted(pasted, of: request, person: person)
+            case .replied(.unavailable): return .notHere(OAuthError(.unsupported, "no browser can be opened here"))
+            case .replied(.cancelled): throw .cancelled
             }
         }
-        return .failure(.ended)
-    }
-
-    private func redeem(
-        _ response: AuthorizationResponse, of request: AuthorizationRequest
-    ) async -> Result<FlowOutcome<Rules.Tokens>, OAuthError> {
-        do throws(OAuthError) {
-            return .success(.signedIn(try await signIn.redeem(response, of: request)))
-        } catch {
-            return .failure(error)
-        }
+        throw .ended
     }
 
     /// Handles a pasted URL.
@@ -124,23 +116,18 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// response in the URL.
     private func pasted(
         _ text: Secret, of request: AuthorizationRequest, person: any Person
-    ) async -> Result<FlowOutcome<Rules.Tokens>, OAuthError> {
+    ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let response = AuthorizationResponse(pasted: text)
-        do throws(OAuthError) {
-            if response.isResponse, responseMode == .query || response.answers(state: request.state) {
-                return .success(.signedIn(try await signIn.redeem(response, of: request)))
-            }
-            guard responseMode == .formPost else { throw OAuthError.noAnswer }
-            return .success(try await PasteFlow(signIn: signIn).run(person))
-        } catch {
-            return .failure(error)
+        if response.isResponse, responseMode == .query || response.answers(state: request.state) {
+            return .signedIn(try await signIn.redeem(response, of: request))
         }
+        guard responseMode == .formPost else { throw .noAnswer }
+        return try await PasteFlow(signIn: signIn).run(person)
     }
 
-    private func lastPage(for outcome: Result<FlowOutcome<Rules.Tokens>, OAuthError>) -> LoopbackPage {
-        switch outcome {
-        case .success(.signedIn(let tokens)): signIn.rules.page(with: tokens)
-        case .success(.notHere(let error)): signIn.rules.page(after: error)
+    private func lastPage(for tokens: Result<Rules.Tokens, OAuthError>) -> LoopbackPage {
+        switch tokens {
+        case .success(let tokens): signIn.rules.page(with: tokens)
         case .failure(let error): signIn.rules.page(after: error)
         }
     }

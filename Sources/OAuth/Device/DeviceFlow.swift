@@ -18,69 +18,47 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
         do throws(OAuthError) {
             code = try await signIn.client.deviceCode(from: endpoint)
         } catch {
-            return try judge(error).get()
+            return try judge(error)
         }
-        let outcome = await withTaskGroup(of: Step.self) { group -> Outcome in
+        let outcome = await withTaskGroup(of: Outcome?.self) { group -> Outcome in
             defer { group.cancelAll() }
             group.addTask { await show(code, to: person) }
-            group.addTask { .ended(await poll(code)) }
-            for await step in group {
-                switch step {
-                case .shown: continue
-                case .refused(let outcome), .ended(let outcome): return outcome
-                }
-            }
+            group.addTask { await Outcome { () async throws(OAuthError) in try await poll(code) } }
+            for await case let outcome? in group { return outcome }
             return .failure(.ended)
         }
         return try outcome.get()
     }
 
-    private enum Step: Sendable {
-        case shown
-        case refused(Outcome)
-        case ended(Outcome)
-    }
-
-    private func show(_ code: DeviceAuthorization, to person: any Person) async -> Step {
+    /// Returns the outcome if the code can't be shown; nil if it is.
+    private func show(_ code: DeviceAuthorization, to person: any Person) async -> Outcome? {
         switch await person.show(code) {
-        case .done, .pasted: .shown
-        case .unavailable: .refused(.success(.notHere(OAuthError(.unsupported, "no code can be shown here"))))
-        case .cancelled: .refused(.failure(.cancelled))
+        case .done, .pasted: nil
+        case .unavailable: .success(.notHere(OAuthError(.unsupported, "no code can be shown here")))
+        case .cancelled: .failure(.cancelled)
         }
     }
 
-    private func poll(_ code: DeviceAuthorization) async -> Outcome {
+    private func poll(_ code: DeviceAuthorization) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         var polling = DevicePolling(
             interval: code.interval, lifetime: code.expiresIn, waitsFirst: signIn.client.waitsBeforePolling)
-        let end = try? await polling.run {
-            try await Task.sleep(for: .seconds($0))
-        } poll: {
-            await pollOnce(code)
-        }
+        let tokens: TokenResponse
         do throws(OAuthError) {
-            switch end {
-            case .tokens(let tokens): return .success(.signedIn(try await signIn.rules.accept(tokens, nonce: nil)))
-            case .refused(let refusal): return judge(OAuthError(refusal, at: .device))
-            case .failed(let error): return .failure(error)
-            case .expired: return .failure(OAuthError(.cancelled, "the code expired before it was used"))
-            case nil: return .failure(.ended)
+            tokens = try await polling.run {
+                try await Task.sleep(for: .seconds($0))
+            } poll: { () async throws(OAuthError) in
+                try await signIn.client.redeem(.deviceCode(code.deviceCode))
             }
         } catch {
-            return .failure(error)
+            guard case .refused = error.kind else { throw error }
+            return try judge(error)
         }
+        return .signedIn(try await signIn.rules.accept(tokens, nonce: nil))
     }
 
-    private func pollOnce(_ code: DeviceAuthorization) async -> DevicePolling.Answer {
-        do throws(OAuthError) {
-            return .tokens(try await signIn.client.redeem(.deviceCode(code.deviceCode)))
-        } catch {
-            guard case .refused(let refusal, _) = error.kind else { return .failed(error) }
-            return .refused(refusal)
-        }
-    }
-
-    private func judge(_ error: OAuthError) -> Outcome {
-        signIn.rules.mayDoBetterElsewhere(after: error) ? .success(.notHere(error)) : .failure(error)
+    private func judge(_ error: OAuthError) throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+        guard signIn.rules.mayDoBetterElsewhere(after: error) else { throw error }
+        return .notHere(error)
     }
 }
 

@@ -1,33 +1,11 @@
 /// The schedule for polling the token endpoint (RFC 8628, 3.4 and 3.5).
 struct DevicePolling: Sendable {
-    /// The result of one poll.
-    enum Answer: Sendable {
-        case tokens(TokenResponse)
-        case refused(ErrorResponse)
-        /// The endpoint couldn't be reached, for this reason.
-        case failed(OAuthError)
-    }
-
-    /// The result of polling.
-    enum End: Sendable {
-        case tokens(TokenResponse)
-        case refused(ErrorResponse)
-        case failed(OAuthError)
-        case expired
-    }
-
     /// Seconds between polls; it grows if the authority asks for that or can't be reached.
     private(set) var interval: Int
     /// Seconds until the code expires.
     let lifetime: Int
     /// Whether to wait before the first poll, too.
     let waitsFirst: Bool
-
-    init(interval: Int, lifetime: Int, waitsFirst: Bool) {
-        self.interval = interval
-        self.lifetime = lifetime
-        self.waitsFirst = waitsFirst
-    }
 
     /// Whether polling continues after a refusal: true if the user simply hasn't finished yet.
     mutating func goesOn(after refusal: ErrorResponse) -> Bool {
@@ -40,33 +18,37 @@ struct DevicePolling: Sendable {
         }
     }
 
-    /// Polls until there is a result.
+    /// Polls until there are tokens.
     ///
     /// - Parameters:
-    ///   - sleep: Waits for this number of seconds.
+    ///   - sleep: Waits for this number of seconds; throws if the task is cancelled.
     ///   - poll: Polls once.
-    /// - Returns: The result.
-    /// - Throws: the error of `sleep` if the task is cancelled.
+    /// - Returns: The tokens.
+    /// - Throws: `cancelled` if the code expires or the task is cancelled, or the error after which polling is pointless.
     mutating func run(
-        sleep: (Int) async throws -> Void, poll: () async -> Answer
-    ) async throws -> End {
+        sleep: (Int) async throws -> Void, poll: () async throws(OAuthError) -> TokenResponse
+    ) async throws(OAuthError) -> TokenResponse {
         var waited = 0
         var waits = waitsFirst
         while true {
             if waits {
-                guard waited + interval <= lifetime else { return .expired }
-                try await sleep(interval)
+                guard waited + interval <= lifetime else { throw .codeExpired }
+                do { try await sleep(interval) } catch { throw .ended }
                 waited += interval
             }
             waits = true
-            switch await poll() {
-            case .tokens(let tokens): return .tokens(tokens)
-            case .refused(let refusal): if !goesOn(after: refusal) { return .refused(refusal) }
-            case .failed(let error):
-                guard error.kind == .unavailable || error.kind == .throttled else { return .failed(error) }
-                // Servers that don't answer are polled half as often (RFC 8628, 3.5).
-                interval = min(max(error.wasAnswered ? interval : interval * 2, error.retryAfter ?? 0), 300)
-            }
+            do throws(OAuthError) { return try await poll() } catch { try goOn(after: error) }
+        }
+    }
+
+    /// Adapts the interval to a poll's error, or throws the error if polling doesn't continue after it.
+    private mutating func goOn(after error: OAuthError) throws(OAuthError) {
+        switch error.kind {
+        case .refused(let refusal, _) where goesOn(after: refusal): break
+        case .unavailable, .throttled:
+            // Servers that don't answer are polled half as often (RFC 8628, 3.5).
+            interval = min(max(error.wasAnswered ? interval : interval * 2, error.retryAfter ?? 0), 300)
+        default: throw error
         }
     }
 
