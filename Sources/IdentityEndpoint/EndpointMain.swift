@@ -40,7 +40,6 @@ public enum EndpointMain {
             }
         let asker = TokenAsker(order.program, for: service)
         await listener.serve(
-            EndpointAnswer.self,
             answer: { request in await answer(EndpointRequest(request), service, asker, port: listener.port) },
             delivered: { _ in })
     }

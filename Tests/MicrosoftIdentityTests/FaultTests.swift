@@ -152,7 +152,7 @@ struct FaultTests {
 
     @Test func `a host without TLS is called so`() async throws {
         let server = try await LoopbackListener.open(port: nil)
-        let serving = Task { await server.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+        let serving = Task { await server.serve(answer: { _ in LoopbackPage.notHere }, delivered: { _ in }) }
         var request = PluginRequest(.renew)
         request.authority = "https://localhost:\(server.port)/contoso.example"
         request.clientID = "c"

@@ -239,7 +239,7 @@ struct FlowTests {
                 await elsewhere.serve(
                     answer: { request in
                         seen.withLock { $0 = request.target }
-                        return .success
+                        return LoopbackPage.success
                     }, delivered: { _ in })
             }
             defer { server.cancel() }

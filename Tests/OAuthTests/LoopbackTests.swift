@@ -133,7 +133,7 @@ struct LoopbackTests {
     @Test func `connections that come while the listener ends end nothing else`() async throws {
         for _ in 0..<100 {
             let listener = try await LoopbackListener.open(port: nil)
-            let server = Task { await listener.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+            let server = Task { await listener.serve(answer: { _ in LoopbackPage.notHere }, delivered: { _ in }) }
             await withDiscardingTaskGroup { group in
                 for number in 0..<8 {
                     group.addTask {
@@ -171,7 +171,7 @@ struct LoopbackTests {
     @Test(arguments: ["[::ffff:127.0.0.1]", "127.0.0.1", "[::1]"])
     func `an own process is found, by either family`(_ host: String) async throws {
         let listener = try await LoopbackListener.open(port: nil)
-        let server = Task { await listener.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+        let server = Task { await listener.serve(answer: { _ in LoopbackPage.notHere }, delivered: { _ in }) }
         let bare = host.filter { !"[]".contains($0) }
         let client = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(to: SocketAddress(ipAddress: bare, port: listener.port)).get()

@@ -73,11 +73,11 @@ package struct ClientCertificate: Sendable {
         _ bytes: [UInt8], _ path: String, _ password: Secret?
     ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
         // The PKCS #12 reader crashes on a bundle that lacks either.
-        guard Bag.keys.contains(where: { bytes.firstRange(of: $0.bytes) != nil }) else {
+        guard keyBags.contains(where: { bytes.firstRange(of: $0) != nil }) else {
             throw .certificate(
                 path, "is neither PEM nor PKCS #12 with a private key", "export the certificate with its key")
         }
-        guard Bag.certificates.contains(where: { bytes.firstRange(of: $0.bytes) != nil }) else {
+        guard certificateBags.contains(where: { bytes.firstRange(of: $0) != nil }) else {
             throw .certificate(path, "has no certificate", "export the key with its certificate")
         }
         // A missing password has two encodings: no password, and an empty one.
@@ -90,23 +90,14 @@ package struct ClientCertificate: Sendable {
         throw .unopened(path, hasPassword: password != nil)
     }
 
-    /// The object identifiers of the contents of a PKCS #12 file, in DER (RFC 7292, 4.2).
-    private enum Bag: UInt8 {
-        case key = 1
-        case shroudedKey = 2
-        case certificate = 3
-        /// Encrypted data that contains bags, rather than a bag (RFC 2315, 13).
-        case encrypted = 0
+    /// What a key is in: a key bag or a shrouded key bag.
+    private static let keyBags = [bag(1), bag(2)]
+    /// What a certificate is in: a certificate bag, or encrypted data that contains bags (RFC 2315, 13).
+    private static let certificateBags = [bag(3), [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x06]]
 
-        static let keys: [Bag] = [.key, .shroudedKey]
-        static let certificates: [Bag] = [.certificate, .encrypted]
-
-        var bytes: [UInt8] {
-            switch self {
-            case .encrypted: [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x06]
-            default: [0x06, 0x0B, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x0A, 0x01, rawValue]
-            }
-        }
+    /// Returns the object identifier of a kind of content of a PKCS #12 file, in DER (RFC 7292, 4.2).
+    private static func bag(_ number: UInt8) -> [UInt8] {
+        [0x06, 0x0B, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x0A, 0x01, number]
     }
 
     private static func rsaKey(_ key: NIOSSLPrivateKey, _ path: String) throws(OAuthError) -> _RSA.Signing.PrivateKey {

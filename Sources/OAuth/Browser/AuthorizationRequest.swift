@@ -18,7 +18,7 @@ package struct AuthorizationRequest: Sendable {
     /// Binds the response to this request.
     let state = RandomText.urlSafe()
     /// Binds the ID token to this request: the digest of a secret that is never sent.
-    let nonce = AuthorizationRequest.digest(RandomText.urlSafe())
+    let nonce = SHA256.hash(data: Data(RandomText.urlSafe().utf8)).hexadecimal
 
     /// Returns the URL of the page to open: the client's request, with additional parameters after all others.
     func url(for client: OAuthClient, at endpoint: String, _ parameters: [FormEncoding.Field]) -> String {
@@ -35,9 +35,5 @@ package struct AuthorizationRequest: Sendable {
         if client.postsAnswers { fields.append(("response_mode", responseMode.rawValue)) }
         fields += parameters
         return FormEncoding.append(fields, to: endpoint)
-    }
-
-    private static func digest(_ secret: String) -> String {
-        SHA256.hash(data: Data(secret.utf8)).hexadecimal
     }
 }

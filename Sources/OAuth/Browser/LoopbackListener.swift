@@ -87,22 +87,13 @@ package struct LoopbackListener: Sendable {
         for server in servers { try? await server.channel.close() }
     }
 
-    /// Serves pages until the task is cancelled.
-    func serve(
-        answer: @escaping @Sendable (LoopbackRequest) async -> LoopbackPage,
-        delivered: @escaping @Sendable (LoopbackPage) -> Void
-    ) async {
-        await serve(LoopbackPage.self, answer: answer, delivered: delivered)
-    }
-
     /// Answers requests until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - type: The type of the answers.
     ///   - answer: Returns the answer to a request; it may take as long as a sign-in.
     ///   - delivered: Called after an answer has been delivered.
     package func serve<Answer: LoopbackAnswer>(
-        _ type: Answer.Type, answer: @escaping @Sendable (LoopbackRequest) async -> Answer,
+        answer: @escaping @Sendable (LoopbackRequest) async -> Answer,
         delivered: @escaping @Sendable (Answer) -> Void
     ) async {
         await withDiscardingTaskGroup { group in

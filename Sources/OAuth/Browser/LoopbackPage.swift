@@ -126,11 +126,8 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         ("connection", "close"),
     ]
 
-    /// The response body: the HTML document.
-    package var content: String { html }
-
-    /// The HTML document; every text in it is escaped.
-    var html: String {
+    /// The response body: the HTML document; every text in it is escaped.
+    package var content: String {
         """
         <!doctype html>
         <html lang="en">

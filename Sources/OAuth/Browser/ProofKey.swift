@@ -3,24 +3,14 @@ import Crypto
 import FoundationEssentials
 
 /// Proof Key for Code Exchange (RFC 7636) with S256, the only method used.
-package struct ProofKey: Sendable, Equatable {
+struct ProofKey: Sendable, Equatable {
     /// The method's name in requests.
-    package static let method = "S256"
+    static let method = "S256"
     /// The code verifier: 43 unreserved characters that encode 32 random bytes.
-    package let verifier: String
-
-    /// Creates a key from fresh random bytes.
-    package init() {
-        verifier = RandomText.urlSafe()
-    }
-
-    /// Creates a key from an existing verifier.
-    package init(verifier: String) {
-        self.verifier = verifier
-    }
+    var verifier = RandomText.urlSafe()
 
     /// The code challenge, which the browser sends (RFC 7636, 4.2).
-    package var challenge: String {
+    var challenge: String {
         Base64URL.encode(SHA256.hash(data: Data(verifier.utf8)))
     }
 }

@@ -13,11 +13,11 @@ package struct IssuerMetadata: Sendable, Equatable {
     /// Whether it issues ID tokens.
     package let isOpenID: Bool
     /// Whether authorization responses always name the issuer (RFC 9207, 3).
-    package let namesIssuer: Bool
+    package private(set) var namesIssuer = false
     /// The registration endpoint (RFC 7591); nil if the issuer has no dynamic registration.
     package var registration: String?
     /// The URL of the keys that sign ID tokens (RFC 7517); nil if the issuer publishes none.
-    package let keys: String?
+    package private(set) var keys: String?
     /// The supported scopes, as far as the issuer lists them.
     package let scopes: [String]
     /// The supported client authentication methods (OpenID Connect Core 1.0, 9); the standards' default if the issuer
@@ -26,7 +26,7 @@ package struct IssuerMetadata: Sendable, Equatable {
     /// By how many seconds the issuer's clock is ahead of this computer's; nil if the answer had no date.
     package private(set) var clockLead: Double?
     /// The issuer's document, and whether it was at OpenID Connect's location; nil if the issuer wasn't asked.
-    package let said: Said?
+    package private(set) var said: Said?
 
     /// The issuer's own document.
     package struct Said: Sendable, Equatable {
@@ -44,10 +44,6 @@ package struct IssuerMetadata: Sendable, Equatable {
         self.scopes = scopes
         self.authenticationMethods = authenticationMethods
         isConfigured = true
-        namesIssuer = false
-        registration = nil
-        keys = nil
-        said = nil
     }
 
     /// Fetches an issuer's metadata.

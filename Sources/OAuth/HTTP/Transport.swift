@@ -43,7 +43,7 @@ package struct HTTPAnswer: Sendable, Equatable {
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
 
     /// The longest accepted lifetime, ten years; adding a longer one to a date could overflow.
-    static let longestLifetime = 315_360_000
+    package static let longestLifetime = 315_360_000
 
     /// Seconds from then until a time since 1970, whatever number somebody gave for it.
     package func lifetime(until end: Double) -> Int {
@@ -256,11 +256,11 @@ package struct Transport: Sendable {
         _ request: Outgoing, _ form: OutgoingForm, by clients: Clients, within limit: Duration
     ) async throws(TransportFailure) -> HTTPAnswer {
         let client = clients.client(for: request.url)
-        let named = identified(request.request(with: form))
+        let outgoing = request.request(with: form, headers)
         let limits = limits
         do {
             return try await withDeadline(limit) {
-                let response = try await client.execute(named, timeout: limits.whole.timeAmount)
+                let response = try await client.execute(outgoing, timeout: limits.whole.timeAmount)
                 let body = try await response.body.collect(upTo: limits.body)
                 return HTTPAnswer(
                     status: Int(response.status.code), headers: response.headers, body: Data(body.readableBytesView))
@@ -268,13 +268,6 @@ package struct Transport: Sendable {
         } catch {
             throw TransportFailure(error)
         }
-    }
-
-    /// Returns the request with the headers of every request.
-    private func identified(_ request: HTTPClientRequest) -> HTTPClientRequest {
-        var request = request
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
-        return request
     }
 
     private static func throttling(_ answer: HTTPAnswer, host: String) -> OAuthError {
@@ -303,7 +296,8 @@ private struct Outgoing: Sendable {
     var mediaType = FormEncoding.mediaType
     var headers: [(String, String)] = []
 
-    func request(with form: OutgoingForm) -> HTTPClientRequest {
+    /// Returns the request with a body, and with the headers of every request.
+    func request(with form: OutgoingForm, _ common: [(name: String, value: String)]) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
         request.method = method
         if let body = form.body {
@@ -312,6 +306,7 @@ private struct Outgoing: Sendable {
             request.body = body
         }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        for (name, value) in common { request.headers.add(name: name, value: value) }
         return request
     }
 }

@@ -65,18 +65,16 @@ struct TrustRoots {
 
     /// A client's TLS configuration, which validates certificate and host name.
     var configuration: TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.trustRoots = system.bundle.map { .file($0) } ?? .certificates([])
-        configuration.additionalTrustRoots = [.certificates(named)]
-        return configuration
+        configuration(trusting: system.bundle.map { .file($0) } ?? .certificates([]))
     }
 
     /// The configuration without the bundle, which takes several milliseconds to read; nil if certificates can't be
     /// looked up by hash.
-    var quickConfiguration: TLSConfiguration? {
-        guard let folder = system.hashed else { return nil }
+    var quickConfiguration: TLSConfiguration? { system.hashed.map { configuration(trusting: .file($0)) } }
+
+    private func configuration(trusting roots: NIOSSLTrustRoots) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.trustRoots = .file(folder)
+        configuration.trustRoots = roots
         configuration.additionalTrustRoots = [.certificates(named)]
         return configuration
     }

@@ -5,10 +5,6 @@ package import Secrets
 
 /// A token from a platform.
 package struct PlatformToken: Sendable, Equatable {
-    /// The longest accepted lifetime, ten years.
-    private static let longestLifetime = 315_360_000
-    /// The longest accepted token; a longer one wouldn't fit into a line of the plugin protocol.
-    private static let longestToken = 60_000
     /// The minimum lifetime, in seconds, of tokens that are renewed after half of it.
     private static let longLifetime = 7_200
 
@@ -35,7 +31,8 @@ package struct PlatformToken: Sendable, Equatable {
     ) throws(IdentityError) {
         let who = source.platform.words
         guard let members = Self.members(of: answer) else { throw Self.unreadable(answer, who) }
-        guard let text = members["access_token"]?.string, let token = text.plain(limit: Self.longestToken) else {
+        guard let text = members["access_token"]?.string, let token = text.plain(limit: TokenResponse.longestToken)
+        else {
             throw Self.invalid("\(who) returned no usable token")
         }
         try source.check(members, for: demand)
@@ -47,7 +44,7 @@ package struct PlatformToken: Sendable, Equatable {
                 .unavailable, "\(who) gave a token that has ended already", hint: "check this computer's clock")
         }
         self.token = Secret(token)
-        let lifetime = min(end - now, Self.longestLifetime)
+        let lifetime = min(end - now, HTTPAnswer.longestLifetime)
         expiresIn = lifetime
         refreshIn = Self.refresh(members["refresh_in"]?.wholeNumber, lifetime)
         tokenType = members["token_type"]?.string?.plain(limit: 64)
