@@ -53,11 +53,7 @@ struct OperationRunner {
 
     /// A result without keys, as for `sign-out`, `revoke` and `unregister`.
     private struct Done: PluginAnswer {
-        func wire() throws(ProtocolError) -> Attributes {
-            var block = Attributes()
-            try block.append("event", "result")
-            return block
-        }
+        func write(to writer: inout WireWriter) {}
     }
 
     /// Encodes a message; returns an `internal` error if the plugin's values aren't valid in the protocol.

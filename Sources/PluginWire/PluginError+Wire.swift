@@ -1,10 +1,11 @@
 package import Secrets
 
-extension PluginError {
-    /// Encodes the error as a message.
-    package func wire() throws(ProtocolError) -> Attributes {
-        var writer = WireWriter()
-        try writer.put("event", "error")
+extension PluginError: PluginAnswer {
+    /// An error ends the conversation as well as a result.
+    package var event: String { "error" }
+
+    /// Writes the error.
+    package func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("code", code.rawValue)
         try writer.put("message", message: message)
         try writer.put("hint", message: hint)
@@ -17,7 +18,6 @@ extension PluginError {
         try writer.put("claims", claims)
         try writer.put("granted_scope[]", list: grantedScopes)
         try writer.put("declined_scope[]", list: declinedScopes)
-        return writer.block
     }
 
     /// Parses an error; a code that this version doesn't know becomes `internal`.

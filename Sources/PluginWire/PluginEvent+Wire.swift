@@ -66,15 +66,18 @@ extension PluginEvent {
 extension PluginReply {
     /// Encodes the reply to the event with this name as a message.
     package func wire(to event: String) throws(ProtocolError) -> Attributes {
+        let (status, value): (String, Secret?) =
+            switch self {
+            case .done: ("done", nil)
+            case .redirected(let address): ("redirected", address)
+            case .answer(let answer): ("answer", answer)
+            case .unsupported: ("unsupported", nil)
+            case .cancelled: ("cancelled", nil)
+            }
         var writer = WireWriter()
         try writer.put("reply", event)
-        switch self {
-        case .done: try writer.put("status", "done")
-        case .redirected(let address): try writer.put(status: "redirected", value: address)
-        case .answer(let answer): try writer.put(status: "answer", value: answer)
-        case .unsupported: try writer.put("status", "unsupported")
-        case .cancelled: try writer.put("status", "cancelled")
-        }
+        try writer.put("status", status)
+        try writer.put("value", value)
         return writer.block
     }
 
@@ -89,12 +92,5 @@ extension PluginReply {
             case "cancelled": .cancelled
             default: .unsupported
             }
-    }
-}
-
-extension WireWriter {
-    fileprivate mutating func put(status: String, value: Secret) throws(ProtocolError) {
-        try put("status", status)
-        try put("value", value)
     }
 }

@@ -2,16 +2,24 @@ package import Secrets
 
 /// What a plugin ends a conversation with.
 package protocol PluginAnswer: Sendable {
-    /// The answer as a block.
-    func wire() throws(ProtocolError) -> Attributes
+    /// The message's event.
+    var event: String { get }
+    /// Writes what the message has besides its event.
+    func write(to writer: inout WireWriter) throws(ProtocolError)
 }
 
-extension PluginResult: PluginAnswer {}
-extension PluginCredential: PluginAnswer {}
-extension PluginRegistration: PluginAnswer {}
-extension PluginProbe: PluginAnswer {}
-extension PluginDescription: PluginAnswer {}
-extension PluginError: PluginAnswer {}
+extension PluginAnswer {
+    /// By default, the answer is a result.
+    package var event: String { "result" }
+
+    /// Encodes the answer as a message.
+    package func wire() throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("event", event)
+        try write(to: &writer)
+        return writer.block
+    }
+}
 
 /// A message from a plugin.
 package enum PluginMessage: Sendable {

@@ -32,17 +32,14 @@ public struct PluginRegistration: Sendable, Equatable {
     }
 }
 
-extension PluginRegistration {
-    /// Encodes the registration as a message.
-    package func wire() throws(ProtocolError) -> Attributes {
-        var writer = WireWriter()
-        try writer.put("event", "result")
+extension PluginRegistration: PluginAnswer {
+    /// Writes the registration.
+    package func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("client_id", clientID)
         try writer.put("client_secret", clientSecret)
         try writer.put("client_secret_expires_at", secretExpiresAt)
         try writer.put("registration_uri", management?.uri)
         try writer.put("registration_token", management?.token)
-        return writer.block
     }
 
     /// Parses a registration.

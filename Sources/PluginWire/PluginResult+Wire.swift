@@ -1,10 +1,8 @@
 package import Secrets
 
-extension PluginResult {
-    /// Encodes the result as a message.
-    package func wire() throws(ProtocolError) -> Attributes {
-        var writer = WireWriter()
-        try writer.put("event", "result")
+extension PluginResult: PluginAnswer {
+    /// Writes the result.
+    package func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("access_token", accessToken)
         try writer.put("token_type", tokenType)
         try writer.put("expires_in", expiresIn)
@@ -20,7 +18,6 @@ extension PluginResult {
         try account?.write(to: &writer)
         try writer.put("basic_username", basicUsername)
         try memo?.write(to: &writer)
-        return writer.block
     }
 
     /// Parses the result of an operation that returns tokens.
@@ -74,18 +71,15 @@ extension PluginAccount {
     }
 }
 
-extension PluginCredential {
-    /// Encodes the credential as a result message.
-    package func wire() throws(ProtocolError) -> Attributes {
-        var writer = WireWriter()
-        try writer.put("event", "result")
+extension PluginCredential: PluginAnswer {
+    /// Writes the credential.
+    package func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("username", username)
         try writer.put("secret", secret)
         try writer.put("expires_in", expiresIn)
         try writer.put("refresh_in", refreshIn)
         try writer.put("field[]", fields: fields)
         try memo?.write(to: &writer)
-        return writer.block
     }
 
     /// Parses a credential.
@@ -123,16 +117,13 @@ extension WireForm {
     }
 }
 
-extension PluginProbe {
-    /// Encodes the findings as a result message.
-    package func wire() throws(ProtocolError) -> Attributes {
-        var writer = WireWriter()
-        try writer.put("event", "result")
+extension PluginProbe: PluginAnswer {
+    /// Writes the findings.
+    package func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("checked[]", list: checks.map(\.rawValue))
         try writer.put("time", time)
         try writer.put("proxy", proxy)
         try writer.put("summary", message: summary)
-        return writer.block
     }
 
     /// Parses the findings.
@@ -145,18 +136,15 @@ extension PluginProbe {
     }
 }
 
-extension PluginDescription {
-    /// Encodes the description as a result message.
-    package func wire() throws(ProtocolError) -> Attributes {
-        var writer = WireWriter()
-        try writer.put("event", "result")
+extension PluginDescription: PluginAnswer {
+    /// Writes the description.
+    package func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("name", name)
         try writer.put("version", version)
         try writer.put("protocol[]", list: protocols)
         try writer.put("flow[]", list: flows.map(\.rawValue))
         try writer.put("identity[]", list: identities.map(\.rawValue))
         try writer.put("exchange[]", list: exchanges)
-        return writer.block
     }
 
     /// Parses a description.
