@@ -1,23 +1,18 @@
-package import OAuth
-package import PluginKit
+import OAuth
+import PluginKit
 import PluginWire
 
 /// The user, as reached through the host.
-package struct ConversingPerson: Person {
+struct ConversingPerson: Person {
     let conversation: any Conversation
 
-    /// Creates the user of a conversation.
-    package init(_ conversation: any Conversation) {
-        self.conversation = conversation
-    }
-
     /// Has the host open a page.
-    package func open(_ url: String, redirectURI: String) async -> PersonReply {
+    func open(_ url: String, redirectURI: String) async -> PersonReply {
         PersonReply(await conversation.ask(.openURL(url: url, redirectURI: redirectURI)))
     }
 
     /// Has the host show a code.
-    package func show(_ code: DeviceAuthorization) async -> PersonReply {
+    func show(_ code: DeviceAuthorization) async -> PersonReply {
         PersonReply(
             await conversation.ask(
                 .showCode(
@@ -26,7 +21,7 @@ package struct ConversingPerson: Person {
     }
 
     /// Has the host show a progress message.
-    package func progress(_ message: String) async {
+    func progress(_ message: String) async {
         await conversation.progress(message)
     }
 }

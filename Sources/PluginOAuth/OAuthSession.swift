@@ -43,7 +43,7 @@ extension OAuthSession {
     /// Signs a user in with the first of these flows that is possible here.
     package func signIn(_ flows: [Flow], _ person: any Conversation) async throws(PluginError) -> PluginResult {
         do throws(OAuthError) {
-            return try await SignIn(client, by: self).run(flows, ConversingPerson(person))
+            return try await SignIn(client, by: self).run(flows, ConversingPerson(conversation: person))
         } catch {
             throw pluginError(error)
         }
@@ -60,18 +60,17 @@ extension OAuthSession {
             guard isRecalled, error.hasMoved else { throw pluginError(error) }
             return try await anew().redeem(refreshToken)
         }
+        return try await validated(tokens)
+    }
+
+    private func validated(_ tokens: TokenResponse) async throws(PluginError) -> PluginResult {
         do throws(OAuthError) {
             return try await renewed(tokens)
         } catch {
             guard isRecalled else { throw pluginError(error) }
-            let session = try await anew()
             // The refresh token has been redeemed and its successor must not be lost, so the result is validated a
             // second time.
-            do throws(OAuthError) {
-                return try await session.renewed(tokens)
-            } catch {
-                throw pluginError(error)
-            }
+            return try await anew().validated(tokens)
         }
     }
 

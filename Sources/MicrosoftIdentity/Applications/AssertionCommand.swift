@@ -1,4 +1,5 @@
 import Addresses
+import OAuth
 import PluginWire
 import Secrets
 import Subprocess
@@ -23,7 +24,7 @@ struct AssertionCommand: Sendable {
             return text
         } catch let error as PluginError {
             throw error
-        } catch is CancellationError {
+        } catch is DeadlineExceeded, is CancellationError {
             throw PluginError(
                 .unavailable, "the command \(shown) gave no token within \(patience.components.seconds) seconds",
                 hint: "run it by hand to see why")
@@ -44,19 +45,11 @@ struct AssertionCommand: Sendable {
 
     /// Returns the output; nil if the program fails.
     private func printed(_ limit: Int) async throws -> String? {
-        try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask {
-                let result = try await Subprocess.run(
-                    .path(FilePath(path)), platformOptions: Self.options, input: .none, output: .string(limit: limit),
-                    error: .discarded)
-                return result.terminationStatus.isSuccess ? result.standardOutput : nil
-            }
-            group.addTask {
-                try await Task.sleep(for: patience)
-                throw CancellationError()
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
+        try await withDeadline(patience) {
+            let result = try await Subprocess.run(
+                .path(FilePath(path)), platformOptions: Self.options, input: .none, output: .string(limit: limit),
+                error: .discarded)
+            return result.terminationStatus.isSuccess ? result.standardOutput : nil
         }
     }
 

@@ -31,13 +31,13 @@ package struct Authority: Sendable, Equatable {
     /// The kind of service at the URL.
     package let kind: Kind
     /// The host in lower case.
-    package let host: String
+    package private(set) var host: String
     /// The port; nil for 443.
-    package let port: Int?
+    package private(set) var port: Int?
     /// The tenant's ID or domain, or an audience; lower case for Entra, unchanged for B2C.
-    package let tenant: String
+    package private(set) var tenant: String
     /// B2C's user flow or custom policy; nil for other kinds.
-    package let policy: String?
+    package private(set) var policy: String?
     /// Whether a B2C path starts with `tfp`.
     private let hasTrustFrameworkSegment: Bool
 
@@ -87,20 +87,12 @@ package struct Authority: Sendable, Equatable {
 
     private init(_ kind: Kind, at address: StrictURL, tenant: String, policy: String?) {
         let place = address.host.withoutOwnPort(of: "https")
-        self.init(
-            kind: kind, host: place.withoutAnyPort.text, port: place.port, tenant: tenant, policy: policy,
-            hasTrustFrameworkSegment: kind == .b2c && address.isTrustFramework)
-    }
-
-    private init(
-        kind: Kind, host: String, port: Int?, tenant: String, policy: String?, hasTrustFrameworkSegment: Bool
-    ) {
         self.kind = kind
-        self.host = host
-        self.port = port
+        host = place.withoutAnyPort.text
+        port = place.port
         self.tenant = tenant
         self.policy = policy
-        self.hasTrustFrameworkSegment = hasTrustFrameworkSegment
+        hasTrustFrameworkSegment = kind == .b2c && address.isTrustFramework
     }
 
     /// Returns this authority for another tenant of the same environment.
@@ -108,9 +100,9 @@ package struct Authority: Sendable, Equatable {
     /// - Throws: `AuthorityError.malformed` if the tenant isn't a single plain path segment.
     package func replacingTenant(_ tenant: String) throws(AuthorityError) -> Authority {
         guard tenant.isPathName else { throw .malformed }
-        return Authority(
-            kind: kind, host: host, port: port, tenant: tenant, policy: policy,
-            hasTrustFrameworkSegment: hasTrustFrameworkSegment)
+        var authority = self
+        authority.tenant = tenant
+        return authority
     }
 
     /// Returns this B2C authority with another policy of the same tenant.
@@ -118,16 +110,17 @@ package struct Authority: Sendable, Equatable {
     /// - Throws: `AuthorityError.malformed` if the policy isn't a single plain path segment.
     package func replacingPolicy(_ policy: String) throws(AuthorityError) -> Authority {
         guard kind == .b2c, policy.isPathName else { throw .malformed }
-        return Authority(
-            kind: kind, host: host, port: port, tenant: tenant, policy: policy,
-            hasTrustFrameworkSegment: hasTrustFrameworkSegment)
+        var authority = self
+        authority.policy = policy
+        return authority
     }
 
     /// Returns this authority at another host of the same environment, on the default port.
     package func replacingHost(_ host: String) -> Authority {
-        Authority(
-            kind: kind, host: host, port: nil, tenant: tenant, policy: policy,
-            hasTrustFrameworkSegment: hasTrustFrameworkSegment)
+        var authority = self
+        authority.host = host
+        authority.port = nil
+        return authority
     }
 
     private static func kind(of address: StrictURL) -> Kind {
@@ -145,13 +138,12 @@ extension StrictURL {
 
 /// The hosts that Microsoft assigns to B2C tenants.
 package enum B2CHost {
-    private static let suffixes = [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"]
+    private static let domains = ["b2clogin.com", "b2clogin.cn", "b2clogin.us", "b2clogin.de"]
 
     /// Whether the host is a B2C tenant's own; false for a name with more than one label before the suffix.
     package static func contains(_ host: String) -> Bool {
-        suffixes.contains { suffix in
-            host.hasSuffix(suffix) && host.count > suffix.count && !host.dropLast(suffix.count).hasBytes(".")
-        }
+        guard let (label, domain) = host.cut(at: ".") else { return false }
+        return !label.isEmpty && domains.contains(String(domain))
     }
 }
 
