@@ -15,8 +15,8 @@ package struct AuthorityProfile: Sendable {
     package let exchanges: Bool
     /// Whether it gets tokens for applications.
     package let identities: Bool
-    /// Whether an error means that the user has forgotten the password and wants to reset it.
-    package let isForgottenPassword: @Sendable (PluginError) -> Bool
+    /// The error code of a user who has forgotten the password and wants to reset it; nil if there is none.
+    package let forgottenPassword: String?
 
     /// Creates a profile.
     ///
@@ -27,12 +27,11 @@ package struct AuthorityProfile: Sendable {
     ///   - explains: Returns an error for a refusal that is specific to this kind of authority, or nil.
     ///   - exchanges: Whether tokens can be exchanged at container registries and AWS.
     ///   - identities: Whether applications can get tokens there without a user.
-    ///   - isForgottenPassword: Whether an error of `explains` requires a password reset.
+    ///   - forgottenPassword: The code of an error of `explains` that requires a password reset.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
         explains: @escaping @Sendable (EntraRefusal, Authority) -> PluginError? = { _, _ in nil },
-        exchanges: Bool = false, identities: Bool = false,
-        isForgottenPassword: @escaping @Sendable (PluginError) -> Bool = { _ in false }
+        exchanges: Bool = false, identities: Bool = false, forgottenPassword: String? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -40,6 +39,6 @@ package struct AuthorityProfile: Sendable {
         self.explains = explains
         self.exchanges = exchanges
         self.identities = identities
-        self.isForgottenPassword = isForgottenPassword
+        self.forgottenPassword = forgottenPassword
     }
 }

@@ -46,7 +46,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
                 return try await session.signIn(flows, person)
             } catch {
                 guard session.resetsPassword(after: error) else { throw error }
-                try await PasswordReset(session: session).run(flows, person)
+                try await session.resetPassword(flows, person)
                 return try await session.signIn(flows, person)
             }
         }

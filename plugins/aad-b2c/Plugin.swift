@@ -6,5 +6,5 @@ extension MicrosoftPlugin {
     package static let aadB2C = MicrosoftPlugin(
         AuthorityProfile(
             name: "aad-b2c", kind: .b2c, explains: PolicyError.explain,
-            isForgottenPassword: PolicyError.isForgottenPassword))
+            forgottenPassword: PolicyError.forgottenPassword))
 }
