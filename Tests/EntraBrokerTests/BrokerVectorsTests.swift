@@ -72,13 +72,14 @@ import Vectors
             account = BrokerAccount(["username": "alice@contoso.com", "realm": realm])
         }
         let authority = vector.text("tenant").map { "https://login.microsoftonline.com/\($0)" }
-        let wish = BrokerRequest.Wish(
-            authority: vector.text("authority") ?? authority ?? "https://login.microsoftonline.com/contoso.com",
-            clientID: client, scopes: vector.texts("scopes"), account: account)
+        var request = PluginRequest(.silent)
+        request.authority = vector.text("authority") ?? authority ?? "https://login.microsoftonline.com/contoso.com"
+        request.clientID = client
+        request.scopes = vector.texts("scopes")
         return switch vector.text("method") {
         case "getAccounts": BrokerRequest.accounts(clientID: client)
-        case "acquireTokenSilently": BrokerRequest.token(.silent, wish)
-        case "acquireTokenInteractively": BrokerRequest.token(.interactive, wish)
+        case "acquireTokenSilently": BrokerRequest.token(.silent, for: request, account)
+        case "acquireTokenInteractively": BrokerRequest.token(.interactive, for: request, account)
         case "getLinuxBrokerVersion": BrokerRequest.version(of: "1")
         case "cancelInteractiveFlow": BrokerRequest.cancellation(context: "")
         default: .null
@@ -101,10 +102,8 @@ import Vectors
             case "client_info": #expect(accounts.first?.clientInfo == value.string)
             case "host_is_alias": #expect(accounts.first?.environment != "login.microsoftonline.com")
             case "next_request_account":
-                let wish = BrokerRequest.Wish(
-                    authority: "https://login.microsoftonline.com/contoso.com", clientID: "c", scopes: ["s"],
-                    account: accounts.first)
-                #expect(BrokerRequest.token(.silent, wish)["authParameters"]?["account"] == value)
+                let request = BrokerRequest.token(.silent, for: PluginRequest(.silent), accounts.first)
+                #expect(request["authParameters"]?["account"] == value)
             default: Issue.record("\(name) is not checked")
             }
         }

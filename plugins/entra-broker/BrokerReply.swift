@@ -8,30 +8,24 @@ import Secrets
 struct BrokerAccount: Equatable, Sendable {
     /// The account's JSON, which is sent back to the broker unchanged.
     let whole: JSONValue
-    let username: String
-    let name: String?
+
+    var username: String { whole["username"]?.string ?? "" }
+    var name: String? { whole["name"]?.filled }
     /// `uid.utid`; empty if the broker doesn't send it.
-    let homeAccountID: String
-    let localAccountID: String?
+    var homeAccountID: String { whole["homeAccountId"]?.string ?? "" }
+    var localAccountID: String? { whole["localAccountId"]?.filled }
     /// The tenant in which the account is used.
-    let realm: String?
+    var realm: String? { whole["realm"]?.filled }
     /// Entra's `client_info`; nil until the client has received a token.
-    let clientInfo: String?
+    var clientInfo: String? { whole["clientInfo"]?.filled }
     /// The authority's host, which may be an alias.
-    let environment: String?
+    var environment: String? { whole["environment"]?.filled }
 
     /// Parses an account; nil if nothing identifies it.
     init?(_ json: JSONValue) {
         guard json.members != nil else { return nil }
         whole = json
-        username = json["username"]?.string ?? ""
-        homeAccountID = json["homeAccountId"]?.string ?? ""
         guard !username.isEmpty || !homeAccountID.isEmpty else { return nil }
-        name = json["name"]?.filled
-        localAccountID = json["localAccountId"]?.filled
-        realm = json["realm"]?.filled
-        clientInfo = json["clientInfo"]?.filled
-        environment = json["environment"]?.filled
     }
 
     /// Whether a name from the user means this account: its user name or an identifier.

@@ -1,5 +1,7 @@
+import Claims
 import JSON
 import MicrosoftIdentity
+import PluginWire
 
 /// Requests to the broker's methods, in the format of Microsoft's own runtime.
 enum BrokerRequest {
@@ -14,43 +16,35 @@ enum BrokerRequest {
         case interactive = 6
     }
 
-    /// The parameters of a token request.
-    struct Wish {
-        /// The authority's URL.
-        var authority: String
-        var clientID: String
-        var scopes: [String]
-        /// A claims request, as JSON.
-        var claims: String?
-        /// The account as the broker returned it; nil if the user chooses.
-        var account: BrokerAccount?
-        /// The login hint if there is no account.
-        var username = ""
-        /// Additional parameters of the sign-in page.
-        var query: [String: String] = [:]
-        var prompt: String?
-    }
-
     /// Returns a request for `getAccounts`.
     static func accounts(clientID: String) -> JSONValue {
         ["clientId": .string(clientID), "redirectUri": .string(redirectURI)]
     }
 
-    /// Returns a request for `acquireTokenSilently` or `acquireTokenInteractively`.
-    static func token(_ type: AuthorizationType, _ wish: Wish) -> JSONValue {
+    /// Returns a request for `acquireTokenSilently` or `acquireTokenInteractively`; only the latter shapes a sign-in.
+    ///
+    /// - Parameters:
+    ///   - type: How to get the token.
+    ///   - request: The host's request.
+    ///   - account: The account as the broker returned it; nil if the user chooses.
+    /// - Returns: The request as JSON.
+    static func token(
+        _ type: AuthorizationType, for request: PluginRequest, _ account: BrokerAccount?
+    ) -> JSONValue {
+        let signIn = type == .interactive ? request.signIn : SignInParameters()
         var parameters: [String: JSONValue] = [
             // Since 2.0.2, the account is in here, unchanged, including unknown members.
-            "account": wish.account?.whole ?? .null,
-            "authority": .string(authority(wish.authority, realm: wish.account?.realm)),
-            "authorizationType": .integer(type.rawValue), "clientId": .string(wish.clientID),
-            "redirectUri": .string(redirectURI), "requestedScopes": JSONValue(strings: wish.scopes),
-            "username": .string(wish.account?.username ?? wish.username),
-            "additionalQueryParametersForAuthorization": .object(wish.query.mapValues(JSONValue.string)),
+            "account": account?.whole ?? .null,
+            "authority": .string(authority(request.authority, realm: account?.realm)),
+            "authorizationType": .integer(type.rawValue), "clientId": .string(request.clientID),
+            "redirectUri": .string(redirectURI), "requestedScopes": JSONValue(strings: request.scopes),
+            "username": .string(account?.username ?? signIn.loginHint ?? ""),
+            "additionalQueryParametersForAuthorization": .object(signIn.queryParameters.mapValues(JSONValue.string)),
             "uxContextHandle": -1,
         ]
         // The JSON as a string, without base64.
-        parameters["decodedClaims"] = wish.claims.map(JSONValue.string)
-        parameters["prompt"] = wish.prompt.map(JSONValue.string)
+        parameters["decodedClaims"] = request.claims.map(JSONValue.string)
+        parameters["prompt"] = signIn.prompt.map(JSONValue.string)
         return ["authParameters": .object(parameters)]
     }
 

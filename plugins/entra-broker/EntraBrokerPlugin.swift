@@ -49,9 +49,8 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             guard let account = try course.account(among: await course.accounts(service)) else {
                 throw BrokerFailure(.interaction, "the broker has several accounts: one has to be chosen")
             }
-            let wish = try course.wish(for: account)
             let reply = try await service.call(
-                .silently, BrokerRequest.token(.silent, wish), correlationID: course.correlationID)
+                .silently, BrokerRequest.token(.silent, for: request, account), correlationID: course.correlationID)
             return try course.result(BrokerToken(reply, asked: account, now: now()), now: now())
         }
     }
@@ -94,10 +93,13 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         // window.
         let before = signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, before) }
+        do throws(SignInParameterError) { try course.request.signIn.requireUnreserved() } catch {
+            throw BrokerFailure(.nextWay, error.reason)
+        }
         do throws(BrokerFailure) {
-            let wish = try course.wish(for: account, isInteractive: true)
             return try await service.patient.call(
-                .interactively, BrokerRequest.token(.interactive, wish), correlationID: course.correlationID)
+                .interactively, BrokerRequest.token(.interactive, for: course.request, account),
+                correlationID: course.correlationID)
         } catch {
             if Task.isCancelled { await Self.cancel(service) }
             throw error
@@ -187,20 +189,6 @@ private struct Course: Sendable {
             throw BrokerFailure(.nextWay, "the broker doesn't have the account \(name.displayable(limit: 100))")
         }
         return account
-    }
-
-    func wish(for account: BrokerAccount?, isInteractive: Bool = false) throws(BrokerFailure) -> BrokerRequest.Wish {
-        var wish = BrokerRequest.Wish(
-            authority: request.authority, clientID: request.clientID, scopes: request.scopes, claims: request.claims,
-            account: account)
-        guard isInteractive else { return wish }
-        do throws(SignInParameterError) { try request.signIn.requireUnreserved() } catch {
-            throw BrokerFailure(.nextWay, error.reason)
-        }
-        wish.username = request.signIn.loginHint ?? ""
-        wish.query = request.signIn.queryParameters
-        wish.prompt = request.signIn.prompt
-        return wish
     }
 
     /// Converts the broker's token to a result of the plugin protocol.
