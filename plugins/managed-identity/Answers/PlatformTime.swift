@@ -1,4 +1,5 @@
 import Addresses
+import FoundationEssentials
 package import JSON
 
 /// The time formats of the platforms: each has its own, and some have several.
@@ -76,17 +77,13 @@ package enum PlatformTime {
         let slashed = text.pieces(between: "/", omittingEmpty: false).map { number($0) }
         let parts = dashed.count == 3 ? dashed : slashed.count == 3 ? [slashed[2], slashed[0], slashed[1]] : []
         guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
-            (1970...9999).contains(year), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
+            (1970...9999).contains(year)
         else { return nil }
-        // Counting from March makes a leap day the last day of its year.
-        let (shifted, counted) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
-        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
-        return shifted * 365 + leapDays + (153 * counted + 2) / 5 + day - 1 - 719_468
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let date = DateComponents(year: year, month: month, day: day)
+        guard date.isValidDate(in: calendar) else { return nil }
+        return calendar.date(from: date).map { Int($0.timeIntervalSince1970) / 86_400 }
     }
 
     /// Parses a number of digits only; Int's initializer accepts a sign, too.

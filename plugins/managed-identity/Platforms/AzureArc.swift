@@ -13,6 +13,7 @@ package struct AzureArc: TokenSource {
     package let url: String
     private let keys: ChallengeFiles
 
+    private static let resourceID = "msi_res_id"
     private static let usualURL = "http://localhost:40342/metadata/identity/oauth2/token"
 
     /// Creates a source from the variables.
@@ -23,7 +24,7 @@ package struct AzureArc: TokenSource {
 
     /// Returns the first request, which the agent answers with the name of a file.
     package func request(for demand: Demand) -> DirectRequest {
-        var query = demand.id.parameter(resourceID: "msi_res_id")
+        var query = demand.id.parameter(resourceID: Self.resourceID)
         query["api-version"] = "2020-06-01"
         query["resource"] = demand.resource
         return DirectRequest(url, query: query, headers: ["Metadata": Secret("true")])
@@ -62,15 +63,9 @@ package struct AzureArc: TokenSource {
     /// Rejects the machine's own token if another identity's was requested: old agents ignore the parameters that name
     /// one.
     package func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError) {
-        let (names, asked): ([String], String) =
-            switch demand.id {
-            case .system: ([], "")
-            case .clientID(let id): (["client_id"], id)
-            case .objectID(let id): (["object_id"], id)
-            case .resourceID(let id): (["msi_res_id", "mi_res_id"], id)
-            }
-        let given = names.compactMap { members[$0]?.string }
-        guard demand.id == .system || given.contains(where: { $0.lowercased() == asked.lowercased() }) else {
+        guard let (name, asked) = demand.id.parameter(resourceID: Self.resourceID).first else { return }
+        let names = name == Self.resourceID ? [name, "mi_res_id"] : [name]
+        guard names.contains(where: { members[$0]?.string?.lowercased() == asked.lowercased() }) else {
             var error = Self.invalid("answered for another identity than it was asked for", status: 200)
             error.hint = "update the agent to one that knows assigned identities, or use the machine's own"
             throw error
