@@ -34,28 +34,26 @@ struct AssertionSource: Sendable {
         switch name {
         case "file": source = .file(argument)
         case "command": source = .command(argument)
-        case "variable": source = .text(Secret(try identity.required(argument, "set it where lanyard runs")))
+        case "variable": source = .text(try identity.required(argument, "set it where lanyard runs"))
         case "gitlab":
             source = .text(
-                Secret(
-                    try identity.required(
-                        "AZURE_ID_TOKEN",
-                        "name it in the job's id_tokens, with the audience \(audience); "
-                            + "for another name, write assertion = \"variable:NAME\"")))
+                try identity.required(
+                    "AZURE_ID_TOKEN",
+                    "name it in the job's id_tokens, with the audience \(audience); "
+                        + "for another name, write assertion = \"variable:NAME\""))
         case "kubernetes":
             source = .file(
                 argument.isEmpty ? identity.variable("AZURE_FEDERATED_TOKEN_FILE") ?? Self.kubernetesFile : argument)
         case "hcp-terraform":
             source = .text(
-                Secret(
-                    try identity.required(
-                        "TFC_WORKLOAD_IDENTITY_TOKEN",
-                        "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace to \(audience)")))
+                try identity.required(
+                    "TFC_WORKLOAD_IDENTITY_TOKEN",
+                    "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace to \(audience)"))
         case "github-actions":
             let advice = "give the job the permission: permissions: id-token: write"
             source = .github(
                 url: try identity.requiredURL("ACTIONS_ID_TOKEN_REQUEST_URL", advice),
-                token: Secret(try identity.required("ACTIONS_ID_TOKEN_REQUEST_TOKEN", advice)))
+                token: try identity.required("ACTIONS_ID_TOKEN_REQUEST_TOKEN", advice))
         case "azure-pipelines": source = try Self.azurePipelines(identity, connection: argument)
         default:
             throw PluginError(
@@ -76,14 +74,15 @@ struct AssertionSource: Sendable {
             try connection.isEmpty
             ? identity.required(
                 "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID", "or write assertion = \"azure-pipelines:CONNECTION-ID\"",
-                as: .invalidRequest)
+                as: .invalidRequest
+            ).reveal()
             : connection
         let token = try identity.required(
             "SYSTEM_ACCESSTOKEN", "map it in the step's env: SYSTEM_ACCESSTOKEN: $(System.AccessToken)",
             as: .invalidRequest)
         return .azurePipelines(
             url: FormEncoding.append([("api-version", "7.1"), ("serviceConnectionId", id)], to: url),
-            token: Secret(token))
+            token: token)
     }
 
     /// Returns the audience that Entra expects, by its cloud.
@@ -189,16 +188,16 @@ extension PluginIdentity {
     /// Returns a required variable; if it is missing, the source isn't available here, unless `code` says otherwise.
     fileprivate func required(
         _ name: String, _ advice: String, as code: PluginError.Code = .unavailable
-    ) throws(PluginError) -> String {
+    ) throws(PluginError) -> Secret {
         guard let value = variable(name) else {
             throw PluginError(code, "the variable \(name.displayable(limit: 128)) is not set", hint: advice)
         }
-        return value
+        return Secret(value)
     }
 
     /// Returns a required https URL: the job's token is sent there, and the answer is an assertion.
     fileprivate func requiredURL(_ name: String, _ advice: String) throws(PluginError) -> String {
-        let text = try required(name, advice)
+        let text = try required(name, advice).reveal()
         guard let url = StrictURL(https: text), !url.hasFragment else {
             throw PluginError(.invalidRequest, "the variable \(name) is no https URL", hint: advice)
         }
