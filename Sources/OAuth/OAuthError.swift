@@ -75,6 +75,13 @@ package struct OAuthError: Error, Sendable, Equatable {
         self.init(.refused(response, stage), "the authority refuses: \(response.summary())")
     }
 
+    /// Returns the error for an answer that isn't what it should be, so that it may be another server's.
+    package static func unreadable(from authority: String, not document: String) -> OAuthError {
+        OAuthError(
+            .unavailable, "\(authority) answered with something that is not \(document)",
+            hint: "check that no proxy or network sign-in page is in between")
+    }
+
     /// Returns a hint for an answer that names another issuer: the authority may be misspelt, or another server may
     /// have answered.
     static func checkAuthority(_ issuer: String) -> String {

@@ -41,19 +41,15 @@ struct IssuerSession: Sendable {
         }
         let traits = IssuerTraits(kind: request.kind, authority: address)
         var memo = MetadataMemo(request.memo)
-        if recalling, let metadata = recalled(memo, request, traits, at: address) {
-            return IssuerSession(
-                request: request, address: address, traits: traits, metadata: metadata, transport: transport,
-                memo: memo, isRecalled: true)
-        }
+        let recalled = recalling ? recalled(memo, request, traits, at: address) : nil
         do throws(OAuthError) {
-            let metadata = try await metadata(request, traits, over: transport)
-            if let said = metadata.said {
+            let metadata = if let recalled { recalled } else { try await metadata(request, traits, over: transport) }
+            if recalled == nil, let said = metadata.said {
                 memo.note(said.metadata, isOpenID: said.isOpenID, by: request.authority)
             }
             return IssuerSession(
                 request: request, address: address, traits: traits, metadata: metadata, transport: transport,
-                memo: memo)
+                memo: memo, isRecalled: recalled != nil)
         } catch {
             throw error.pluginError(of: request, traits)
         }

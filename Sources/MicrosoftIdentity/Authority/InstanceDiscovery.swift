@@ -59,9 +59,7 @@ enum InstanceDiscovery {
     }
 
     private static var unreadable: OAuthError {
-        OAuthError(
-            .unavailable, "\(trustedHost) answered with something that is not instance discovery metadata",
-            hint: "check that no proxy or network sign-in page is in between")
+        .unreadable(from: trustedHost, not: "instance discovery metadata")
     }
 
     private static func unknown(_ authority: Authority) -> OAuthError {

@@ -28,9 +28,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         guard answer.status == 200, let members = answer.json(Members.self),
             let page = members.verification_uri ?? members.verification_url
         else {
-            throw OAuthError(
-                .unavailable, "\(host) answered with something that is not a device code (HTTP \(answer.status))",
-                hint: "check that no proxy or network sign-in page is in between")
+            throw .unreadable(from: host, not: "a device code (HTTP \(answer.status))")
         }
         guard StrictURL(https: page) != nil else {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")

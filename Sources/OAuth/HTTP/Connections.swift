@@ -5,15 +5,12 @@ import Synchronization
 /// Reading the whole bundle takes most of the time before a renewal's request is sent, and hardly any authority needs
 /// it.
 final class Connections: Sendable {
-    private struct Opened: Sendable {
-        var quick: Clients?
-        var whole: Clients?
-    }
-
     private let roots: TrustRoots
     private let settings: ProxySettings
     private let limits: Transport.Limits
-    private let opened: Mutex<Opened>
+    private let quick: Clients?
+    /// The clients that trust every certificate of the system, once they were needed.
+    private let opened = Mutex<Clients?>(nil)
 
     /// Creates the first clients; end all of them with `close`.
     ///
@@ -22,15 +19,14 @@ final class Connections: Sendable {
         let roots = try TrustRoots(
             caFile: settings.caFile, environment: settings.environment, system: settings.systemCertificates)
         let proxies = try ProxySettings(environment: settings.environment)
-        let quick = roots.quickConfiguration.map { Clients($0, isQuick: true, proxies, limits: settings.limits) }
-        opened = Mutex(Opened(quick: quick))
+        quick = roots.quickConfiguration.map { Clients($0, isQuick: true, proxies, limits: settings.limits) }
         limits = settings.limits
         self.roots = roots
         self.settings = proxies
     }
 
     /// The clients to use first.
-    var first: Clients { opened.withLock { $0.whole == nil ? $0.quick : nil } ?? whole }
+    var first: Clients { opened.withLock { $0 == nil ? quick : nil } ?? whole }
 
     /// Returns clients that trust every certificate of the system; nil if it was those that failed.
     ///
@@ -39,18 +35,16 @@ final class Connections: Sendable {
 
     private var whole: Clients {
         opened.withLock { opened in
-            if let whole = opened.whole { return whole }
+            if let whole = opened { return whole }
             let whole = Clients(roots.configuration, settings, limits: limits)
-            opened.whole = whole
+            opened = whole
             return whole
         }
     }
 
     /// Closes the clients without waiting.
     func close() {
-        opened.withLock { opened in
-            opened.quick?.close()
-            opened.whole?.close()
-        }
+        quick?.close()
+        opened.withLock { $0?.close() }
     }
 }

@@ -100,10 +100,7 @@ enum TransportFailure: Error, Sendable, Equatable {
         case .timedOut: OAuthError(.unavailable, "\(host) did not answer in time\(way)", hint: "check the network")
         case .closed: OAuthError(.unavailable, "\(host) closed the connection before its answer was complete")
         case .tooLarge: OAuthError(.unavailable, "\(host) sent an answer that is too long")
-        case .garbled:
-            OAuthError(
-                .unavailable, "\(host) answered with something that is not HTTP",
-                hint: "check that no proxy or network sign-in page is in between")
+        case .garbled: .unreadable(from: host, not: "HTTP")
         case .distrusted(let fault): fault.oauthError(host: host)
         case .withoutTLS:
             OAuthError(

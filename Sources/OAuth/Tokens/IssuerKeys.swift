@@ -16,9 +16,7 @@ package struct IssuerKeys: Sendable {
     ) async throws(OAuthError) -> IssuerKeys {
         let answer = try await transport.get(url)
         guard answer.status == 200, let document = answer.json(Document.self) else {
-            throw OAuthError(
-                .unavailable, "\(authority) answered with something that is not a key set (HTTP \(answer.status))",
-                hint: "check that no proxy or network sign-in page is in between")
+            throw .unreadable(from: authority, not: "a key set (HTTP \(answer.status))")
         }
         return IssuerKeys(keys: document.keys.prefix(most).compactMap(\.key))
     }

@@ -77,9 +77,7 @@ package struct TokenResponse: Sendable, Equatable {
 
     /// Returns the error for an answer that isn't a token response.
     package static func unreadable(from authority: String, status: Int = 200) -> OAuthError {
-        OAuthError(
-            .unavailable, "\(authority) answered with something that is not a token response (HTTP \(status))",
-            hint: "check that no proxy or network sign-in page is in between")
+        .unreadable(from: authority, not: "a token response (HTTP \(status))")
     }
 
     /// Returns a lifetime given in seconds, or as an end time since 1970; nil if there is neither.
