@@ -58,12 +58,10 @@ struct SignInCommand: AsyncParsableCommand {
         guard let start = URL(string: url), start.host() != nil else {
             throw ValidationError("\(url) is not the address of a page")
         }
-        var person = Person(
+        let person = Person(
             username: username ?? environment["LANYARD_SANDBOX_USER"],
-            password: password ?? environment["LANYARD_SANDBOX_PASSWORD"] ?? DefaultUsers.password)
-        person.declines = decline
-        person.userCode = code
-        person.way = forgotPassword ? "forgot" : cancel || decline ? "cancel" : nil
+            password: password ?? environment["LANYARD_SANDBOX_PASSWORD"] ?? DefaultUsers.password,
+            declines: decline, way: forgotPassword ? "forgot" : cancel || decline ? "cancel" : nil, userCode: code)
         do {
             try await browse(from: start, as: person, environment)
         } catch {

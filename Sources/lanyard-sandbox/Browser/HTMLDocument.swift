@@ -3,7 +3,6 @@ struct HTMLDocument: Sendable {
     struct Field: Sendable, Equatable {
         var name: String
         var value: String
-        var type: String
     }
 
     /// A button that submits a form.
@@ -14,7 +13,6 @@ struct HTMLDocument: Sendable {
 
     struct Form: Sendable {
         var action: String
-        var method: String
         var fields: [Field] = []
         var buttons: [Button] = []
 
@@ -35,16 +33,12 @@ struct HTMLDocument: Sendable {
         while let tag = scanner.next() {
             switch tag.name {
             case "title": title = scanner.textAhead()
-            case "form":
-                open = Form(action: tag["action"] ?? "", method: tag["method"]?.lowercased() ?? "get")
+            case "form": open = Form(action: tag["action"] ?? "")
             case "/form":
                 if let form = open { forms.append(form) }
                 open = nil
             case "input":
-                if let name = tag["name"] {
-                    open?.fields.append(
-                        Field(name: name, value: tag["value"] ?? "", type: tag["type"]?.lowercased() ?? "text"))
-                }
+                if let name = tag["name"] { open?.fields.append(Field(name: name, value: tag["value"] ?? "")) }
             case "button": open?.buttons.append(Button(name: tag["name"], value: tag["value"] ?? ""))
             default: break
             }

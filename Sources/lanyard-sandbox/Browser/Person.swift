@@ -1,18 +1,13 @@
 /// The user of the scripted browser, and the user's input on each page.
 struct Person: Sendable {
-    var username: String?
-    var password: String
-    var declines = false
+    let username: String?
+    let password: String
+    let declines: Bool
     /// The button to press on B2C's page instead of signing in: `cancel` or `forgot`.
-    var way: String?
-    var userCode: String?
+    let way: String?
+    let userCode: String?
 
     private static let mostPages = 15
-
-    init(username: String?, password: String) {
-        self.username = username
-        self.password = password
-    }
 
     /// Submits page after page until there is no form left, and returns the last page.
     ///
@@ -51,10 +46,9 @@ struct Person: Sendable {
     }
 
     private func step(in form: HTMLDocument.Form, of document: HTMLDocument) throws -> Step? {
-        if let way, form.button("b2c", way) == nil, document.forms.contains(where: { $0.button("b2c", way) != nil }) {
-            return nil
+        if let way, document.forms.contains(where: { $0.button("b2c", way) != nil }) {
+            return form.button("b2c", way).map { Step(form: form, button: $0) }
         }
-        if let way, let button = form.button("b2c", way) { return Step(form: form, button: button) }
         if let field = form.field("otc") { return try typeCode(form, field, document) }
         if form.button("account") != nil { return pick(form) }
         if let field = form.field("loginfmt") { return try typePassword(form, field) }
@@ -65,10 +59,7 @@ struct Person: Sendable {
             declines
             ? [("consent", "decline"), ("device", "decline"), ("proof", "deny")]
             : [("consent", "accept"), ("device", "approve"), ("proof", "approve")]
-        for (name, value) in answers {
-            if let button = form.button(name, value) { return Step(form: form, button: button) }
-        }
-        return nil
+        return answers.lazy.compactMap { form.button($0, $1) }.first.map { Step(form: form, button: $0) }
     }
 
     private func typeCode(

@@ -41,17 +41,11 @@ struct ScriptedBrowser {
     ) async throws -> Result {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let caFile { tls.trustRoots = .file(caFile) }
-        let client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: .init(tlsConfiguration: tls, redirectConfiguration: .disallow))
-        do {
+        return try await HTTPClient.withHTTPClient(
+            configuration: .init(tlsConfiguration: tls, redirectConfiguration: .disallow)
+        ) { client in
             var browser = try ScriptedBrowser(client: client, jar: jar.map { URL(filePath: $0) })
-            let result = try await body(&browser)
-            try await client.shutdown()
-            return result
-        } catch {
-            try? await client.shutdown()
-            throw error
+            return try await body(&browser)
         }
     }
 
