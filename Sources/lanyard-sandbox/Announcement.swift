@@ -98,7 +98,7 @@ actor Announcement {
         text += rule(
             world.resource + "/v1.0", authority: world.authority + "/common", client: clientID,
             scopes: ["https://graph.microsoft.com/User.Read"])
-        return text + world.hosts.map(rule(of:)).joined() + registryRule + tokenServiceRule
+        return text + world.hosts.map(rule(of:)).joined() + exchangeRules
     }
 
     /// The application's identity, which signs in by itself with its certificate.
@@ -132,37 +132,20 @@ actor Announcement {
     /// The name of the machine's user-assigned identity in the configuration.
     static let assignedIdentity = "deployment"
 
-    /// The registry's rule, with a client that every tenant knows.
-    private var registryRule: String {
-        """
-
-        [[rule]]
-        url = \(quoted(world.exchanges))
-        authority = \(quoted("\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"))
-        client-id = "azure-cli"
-        exchange = "acr"
-
-        """
-    }
-
-    /// The rule for keys of any role in an AWS account, on the same port.
-    private var tokenServiceRule: String {
-        """
-
-        [[rule]]
-        url = \(quoted("\(world.exchanges)/\(TokenService.roles)"))
-        authority = \(quoted("\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"))
-        client-id = \(quoted(clientID))
-        scopes = ["api://sandbox-git/.default"]
-        exchange = "aws-sts"
-
-        """
+    /// The registry's rule, with a client that every tenant knows, and the one for keys of any role in an AWS account,
+    /// on the same port.
+    private var exchangeRules: String {
+        let authority = "\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"
+        return rule(world.exchanges, authority: authority, client: "azure-cli", ("exchange", "acr"))
+            + rule(
+                "\(world.exchanges)/\(TokenService.roles)", authority: authority, client: clientID,
+                scopes: ["api://sandbox-git/.default"], ("exchange", "aws-sts"))
     }
 
     private func rule(of host: CodeHost) -> String {
         rule(
             host.url, authority: host.url, client: host.with { $0.clients[0].id }, scopes: host.style.scopes,
-            kind: host.style.kind)
+            ("kind", host.style.kind))
     }
 
     /// The settings that git needs to clone from the sandbox, after the user's own; for `GIT_CONFIG_GLOBAL`.
@@ -194,17 +177,18 @@ actor Announcement {
     }
 
     private func rule(
-        _ url: String, authority: String, client: String, scopes: [String], kind: String? = nil
+        _ url: String, authority: String, client: String, scopes: [String] = [],
+        _ further: (name: String, value: String)? = nil
     ) -> String {
-        """
+        let list = scopes.isEmpty ? "" : "scopes = [\(scopes.map(quoted).joined(separator: ", "))]\n"
+        return """
 
-        [[rule]]
-        url = \(quoted(url))
-        authority = \(quoted(authority))
-        client-id = \(quoted(client))
-        scopes = [\(scopes.map(quoted).joined(separator: ", "))]
-        \(kind.map { "kind = \(quoted($0))\n" } ?? "")
-        """
+            [[rule]]
+            url = \(quoted(url))
+            authority = \(quoted(authority))
+            client-id = \(quoted(client))
+            \(list)\(further.map { "\($0.name) = \(quoted($0.value))\n" } ?? "")
+            """
     }
 
     /// Returns a TOML basic string, which git reads the same way.

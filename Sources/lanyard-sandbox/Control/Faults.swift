@@ -5,15 +5,10 @@ import Synchronization
 
 /// A fault to inject into requests whose path contains a text.
 struct Fault: Decodable, Sendable {
-    enum CodingKeys: String, CodingKey {
-        case path, status, body, delay, hold, headers, times, close, truncate, issuer, nonce, state
-        case contentType = "content_type"
-    }
-
     var path: String
     var status: Int?
     var body: String?
-    var contentType: String?
+    var content_type: String?
     var delay: Double?
     /// Whether to hold the request until the faults are cleared.
     var hold: Bool?
@@ -102,7 +97,7 @@ extension Fault {
     fileprivate var response: Response {
         Response(
             status: .init(code: status ?? 500),
-            headers: [.contentType: contentType ?? "application/json; charset=utf-8"],
+            headers: [.contentType: content_type ?? "application/json; charset=utf-8"],
             body: .init(byteBuffer: ByteBuffer(string: body ?? "")))
     }
 }

@@ -31,11 +31,10 @@ final class RequestLog: Sendable {
             "time": .string(visit.arrived.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
             "method": .string(visit.method.rawValue), "host": .string(host.rawValue), "path": .string(visit.path),
             "query": Self.masked(visit.query), "status": .integer(Int64(status)), "form": Self.masked(visit.form),
+            "grant_type": JSONValue(visit.form["grant_type"]), "user": JSONValue(visit.user),
+            "authorization": JSONValue(visit.authorizationScheme),
+            "user_agent": JSONValue(visit.request.headers[.userAgent]),
         ]
-        entry["grant_type"] = visit.form["grant_type"].map(JSONValue.string) ?? .null
-        entry["user"] = visit.user.map(JSONValue.string) ?? .null
-        entry["authorization"] = visit.authorizationScheme.map(JSONValue.string) ?? .null
-        entry["user_agent"] = visit.request.headers[.userAgent].map(JSONValue.string) ?? .null
         if host == .machine { entry["headers"] = Self.proofs(visit) }
         let line = JSONValue.object(entry)
         entries.withLock { entries in

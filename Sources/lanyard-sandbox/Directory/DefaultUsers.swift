@@ -1,9 +1,6 @@
 /// The users file of a sandbox that is started without one.
 enum DefaultUsers {
     static let password = "lanyard"
-    static let clientID = "5a4d1b0c-7a0e-4c5b-9d2e-6c616e796172"
-    static let applicationID = "a9911ca7-0000-4000-8000-0000000000e5"
-    static let b2cClientID = "8f3c2d1e-1b2a-4d3c-8e5f-6c616e796172"
 
     static let text = """
         # Who can sign in to this sandbox, and to what. Nothing here is secret, nothing here is real.
@@ -93,7 +90,7 @@ enum DefaultUsers {
         id = "e8140000-0000-4000-8000-00000000b2c0"
 
         [[client]]
-        id = "\(clientID)"
+        id = "5a4d1b0c-7a0e-4c5b-9d2e-6c616e796172"
         name = "lanyard sandbox client"
         redirect-uris = ["http://localhost", "http://127.0.0.1"]
         permissions = [
@@ -136,13 +133,13 @@ enum DefaultUsers {
         device-code = false
 
         [[client]]
-        id = "\(b2cClientID)"
+        id = "8f3c2d1e-1b2a-4d3c-8e5f-6c616e796172"
         name = "lanyard sandbox B2C client"
         redirect-uris = ["http://localhost", "http://127.0.0.1"]
         tenant = "contosob2c.onmicrosoft.example"
 
         [[application]]    # signs in by itself, as a pipeline does
-        id = "\(applicationID)"
+        id = "a9911ca7-0000-4000-8000-0000000000e5"
         name = "lanyard sandbox pipeline"
         tenant = "contoso.example"
         object = "a9911ca7-0000-4000-8000-00000000c0a7"
