@@ -18,10 +18,6 @@ protocol TokenOwner {
 
 /// An application that gets tokens by itself, without a user.
 struct ServicePrincipal: Decodable, Sendable, Equatable, TokenOwner {
-    enum CodingKeys: String, CodingKey {
-        case id, name, tenant, object, secret, certificate, subjects, roles
-    }
-
     var id: String
     var name: String
     /// The domain of the only tenant that knows it.
@@ -150,14 +146,14 @@ extension World {
         of principal: some TokenOwner, in tenant: Tenant, for resource: ResourceApp, lifetime: Int
     ) -> Claims {
         let now = Date.now.unix
-        return Claims([
+        return [
             "iss": .string(issuer(of: tenant)), "iat": .integer(now), "nbf": .integer(now),
             "exp": .integer(now + Int64(lifetime)), "ver": "2.0", "tid": .string(tenant.id),
             "aud": .string(resource.identifiers.first ?? resource.id), "oid": .string(principal.object),
             "sub": .string(principal.object), "azp": .string(principal.id), "idtyp": "app",
             "app_displayname": .string(principal.name), "roles": JSONValue(strings: principal.roles),
             "uti": .string(newSecret(bytes: 16)),
-        ])
+        ]
     }
 }
 
@@ -167,13 +163,5 @@ extension OAuthFailure {
         var failure = OAuthFailure("invalid_client", code, message)
         failure.status = .unauthorized
         return failure
-    }
-}
-
-extension Realm {
-    /// The organization of a tenant's own authority; nil for an audience, and for B2C.
-    var organization: Tenant? {
-        guard case .tenant(let tenant) = self, tenant.kind == .organization else { return nil }
-        return tenant
     }
 }

@@ -35,13 +35,13 @@ extension World {
     }
 
     /// Returns a signed assertion for the job, with these claims changed.
-    func workloadAssertion(_ changes: [String: JSONValue]) async throws -> String {
+    func workloadAssertion(_ changes: Claims) async throws -> String {
         let now = Date.now.unix
-        let claims: [String: JSONValue] = [
+        let claims: Claims = [
             "iss": .string(workloadIssuer), "sub": .string(Self.workloadSubject),
             "aud": .string(AssertionCheck.federatedAudience), "jti": .string(newIdentifier()), "iat": .integer(now),
             "nbf": .integer(now), "exp": .integer(now + 300),
         ]
-        return try await key.sign(Claims(claims.merging(changes) { $1 }))
+        return try await key.sign(claims.merging(changes) { $1 })
     }
 }

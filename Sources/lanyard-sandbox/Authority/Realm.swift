@@ -12,9 +12,8 @@ enum Realm: Sendable, Equatable {
         guard let home = directory.home(of: user) else { return false }
         switch self {
         case .common: return home.kind != .b2c
-        case .organizations: return home.kind == .organization
+        case .organizations, .tenant: return home.kind == .organization
         case .consumers: return home.kind == .consumers
-        case .tenant: return home.kind == .organization
         case .policy(let tenant, _): return home == tenant
         }
     }
@@ -27,6 +26,12 @@ enum Realm: Sendable, Equatable {
         case .tenant(let tenant), .policy(let tenant, _):
             return directory.objectID(of: user, in: tenant) == nil ? nil : tenant
         }
+    }
+
+    /// The organization of a tenant's own authority; nil for an audience, and for B2C.
+    var organization: Tenant? {
+        guard case .tenant(let tenant) = self else { return nil }
+        return tenant
     }
 
     var policy: String? {
@@ -63,7 +68,8 @@ struct AuthorityPath: Sendable {
             prefix = (isTFP ? "/tfp/" : "/") + name.lowercased() + "/" + policy
         } else if !isTFP, let found = Self.realm(name, in: directory) {
             realm = found
-            prefix = Self.prefix(of: found, called: name)
+            // Like Entra, the sandbox answers a request for a tenant's domain with endpoints that contain its ID.
+            prefix = "/" + (found.organization?.id ?? name.lowercased())
         } else {
             return nil
         }
@@ -82,17 +88,6 @@ struct AuthorityPath: Sendable {
         default:
             guard let tenant = directory.tenant(name) else { return nil }
             return tenant.kind == .consumers ? .consumers(tenant) : .tenant(tenant)
-        }
-    }
-
-    /// Returns the authority's path; like Entra, the sandbox answers a request for a tenant's domain with endpoints
-    /// that contain its ID.
-    private static func prefix(of realm: Realm, called name: String) -> String {
-        switch realm {
-        case .common: "/common"
-        case .organizations: "/organizations"
-        case .consumers: name.lowercased() == "consumers" ? "/consumers" : "/\(name.lowercased())"
-        case .tenant(let tenant), .policy(let tenant, _): "/\(tenant.id)"
         }
     }
 }

@@ -102,12 +102,12 @@ extension World {
     private func common(_ issue: Issue) -> Claims {
         let objectID = directory.objectID(of: issue.user, in: issue.tenant) ?? issue.user.id
         let now = Date.now.unix
-        var claims = Claims([
+        var claims: Claims = [
             "iss": .string(issuer(of: issue.tenant)), "iat": .integer(now), "nbf": .integer(now), "ver": "2.0",
             "tid": .string(issue.tenant.id), "oid": .string(objectID),
             "sub": .string(pairwiseSubject(objectID, issue.client)), "name": .string(issue.user.name),
             "preferred_username": .string(issue.user.username),
-        ])
+        ]
         if let policy = issue.realm.policy {
             claims["tfp"] = .string(policy)
             claims["ver"] = "1.0"

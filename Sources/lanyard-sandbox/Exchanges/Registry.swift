@@ -77,15 +77,13 @@ struct Registry: Sendable {
         return .json(["access_token": .string(accessToken), "token": .string(accessToken), "expires_in": 4500])
     }
 
-    private func makeClaims(
-        of name: String, for visit: Visit, lifetime: Int64, _ further: [String: JSONValue]
-    ) -> Claims {
+    private func makeClaims(of name: String, for visit: Visit, lifetime: Int64, _ further: Claims) -> Claims {
         let now = visit.arrived.unix
-        let members: [String: JSONValue] = [
+        let members: Claims = [
             "iss": "Sandbox Container Registry", "aud": .string(service), "sub": .string(name), "iat": .integer(now),
             "nbf": .integer(now), "exp": .integer(now + lifetime), "jti": .string(newIdentifier()),
         ]
-        return Claims(members.merging(further) { $1 })
+        return members.merging(further) { $1 }
     }
 
     /// Returns the claims of one of the registry's own tokens of this kind; nil for anything else.
@@ -122,10 +120,8 @@ struct Registry: Sendable {
     }
 
     private var challenge: Response {
-        var response = refusal("UNAUTHORIZED", "authentication required", .unauthorized)
-        response.headers[.wwwAuthenticate] =
-            "Bearer realm=\"\(world.exchanges)/oauth2/token\",service=\"\(service)\",scope=\"repository:hello:pull\""
-        return response
+        refusal("UNAUTHORIZED", "authentication required", .unauthorized).challenging(
+            "Bearer realm=\"\(world.exchanges)/oauth2/token\",service=\"\(service)\",scope=\"repository:hello:pull\"")
     }
 
     private func refusal(_ code: String, _ message: String, _ status: HTTPResponse.Status) -> Response {

@@ -79,9 +79,7 @@ struct HostSite: Sendable {
             guard failure.error == HostFailure.badClient.error else {
                 return .json(.object(members), status: .badRequest)
             }
-            var response = Response.json(.object(members), status: .unauthorized)
-            response.headers[.wwwAuthenticate] = "Basic realm=\"Doorkeeper\""
-            return response
+            return .json(.object(members), status: .unauthorized).challenging("Basic realm=\"Doorkeeper\"")
         }
     }
 
@@ -91,10 +89,6 @@ struct HostSite: Sendable {
         let fields = members.sorted { $0.key < $1.key }
             .map { (name: $0.key, value: $0.value.string ?? $0.value.encodedText) }
         return Response(
-            status: .ok,
-            headers: [
-                .contentType: "application/x-www-form-urlencoded; charset=utf-8", .cacheControl: "no-store",
-            ],
-            body: .init(byteBuffer: ByteBuffer(string: Form(fields).encoded)))
+            uncached: Form(fields).encoded, type: "application/x-www-form-urlencoded; charset=utf-8", status: .ok)
     }
 }

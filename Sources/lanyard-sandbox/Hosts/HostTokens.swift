@@ -188,7 +188,7 @@ extension HostSite {
 
     private func idToken(_ issue: Issue, _ visit: Visit) -> Claims {
         let now = Date.now.unix
-        var claims = Claims(claims(about: issue.grant))
+        var claims = claims(about: issue.grant)
         claims["iss"] = .string(world.faults.take(\.issuer, at: visit.path) ?? host.url)
         claims["aud"] = .string(issue.client.id)
         claims["exp"] = .integer(now + 3600)
@@ -199,9 +199,9 @@ extension HostSite {
     }
 
     /// Returns the claims about the user that a grant's scopes allow.
-    func claims(about grant: HostGrant) -> [String: JSONValue] {
+    func claims(about grant: HostGrant) -> Claims {
         guard let user = person(grant.signedIn.username) else { return [:] }
-        var claims: [String: JSONValue] = ["sub": .string(style == .gitea ? String(user.number) : user.id)]
+        var claims: Claims = ["sub": .string(style == .gitea ? String(user.number) : user.id)]
         if grant.scopes.contains("profile") {
             claims["name"] = .string(user.name)
             claims["preferred_username"] = .string(user.login)

@@ -60,9 +60,8 @@ struct ArcAgent: Sendable {
     }
 
     private func challenge(_ description: String, _ visit: Visit) throws -> Response {
-        var response = refusal("unauthorized_client", description, .unauthorized, visit)
-        response.headers[.wwwAuthenticate] = "Basic realm=\(try world.arcKeys.new())"
-        return response
+        let realm = try world.arcKeys.new()
+        return refusal("unauthorized_client", description, .unauthorized, visit).challenging("Basic realm=\(realm)")
     }
 
     private func refusal(

@@ -27,17 +27,13 @@ extension World {
     }
 
     private func unauthorized(_ fault: TokenFault, _ visit: Visit) -> Response {
-        let why: String
-        var challenge = "Bearer realm=\"\", authorization_uri=\"\(authority)/common\""
-        switch fault {
-        case .absent: why = "Access token is empty."
-        case .invalid(let reason):
-            why = reason
-            challenge += ", error=\"invalid_token\", error_description=\"\(reason)\""
-        }
-        var response = problem("InvalidAuthenticationToken", why, visit, status: .unauthorized)
-        response.headers[.wwwAuthenticate] = challenge
-        return response
+        let why =
+            switch fault {
+            case .absent: "Access token is empty."
+            case .invalid(let reason): reason
+            }
+        return problem("InvalidAuthenticationToken", why, visit, status: .unauthorized)
+            .challenging("Bearer realm=\"\", authorization_uri=\"\(authority)/common\"\(fault.parameters)")
     }
 
     private func problem(_ code: String, _ message: String, _ visit: Visit, status: HTTPResponse.Status) -> Response {

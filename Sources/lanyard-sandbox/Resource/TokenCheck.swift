@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
@@ -13,6 +14,14 @@ enum Admission {
 enum TokenFault: Error {
     case absent
     case invalid(String)
+
+    /// The parameters of a Bearer challenge (RFC 6750, 3).
+    var parameters: String {
+        switch self {
+        case .absent: ""
+        case .invalid(let why): ", error=\"invalid_token\", error_description=\"\(why)\""
+        }
+    }
 }
 
 extension World {
@@ -44,7 +53,9 @@ extension World {
             claims = try await self.claims(of: visit, for: area.audience)
             try check(claims, belongTo: area)
         } catch {
-            return .refused(refusal(error, challenge))
+            return .refused(
+                .text("sign in to read this", status: .unauthorized).challenging(challenge + error.parameters)
+                    .challenging("Basic realm=\"lanyard sandbox\""))
         }
         visit.user =
             claims["preferred_username"]?.string ?? claims["emails"]?.elements.first?.string
@@ -75,23 +86,9 @@ extension World {
             "access_token": ["acrs": ["essential": true, "value": .string(requirement.acrs)]]
         ]
         let base64 = Data(wanted.encodedText.utf8).base64EncodedString()
-        var response = Response.text("this needs a second proof", status: .unauthorized)
-        response.headers.append(
-            HTTPField(
-                name: .wwwAuthenticate, value: "\(challenge), error=\"insufficient_claims\", claims=\"\(base64)\""))
-        response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"lanyard sandbox\""))
-        return response
-    }
-
-    private func refusal(_ fault: TokenFault, _ challenge: String) -> Response {
-        var challenge = challenge
-        if case .invalid(let why) = fault {
-            challenge += ", error=\"invalid_token\", error_description=\"\(why)\""
-        }
-        var response = Response.text("sign in to read this", status: .unauthorized)
-        response.headers.append(HTTPField(name: .wwwAuthenticate, value: challenge))
-        response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"lanyard sandbox\""))
-        return response
+        return .text("this needs a second proof", status: .unauthorized)
+            .challenging("\(challenge), error=\"insufficient_claims\", claims=\"\(base64)\"")
+            .challenging("Basic realm=\"lanyard sandbox\"")
     }
 }
 
@@ -111,17 +108,13 @@ extension Visit {
 
     /// The contents of the `Authorization` header; nil if it is missing or can't be parsed.
     var authorization: Authorization? {
-        guard let header = request.headers[.authorization] else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { return nil }
-        switch parts[0].lowercased() {
-        case "bearer": return .bearer(parts[1])
-        case "token": return .token(parts[1])
+        guard let (scheme, credentials) = request.headers[.authorization]?.cut(at: " ") else { return nil }
+        switch scheme.lowercased() {
+        case "bearer": return .bearer(String(credentials))
+        case "token": return .token(String(credentials))
         case "basic":
-            guard let data = Data(base64Encoded: parts[1]) else { return nil }
-            let pair = String(decoding: data, as: UTF8.self)
-            guard let colon = pair.firstIndex(of: ":") else { return nil }
-            return .basic(name: String(pair[..<colon]), password: String(pair[pair.index(after: colon)...]))
+            let pair = Data(base64Encoded: String(credentials)).map { String(decoding: $0, as: UTF8.self) }
+            return pair?.cut(at: ":").map { .basic(name: String($0), password: String($1)) }
         default: return nil
         }
     }

@@ -1,8 +1,8 @@
 import Addresses
 import CryptoExtras
 import FoundationEssentials
-import JSON
-import JWTKit
+public import JSON
+public import JWTKit
 
 /// The key that signs and verifies this sandbox's tokens.
 struct SigningKey: Sendable {
@@ -45,27 +45,15 @@ struct SigningKey: Sendable {
 }
 
 /// A token's claims, or its header.
-struct Claims: JWTPayload {
-    var members: [String: JSONValue]
+typealias Claims = [String: JSONValue]
 
-    init(_ members: [String: JSONValue]) { self.members = members }
-    init(from decoder: any Decoder) throws { members = try [String: JSONValue](from: decoder) }
-
+extension Claims: @retroactive JWTPayload {
     /// Reads a part of a token; nil if it is no JSON object in base64.
     init?(part: Substring) {
-        guard let bytes = Base64URL.decode(part), let members = JSONValue(bytes: bytes[...])?.members else {
-            return nil
-        }
-        self.members = members
+        guard let bytes = Base64URL.decode(part), let members = JSONValue(bytes: bytes)?.members else { return nil }
+        self = members
     }
-
-    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
     /// Does nothing: each resource checks the claims itself.
-    func verify(using algorithm: some JWTAlgorithm) {}
-
-    subscript(name: String) -> JSONValue? {
-        get { members[name] }
-        set { members[name] = newValue }
-    }
+    public func verify(using algorithm: some JWTAlgorithm) {}
 }
