@@ -139,12 +139,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(_ world: World, _ certificates: Certificates, until signals: [UnixSignal]) async throws {
         try world.home.write(certificates.authorityPEM, to: world.home.caFile)
-        let git = GitBackend(home: world.home)
         var configuration = ServiceGroupConfiguration(
-            services: try services(of: world, certificates, git), gracefulShutdownSignals: signals,
+            services: try services(of: world, certificates), gracefulShutdownSignals: signals,
             logger: Logger(label: "sandbox"))
         configuration.maximumGracefulShutdownDuration = .milliseconds(500)
-        defer { git.stop() }
+        defer { world.git.stop() }
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch is CancellationError {
@@ -157,9 +156,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Returns one web server per port.
-    private func services(
-        of world: World, _ certificates: Certificates, _ git: GitBackend
-    ) throws -> [any Service] {
+    private func services(of world: World, _ certificates: Certificates) throws -> [any Service] {
         let announcement = Announcement(world)
         func application(
             _ responder: PortResponder, port: Int, isPlain: Bool = false,
@@ -174,18 +171,14 @@ struct ServeCommand: AsyncParsableCommand {
                     await announcement.portOpened()
                 })
         }
-        let hosts = [
-            (world.issuer, RequestLog.Host.issuer, issuerPort), (world.forge, .forge, forgePort),
-            (world.gitea, .gitea, giteaPort),
-        ]
         return try [
-            application(.authority(of: world), port: port) { world.setAuthority(port: $0) },
-            application(.resource(of: world, git), port: resourcePort) { world.setResource(port: $0) },
-            application(.exchanges(of: world), port: exchangePort) { world.setExchanges(port: $0) },
-            application(.machine(of: world), port: machinePort, isPlain: true) { world.setMachine(port: $0) },
+            application(.authority(of: world), port: port, opened: world.setAuthority),
+            application(.resource(of: world), port: resourcePort, opened: world.setResource),
+            application(.exchanges(of: world), port: exchangePort, opened: world.setExchanges),
+            application(.machine(of: world), port: machinePort, isPlain: true, opened: world.setMachine),
+            application(.host(world.issuer, as: .issuer, of: world), port: issuerPort, opened: world.issuer.setPort),
+            application(.host(world.forge, as: .forge, of: world), port: forgePort, opened: world.forge.setPort),
+            application(.host(world.gitea, as: .gitea, of: world), port: giteaPort, opened: world.gitea.setPort),
         ]
-            + hosts.map { host, name, port in
-                try application(.host(host, as: name, of: world, git), port: port, opened: host.setPort)
-            }
     }
 }

@@ -33,7 +33,8 @@ final class World: Sendable {
     let key: SigningKey
     let ledger = Ledger()
     let applicationCertificate: ApplicationCertificate
-    let assertions = UsedAssertions()
+    /// The identifiers of received assertions: each can be used once (RFC 7523, 3).
+    let assertions = Mutex<Set<String>>([])
     /// The token that a job of the sandbox's CI service sends for assertions.
     let workloadRequestToken = newSecret()
     let issuer = CodeHost(.issuer)
@@ -45,7 +46,7 @@ final class World: Sendable {
     let keys = Mutex<[String: TokenService.Keys]>([:])
     let faults = Faults()
     let log: RequestLog
-    let repositories: Repositories
+    let git: GitBackend
     let controlToken = newSecret()
     /// The secret that App Service gives its programs to prove their identity.
     let identityHeader = newSecret()
@@ -59,7 +60,7 @@ final class World: Sendable {
         self.directory = directory
         key = trust.key
         applicationCertificate = trust.applicationCertificate
-        repositories = Repositories(home: home)
+        git = GitBackend(home: home)
         log = try RequestLog(file: home.logFile)
         arcKeys = try ArcKeys(folder: home.arcKeys)
     }

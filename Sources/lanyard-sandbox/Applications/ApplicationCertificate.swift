@@ -4,7 +4,6 @@ import CryptoExtras
 import FoundationEssentials
 import JWTKit
 import SwiftASN1
-import Synchronization
 import X509
 
 /// The certificate that the sandbox creates for its application, like one uploaded by an administrator.
@@ -35,12 +34,4 @@ struct ApplicationCertificate: Sendable {
     func hasSigned(_ token: String) async -> Bool {
         (try? await keys.verify(token, as: Claims.self)) != nil
     }
-}
-
-/// The identifiers of received assertions: each can be used once (RFC 7523, 3).
-final class UsedAssertions: Sendable {
-    private let used = Mutex<Set<String>>([])
-
-    /// Marks an identifier as used; returns false if it was used before.
-    func use(_ id: String) -> Bool { used.withLock { $0.insert(id).inserted } }
 }

@@ -4,6 +4,7 @@ import CryptoExtras
 import FoundationEssentials
 import JSON
 import JWTKit
+import Synchronization
 
 /// Entra's checks of an assertion, either signed with the certificate or from an issuer that the application trusts.
 struct AssertionCheck {
@@ -50,7 +51,7 @@ struct AssertionCheck {
             throw .unproven(700_023, "Client assertion audience claim does not match Realm issuer.")
         }
         try checkTime(claims)
-        guard let id = claims["jti"]?.string, world.assertions.use(id) else {
+        guard let id = claims["jti"]?.string, world.assertions.withLock({ $0.insert(id).inserted }) else {
             throw .unproven(700_025, "The client assertion has no identifier, or it was used before.")
         }
     }

@@ -1,31 +1,27 @@
 import Hummingbird
 
 /// Everything of Entra and B2C.
-struct AuthorityRoutes {
-    let world: World
-
-    func route(_ visit: Visit) async throws -> Response {
+extension World {
+    func routeAuthority(_ visit: Visit) async throws -> Response {
         switch visit.segments.map({ $0.lowercased() }) {
-        case []: return world.frontPage()
-        case ["_actions", "token"]: return try await world.workloadToken(visit)
-        case ["_actions", "oidctoken"]: return try await world.pipelineToken(visit)
+        case []: return .page(Pages.front(self))
+        case ["_actions", "token"]: return try await workloadToken(visit)
+        case ["_actions", "oidctoken"]: return try await pipelineToken(visit)
         case ["favicon.ico"]: return Response(status: .noContent)
         case ["devicelogin"]: return .redirect(to: "/common/oauth2/deviceauth")
         case let path where path.count == 3 && path[1...] == ["discovery", "instance"]:
-            return world.instanceDiscovery(visit)
+            return instanceDiscovery(visit)
         default: break
         }
-        guard let path = AuthorityPath(visit.segments, in: world.directory) else {
-            return unknown(visit)
-        }
+        guard let path = AuthorityPath(visit.segments, in: directory) else { return unknown(visit) }
         switch path.rest.map({ $0.lowercased() }) {
-        case ["v2.0", ".well-known", "openid-configuration"]: return world.openIDConfiguration(path)
-        case ["discovery", "v2.0", "keys"]: return .json(world.key.published)
-        case ["oauth2", "v2.0", "authorize"]: return try await world.authorize(visit, at: path)
-        case ["oauth2", "v2.0", "token"]: return try await world.token(visit, at: path)
-        case ["oauth2", "v2.0", "logout"]: return await world.logout(visit, at: path)
-        case ["oauth2", "v2.0", "devicecode"]: return world.deviceCode(visit, at: path)
-        case ["oauth2", "deviceauth"]: return world.deviceAuth(visit, at: path)
+        case ["v2.0", ".well-known", "openid-configuration"]: return openIDConfiguration(path)
+        case ["discovery", "v2.0", "keys"]: return .json(key.published)
+        case ["oauth2", "v2.0", "authorize"]: return authorize(visit, at: path)
+        case ["oauth2", "v2.0", "token"]: return try await token(visit, at: path)
+        case ["oauth2", "v2.0", "logout"]: return await logout(visit, at: path)
+        case ["oauth2", "v2.0", "devicecode"]: return deviceCode(visit, at: path)
+        case ["oauth2", "deviceauth"]: return deviceAuth(visit, at: path)
         default: return .page(Pages.notFound, status: .notFound)
         }
     }

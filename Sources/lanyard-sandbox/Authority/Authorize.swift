@@ -5,11 +5,10 @@ import Hummingbird
 extension World {
     static let sessionCookie = "lanyard_sandbox_session"
 
-    func authorize(_ visit: Visit, at authority: AuthorityPath) async throws -> Response {
+    func authorize(_ visit: Visit, at authority: AuthorityPath) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id, at: authority) }
-        let parameters = visit.method == .post ? visit.form : visit.query
         do throws(AuthorizationRefusal) {
-            let request = try SignInRequest.read(parameters, at: authority, in: directory)
+            let request = try SignInRequest.read(visit.parameters, at: authority, in: directory)
             var interaction = Interaction(purpose: .authorization(request))
             interaction.signedIn = silentAccount(for: request, visit)
             return advance(interaction, visit, at: authority)
@@ -51,8 +50,11 @@ extension World {
             return signInPage(interaction, visit, at: authority)
         }
         visit.user = user.username
-        guard authority.realm.issuer(for: user, in: directory) != nil else {
-            return wrongTenant(user, interaction, visit, at: authority)
+        guard let tenant = authority.realm.issuer(for: user, in: directory) else {
+            let failure = OAuthFailure.unknownUser(user.username, in: authority.prefix)
+            let isSilent = interaction.request?.prompts.contains("none") == true
+            return isSilent
+                ? silentRefusal(failure, interaction, visit) : .page(Pages.refusal(failure, visit), status: .badRequest)
         }
         if case .device = interaction.purpose, !interaction.isConfirmed,
             let client = directory.client(interaction.clientID(in: self)),
@@ -65,17 +67,12 @@ extension World {
         {
             return response
         }
-        let needed = missingProofs(interaction, signedIn, authority.realm.issuer(for: user, in: directory))
-        if let context = needed.first {
+        if let context = interaction.proofsWanted(by: tenant).first(where: { !signedIn.proofs.contains($0) }) {
             return page(interaction, visit) { Pages.proof(user: user, context: context, form: $0) }
                 ?? silentRefusal(.proofRequired(context), interaction, visit)
         }
         if let response = consentPage(interaction, user, visit, at: authority) { return response }
         return finish(interaction, user, signedIn, visit)
-    }
-
-    private func missingProofs(_ interaction: Interaction, _ signedIn: SignedIn, _ tenant: Tenant?) -> [String] {
-        interaction.proofsWanted(by: tenant).filter { !signedIn.proofs.contains($0) }
     }
 
     private func signInPage(_ interaction: Interaction, _ visit: Visit, at authority: AuthorityPath) -> Response {
@@ -90,11 +87,11 @@ extension World {
         if authority.realm.isResetPolicy {
             response = page(interaction, visit) { Pages.reset(form: $0, authority.realm, hint: hint) }
         } else if interaction.wantsNewAccount || request?.prompts.contains("create") == true {
-            response = page(interaction, visit) { Pages.create(form: $0, authority, self.directory) }
+            response = page(interaction, visit) { Pages.create(form: $0, authority.realm) }
         } else if mustType || accounts.isEmpty || request?.maximumAge != nil {
             let known = interaction.wantsOtherAccount ? nil : hint
-            response = page(interaction, visit) { form in
-                Pages.signIn(SignInPage(form: form, hint: known, message: nil, authority: authority, world: self))
+            response = page(interaction, visit) {
+                Pages.signIn(at: authority.realm, of: directory, form: $0, hint: known)
             }
         } else {
             response = page(interaction, visit) { Pages.picker(accounts, form: $0, self.directory) }
@@ -130,14 +127,6 @@ extension World {
             return .page(Pages.refusal(failure, visit), status: .badRequest)
         }
         return answer(failure, to: request.target, visit)
-    }
-
-    private func wrongTenant(
-        _ user: User, _ interaction: Interaction, _ visit: Visit, at authority: AuthorityPath
-    ) -> Response {
-        let failure = OAuthFailure.unknownUser(user.username, in: authority.prefix)
-        if interaction.request?.prompts.contains("none") == true { return silentRefusal(failure, interaction, visit) }
-        return .page(Pages.refusal(failure, visit), status: .badRequest)
     }
 }
 

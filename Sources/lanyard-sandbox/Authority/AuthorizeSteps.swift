@@ -115,12 +115,10 @@ extension World {
     private func retry(
         _ visit: Visit, _ interaction: Interaction, _ authority: AuthorityPath, _ message: String
     ) -> Response {
-        let response = page(interaction, visit) { form in
+        page(interaction, visit) { form in
             Pages.signIn(
-                SignInPage(
-                    form: form, hint: visit.form["loginfmt"], message: message, authority: authority, world: self))
-        }
-        return response ?? .page(Pages.stale, status: .badRequest)
+                at: authority.realm, of: directory, form: form, hint: visit.form["loginfmt"], message: message)
+        } ?? .page(Pages.stale, status: .badRequest)
     }
 
     private func remember(
@@ -147,7 +145,7 @@ extension World {
                     tenant: home.domain, id: newIdentifier()))
         else {
             return page(interaction, visit) { form in
-                Pages.create(form: form, authority, self.directory, message: "Choose another username and a password.")
+                Pages.create(form: form, authority.realm, message: "Choose another username and a password.")
             } ?? .page(Pages.stale, status: .badRequest)
         }
         return goOn(interaction, SignedIn(username: username, at: .now), visit, at: authority)

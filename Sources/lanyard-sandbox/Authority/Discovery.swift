@@ -43,10 +43,10 @@ extension World {
             "id_token_signing_alg_values_supported": ["RS256"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt", "none"],
-            "claims_supported": JSONValue(
-                strings: "sub iss aud exp iat auth_time nonce name preferred_username tid oid ver email".split(
-                    separator: " "
-                ).map(String.init)),
+            "claims_supported": [
+                "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "name", "preferred_username", "tid", "oid",
+                "ver", "email",
+            ],
             "request_uri_parameter_supported": false,
         ]
         // Azure AD B2C itself has no device codes; the sandbox offers them so that every flow can be tried everywhere.

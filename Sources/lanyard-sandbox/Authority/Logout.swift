@@ -4,7 +4,7 @@ import JSON
 /// Handles the end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
 extension World {
     func logout(_ visit: Visit, at authority: AuthorityPath) async -> Response {
-        let parameters = visit.method == .post ? visit.form : visit.query
+        let parameters = visit.parameters
         var username = parameters["logout_hint"]
         var client: Client?
         if let hint = parameters["id_token_hint"], let claims = await key.verify(hint) {

@@ -25,6 +25,9 @@ struct Tenant: Decodable, Sendable, Equatable {
     var policies: [String]?
     /// Whether it requires multi-factor authentication from everyone, including guests.
     var mfa: Bool?
+
+    /// The first part of the domain, which names its repositories.
+    var shortName: String { String(domain.prefix { $0 != "." }) }
 }
 
 /// A user with a home tenant, who may be a guest in others.

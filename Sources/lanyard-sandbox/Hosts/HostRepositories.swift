@@ -9,7 +9,7 @@ import JSON
 /// Each organization has `/ORGANIZATION/hello.git`, which its members and guests may read and change. For everyone
 /// else, it doesn't exist.
 extension HostSite {
-    func repository(_ visit: Visit, _ git: GitBackend) async -> Response {
+    func repository(_ visit: Visit) async -> Response {
         guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit),
             let user = person(token.grant.signedIn.username)
         else { return gitChallenge }
@@ -19,12 +19,7 @@ extension HostSite {
             return .text("The token lacks the scope that this needs.", status: .forbidden)
         }
         let root = world.home.repositories + "/\(style.rawValue).host"
-        do {
-            try await world.repositories.make("/" + visit.segments.prefix(2).joined(separator: "/"), below: root)
-        } catch {
-            return .text("\(error)", status: .internalServerError)
-        }
-        return await git.respond(to: visit, as: user.login, root: root)
+        return await world.git.respond(to: visit, as: user.login, root: root, making: true)
     }
 
     func liveToken(_ text: String) -> HostAccessToken? {
@@ -41,7 +36,7 @@ extension HostSite {
     private func isThere(_ visit: Visit, for user: User) -> Bool {
         guard !visit.climbs, visit.segments[1] == "hello.git" else { return false }
         return world.directory.tenants.contains { tenant in
-            tenant.kind == .organization && tenant.domain.prefix { $0 != "." } == visit.segments[0]
+            tenant.kind == .organization && tenant.shortName == visit.segments[0]
                 && world.directory.objectID(of: user, in: tenant) != nil
         }
     }
@@ -57,18 +52,15 @@ extension HostSite {
     }
 
     private var gitChallenge: Response {
-        var response = Response.text("Authentication failed.", status: .unauthorized)
+        let refusal = Response.text("Authentication failed.", status: .unauthorized)
         switch style {
         case .issuer:
             let metadata = "\(host.url)/.well-known/oauth-protected-resource"
-            response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"GitLab\""))
-            response.headers.append(
-                HTTPField(
-                    name: .wwwAuthenticate, value: "Bearer realm=\"GitLab\", resource_metadata=\"\(metadata)\""))
-        case .forge: response.headers[.wwwAuthenticate] = "Basic realm=\"GitHub\""
-        case .gitea: response.headers[.wwwAuthenticate] = "Basic realm=\"Gitea\""
+            return refusal.challenging("Basic realm=\"GitLab\"")
+                .challenging("Bearer realm=\"GitLab\", resource_metadata=\"\(metadata)\"")
+        case .forge: return refusal.challenging("Basic realm=\"GitHub\"")
+        case .gitea: return refusal.challenging("Basic realm=\"Gitea\"")
         }
-        return response
     }
 
     // MARK: GitHub's API

@@ -6,7 +6,7 @@ extension HostSite {
     func authorize(_ visit: Visit) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
         do throws(HostRefusal) {
-            let request = try read(visit.method == .post ? visit.form : visit.query)
+            let request = try read(visit.parameters)
             var interaction = HostInteraction(purpose: .authorization(request))
             interaction.signedIn = silentAccount(for: request, visit)
             return advance(interaction, visit)

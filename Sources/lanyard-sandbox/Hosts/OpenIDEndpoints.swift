@@ -83,9 +83,8 @@ extension HostSite {
 
     func userInfo(_ visit: Visit) -> Response {
         guard let token = visit.bearer.flatMap(liveToken), token.scopes.contains("openid") else {
-            var response = Response.json(["error": "invalid_token"], status: .unauthorized)
-            response.headers[.wwwAuthenticate] = "Bearer error=\"invalid_token\""
-            return response
+            return .json(["error": "invalid_token"], status: .unauthorized)
+                .challenging("Bearer error=\"invalid_token\"")
         }
         visit.user = token.grant.signedIn.username
         return .json(.object(claims(about: token.grant)))
@@ -93,7 +92,7 @@ extension HostSite {
 
     /// Handles the end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
     func logout(_ visit: Visit) async -> Response {
-        let parameters = visit.method == .post ? visit.form : visit.query
+        let parameters = visit.parameters
         var user = parameters["logout_hint"].flatMap(person)
         var client = parameters["client_id"].flatMap(host.client)
         if let hint = parameters["id_token_hint"], let claims = await world.key.verify(hint),

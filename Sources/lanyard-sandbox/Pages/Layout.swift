@@ -11,6 +11,19 @@ struct InteractionForm: Sendable {
         </form>
         """
     }
+
+    /// Returns a form with two buttons of one name, the first for going on.
+    func choice(
+        _ name: String, yes: (value: String, label: String), no: (value: String, label: String)
+    ) -> HTML {
+        form(
+            """
+            <div class="buttons">
+            <button class="go" type="submit" name="\(name)" value="\(yes.value)">\(yes.label)</button>
+            <button type="submit" name="\(name)" value="\(no.value)">\(no.label)</button>
+            </div>
+            """)
+    }
 }
 
 /// The pages for the user.

@@ -71,12 +71,7 @@ extension Pages {
             <p class="who">\(user.username)</p>
             <h1>Are you trying to sign in to \(client.name)?</h1>
             <p>Only continue if you started this on your own device and got the code from it yourself.</p>
-            \(form.form("""
-                <div class="buttons">
-                <button class="go" type="submit" name="device" value="approve">Continue</button>
-                <button type="submit" name="device" value="decline">Cancel</button>
-                </div>
-                """))
+            \(form.choice("device", yes: ("approve", "Continue"), no: ("decline", "Cancel")))
             """)
     }
 
@@ -98,8 +93,4 @@ extension Pages {
             <a href="/devicelogin">Enter a device code</a></p>
             """)
     }
-}
-
-extension World {
-    func frontPage() -> Response { .page(Pages.front(self)) }
 }

@@ -1,24 +1,17 @@
-/// The contents of the sign-in page.
-struct SignInPage {
-    let form: InteractionForm
-    let hint: String?
-    let message: String?
-    let authority: AuthorityPath
-    let world: World
-}
-
 extension Pages {
-    static func signIn(_ page: SignInPage) -> HTML {
-        let isB2C = page.authority.realm.policy != nil
+    static func signIn(
+        at realm: Realm, of directory: Directory, form: InteractionForm, hint: String?, message: String? = nil
+    ) -> HTML {
+        let isB2C = realm.policy != nil
         return layout(
             "Sign in",
             """
             <h1>Sign in</h1>
-            <p class="who">\(place(page.authority.realm))</p>
-            \(alert(page.message))
-            \(passwordForm(page.form, asking: isB2C ? "Email address" : "Username", hint: page.hint))
-            \(isB2C ? b2cWays(page.form) : nil)
-            \(whoIsThere(page))
+            <p class="who">\(place(realm))</p>
+            \(alert(message))
+            \(passwordForm(form, asking: isB2C ? "Email address" : "Username", hint: hint))
+            \(isB2C ? b2cWays(form) : nil)
+            \(whoIsThere(at: realm, of: directory))
             """)
     }
 
@@ -35,9 +28,8 @@ extension Pages {
     }
 
     /// Returns the list of users and passwords, because this is a sandbox.
-    private static func whoIsThere(_ page: SignInPage) -> HTML? {
-        let directory = page.world.directory
-        let people = directory.users.filter { page.authority.realm.admits($0, in: directory) }.prefix(8)
+    private static func whoIsThere(at realm: Realm, of directory: Directory) -> HTML? {
+        let people = directory.users.filter { realm.admits($0, in: directory) }.prefix(8)
         guard let first = people.first else { return nil }
         let names = people.map(\.username).joined(separator: ", ")
         guard people.allSatisfy({ $0.password == first.password }) else {
@@ -76,14 +68,12 @@ extension Pages {
             """)
     }
 
-    static func create(
-        form: InteractionForm, _ authority: AuthorityPath, _ directory: Directory, message: String? = nil
-    ) -> HTML {
+    static func create(form: InteractionForm, _ realm: Realm, message: String? = nil) -> HTML {
         layout(
             "Create an account",
             """
             <h1>Create an account</h1>
-            <p class="who">\(place(authority.realm))</p>
+            <p class="who">\(place(realm))</p>
             \(alert(message))
             \(form.form("""
                 <label for="new_username">Email address</label>
@@ -106,12 +96,7 @@ extension Pages {
             <h1>Permissions requested</h1>
             <p><strong>\(client.name)</strong> asks for:</p>
             <ul class="permissions">\(HTML(joining: items))</ul>
-            \(form.form("""
-                <div class="buttons">
-                <button class="go" type="submit" name="consent" value="accept">Accept</button>
-                <button type="submit" name="consent" value="decline">Decline</button>
-                </div>
-                """))
+            \(form.choice("consent", yes: ("accept", "Accept"), no: ("decline", "Decline")))
             """)
     }
 
@@ -123,12 +108,7 @@ extension Pages {
             <h1>Prove it's you</h1>
             <p>What you are opening asks for a second proof (authentication context <code>\(context)</code>).
             A real tenant would ring your phone now.</p>
-            \(form.form("""
-                <div class="buttons">
-                <button class="go" type="submit" name="proof" value="approve">Approve</button>
-                <button type="submit" name="proof" value="deny">Deny</button>
-                </div>
-                """))
+            \(form.choice("proof", yes: ("approve", "Approve"), no: ("deny", "Deny")))
             """)
     }
 }

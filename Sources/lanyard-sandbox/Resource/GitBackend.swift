@@ -8,10 +8,12 @@ import Synchronization
 /// Serves repositories with git's own CGI program, `git http-backend`.
 final class GitBackend: Sendable {
     private let home: Home
+    private let repositories: Repositories
     private let running = Mutex<[String: Task<Void, Never>]>([:])
 
     init(home: Home) {
         self.home = home
+        repositories = Repositories(home: home)
     }
 
     /// Stops every running git.
@@ -22,13 +24,19 @@ final class GitBackend: Sendable {
     /// Returns the environment of git processes, without the user's configuration.
     static func environment(home: Home) -> [Subprocess.Environment.Key: String] {
         [
-            "PATH": ProcessPath.current, "HOME": home.path, "LANG": "C.UTF-8", "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_CONFIG_NOSYSTEM": "1",
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": home.path,
+            "LANG": "C.UTF-8", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
         ]
     }
 
-    /// Runs git for one request to a repository below `root`, and streams its answer.
-    func respond(to visit: Visit, as username: String, root: String) async -> Response {
+    /// Runs git for one request to a repository below `root`, making that first if it is a known one, and streams its
+    /// answer.
+    func respond(to visit: Visit, as username: String, root: String, making isKnown: Bool) async -> Response {
+        do {
+            if isKnown { try await repositories.make(visit.repository, below: root) }
+        } catch {
+            return .text("\(error)", status: .internalServerError)
+        }
         let (output, source) = RequestBody.makeStream()
         let (heads, head) = AsyncStream.makeStream(of: CGIHead.self)
         let environment = environment(of: visit, as: username, root: root)
@@ -108,9 +116,4 @@ final class GitBackend: Sendable {
         variables["GIT_PROTOCOL"] = visit.header("Git-Protocol")
         return variables
     }
-}
-
-/// The search path of this process.
-enum ProcessPath {
-    static let current = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
 }

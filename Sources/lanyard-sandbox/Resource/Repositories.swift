@@ -10,16 +10,6 @@ actor Repositories {
         self.home = home
     }
 
-    /// Creates `/AREA/hello.git` or the repository of a guarded path, unless it exists; does nothing for any other
-    /// path.
-    func prepare(_ path: String, in world: World) async throws {
-        let isKnown =
-            world.directory.requirements.contains { $0.path == path }
-            || GitArea.all(in: world).contains { "/\($0.name)/hello.git" == path }
-        guard isKnown else { return }
-        try await make(path, below: home.repositories)
-    }
-
     /// Creates the repository of a path below a folder, unless it exists.
     func make(_ path: String, below root: String) async throws {
         // Concurrent requests wait for the same task.

@@ -1,25 +1,20 @@
 import Hummingbird
 
 /// Git remotes and a little of Graph, each for those who bring the right token.
-struct ResourceRoutes {
-    let world: World
-    let git: GitBackend
-
-    func route(_ visit: Visit) async throws -> Response {
-        if visit.segments == ["v1.0", "me"], visit.method == .get { return await world.me(visit) }
+extension World {
+    func routeResource(_ visit: Visit) async throws -> Response {
+        if visit.segments == ["v1.0", "me"], visit.method == .get { return await me(visit) }
         guard visit.segments.count >= 2, visit.segments[1].hasSuffix(".git"), !visit.climbs,
-            let area = GitArea(visit.segments[0], in: world)
+            let area = GitArea.all(in: self).first(where: { $0.name == visit.segments[0] })
         else { return .text("there is no such resource in this sandbox", status: .notFound) }
-        switch await world.checkGit(visit, area) {
+        switch await checkGit(visit, area) {
         case .refused(let response): return response
         case .accepted(let username):
             visit.user = username
-            do {
-                try await world.repositories.prepare("/" + visit.segments.prefix(2).joined(separator: "/"), in: world)
-            } catch {
-                return .text("\(error)", status: .internalServerError)
-            }
-            return await git.respond(to: visit, as: username, root: world.home.repositories)
+            let isKnown =
+                directory.requirements.contains { $0.path == visit.repository }
+                || visit.repository == "/\(area.name)/hello.git"
+            return await git.respond(to: visit, as: username, root: home.repositories, making: isKnown)
         }
     }
 }
@@ -33,41 +28,24 @@ struct GitArea: Sendable {
     let tenant: Tenant?
     let audience: ResourceApp
 
-    init?(_ name: String, in world: World) {
-        guard let found = Self.all(in: world).first(where: { $0.name == name }) else { return nil }
-        self = found
-    }
-
-    private init(name: String, authority: String, tenant: Tenant?, audience: ResourceApp) {
-        self.name = name
-        self.authority = authority
-        self.tenant = tenant
-        self.audience = audience
-    }
-
     /// Returns `common`, `b2c`, and one area per organization, named after the first part of its domain.
     static func all(in world: World) -> [GitArea] {
-        var areas: [GitArea] = []
-        for tenant in world.directory.tenants {
+        world.directory.tenants.compactMap { tenant in
             let domain = tenant.kind == .b2c ? tenant.domain : nil
-            guard
-                let audience = world.directory.resources.first(where: { resource in
-                    resource.tenant == domain && resource.identifiers.contains { $0.hasSuffix("sandbox-git") }
-                })
-            else { continue }
-            switch tenant.kind {
-            case .consumers:
-                areas.append(GitArea(name: "common", authority: "/common", tenant: nil, audience: audience))
-            case .organization:
-                let name = String(tenant.domain.prefix { $0 != "." })
-                areas.append(GitArea(name: name, authority: "/" + tenant.domain, tenant: tenant, audience: audience))
-            case .b2c:
-                let policy = tenant.policies?.first ?? ""
-                areas.append(
-                    GitArea(
-                        name: "b2c", authority: "/tfp/\(tenant.domain)/\(policy)", tenant: tenant, audience: audience))
+            let audience = world.directory.resources.first { resource in
+                resource.tenant == domain && resource.identifiers.contains { $0.hasSuffix("sandbox-git") }
             }
+            return audience.map { GitArea(of: tenant, audience: $0) }
         }
-        return areas
+    }
+
+    private init(of tenant: Tenant, audience: ResourceApp) {
+        switch tenant.kind {
+        case .consumers: (name, authority) = ("common", "/common")
+        case .organization: (name, authority) = (tenant.shortName, "/" + tenant.domain)
+        case .b2c: (name, authority) = ("b2c", "/tfp/\(tenant.domain)/\(tenant.policies?.first ?? "")")
+        }
+        self.tenant = tenant.kind == .consumers ? nil : tenant
+        self.audience = audience
     }
 }

@@ -46,14 +46,12 @@ struct PortResponder: HTTPResponder {
 extension PortResponder {
     /// Everything of Entra and B2C, and the tests' own door.
     static func authority(of world: World) -> PortResponder {
-        PortResponder(world: world, host: .authority, answer: AuthorityRoutes(world: world).route)
+        PortResponder(world: world, host: .authority, answer: world.routeAuthority)
     }
 
     /// Git remotes and a little of Graph.
-    static func resource(of world: World, _ git: GitBackend) -> PortResponder {
-        PortResponder(
-            world: world, host: .resource, takesBody: { _ in false },
-            answer: ResourceRoutes(world: world, git: git).route)
+    static func resource(of world: World) -> PortResponder {
+        PortResponder(world: world, host: .resource, takesBody: { _ in false }, answer: world.routeResource)
     }
 
     /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS's token service.
@@ -76,12 +74,10 @@ extension PortResponder {
     }
 
     /// One of the hosts beside the Entra, and its repositories.
-    static func host(
-        _ host: CodeHost, as name: RequestLog.Host, of world: World, _ git: GitBackend
-    ) -> PortResponder {
+    static func host(_ host: CodeHost, as name: RequestLog.Host, of world: World) -> PortResponder {
         let site = HostSite(world: world, host: host)
         return PortResponder(world: world, host: name, takesBody: { !$0.isForRepository }) { visit in
-            visit.isForRepository ? await site.repository(visit, git) : try await site.route(visit)
+            visit.isForRepository ? await site.repository(visit) : try await site.route(visit)
         }
     }
 }

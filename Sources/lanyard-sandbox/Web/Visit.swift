@@ -31,9 +31,13 @@ final class Visit: Sendable {
     var path: String { request.uri.path }
     /// The path made of the segments: decoded, without doubled slashes.
     var plainPath: String { "/" + segments.joined(separator: "/") }
+    /// The path's first two segments, which name a repository.
+    var repository: String { "/" + segments.prefix(2).joined(separator: "/") }
     /// Whether a segment refers to another folder, plainly or encoded.
     var climbs: Bool { segments.contains { $0 == "." || $0 == ".." || $0.contains("/") || $0.contains("\0") } }
     var method: HTTPRequest.Method { request.method }
+    /// The fields of the form, or else of the query.
+    var parameters: Form { method == .post ? form : query }
 
     /// The user that the request turned out to be from, for the log.
     var user: String? {
@@ -47,14 +51,7 @@ final class Visit: Sendable {
         HTTPField.Name(name).flatMap { request.headers[$0] }
     }
 
-    func cookie(_ name: String) -> String? {
-        let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
-        for pair in pairs {
-            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
-            if parts.count == 2, parts[0] == name { return parts[1] }
-        }
-        return nil
-    }
+    func cookie(_ name: String) -> String? { request.cookies[name]?.value }
 }
 
 /// Returns a new GUID in lower case, as in Entra.
