@@ -19,7 +19,7 @@ actor Announcement {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
             try world.home.write(world.applicationCertificate.pem, to: world.home.applicationCertificate)
-            try world.home.write(world.forge.with { $0.clients[0].secret ?? "" } + "\n", to: world.home.forgeSecret)
+            try world.home.write((world.forge.clients[0].secret ?? "") + "\n", to: world.home.forgeSecret)
             // This is last, because it signals that everything is ready.
             try world.home.write(description + "\n", to: world.home.description)
             _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
@@ -74,7 +74,7 @@ actor Announcement {
 
     /// Returns a host's URL, its two clients, and the client secrets.
     private func description(of host: CodeHost, second: String) -> JSONValue {
-        let clients = host.with { $0.clients }
+        let clients = host.clients
         return [
             "url": .string(host.url), "client_id": .string(clients[0].id), second: .string(clients[1].id),
             "client_secret": .string(clients[1].secret ?? ""),
@@ -144,7 +144,7 @@ actor Announcement {
 
     private func rule(of host: CodeHost) -> String {
         rule(
-            host.url, authority: host.url, client: host.with { $0.clients[0].id }, scopes: host.style.scopes,
+            host.url, authority: host.url, client: host.clients[0].id, scopes: host.style.scopes,
             ("kind", host.style.kind))
     }
 

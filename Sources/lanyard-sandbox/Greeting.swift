@@ -82,7 +82,7 @@ struct Greeting {
         let repository = areas.first { $0.name == "common" }.map { word("\(world.resource)/\($0.name)/hello.git") }
         let graph = word(world.resource + "/v1.0/me")
         let secret =
-            "lanyard client secret \(word(world.forge.with { $0.clients[0].id })) --authority \(word(world.forge.url)) "
+            "lanyard client secret \(word(world.forge.clients[0].id)) --authority \(word(world.forge.url)) "
             + "<\(word(world.home.forgeSecret))"
         let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [

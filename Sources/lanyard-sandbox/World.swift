@@ -31,7 +31,7 @@ final class World: Sendable {
     let home: Home
     let directory: Directory
     let key: SigningKey
-    let ledger = Ledger()
+    let ledger = Ledger<SignInRequest>()
     let applicationCertificate: ApplicationCertificate
     /// The identifiers of received assertions: each can be used once (RFC 7523, 3).
     let assertions = Mutex<Set<String>>([])

@@ -21,7 +21,7 @@ extension World {
         case ["oauth2", "v2.0", "token"]: return try await token(visit, at: path)
         case ["oauth2", "v2.0", "logout"]: return await logout(visit, at: path)
         case ["oauth2", "v2.0", "devicecode"]: return deviceCode(visit, at: path)
-        case ["oauth2", "deviceauth"]: return deviceAuth(visit, at: path)
+        case ["oauth2", "deviceauth"]: return deviceAuth(visit)
         default: return .page(Pages.notFound, status: .notFound)
         }
     }

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// Handles the forms that the user submits.
 extension World {
-    func proceed(_ visit: Visit, interaction id: String, at authority: AuthorityPath) -> Response {
+    func proceed(_ visit: Visit, interaction id: String) -> Response {
         // Each page can be submitted once, so that going back and submitting again can't repeat a step.
         guard var interaction = ledger.with({ $0.interactions.removeValue(forKey: id) }) else {
             return .page(Pages.stale, status: .badRequest)
@@ -13,39 +13,28 @@ extension World {
         let form = visit.form
         if let username = form["account"] {
             interaction.wantsOtherAccount = username == "other"
-            interaction.signedIn = eligibleAccounts(visit, realm: authority.realm)
-                .first { $0.username == username }
+            interaction.signedIn = eligibleAccounts(visit, interaction.request).first { $0.username == username }
         } else if form["device"] == "approve" {
             interaction.isConfirmed = true
         } else if form["b2c"] == "signup" {
             interaction.wantsNewAccount = true
         } else if let username = form["reset_username"] {
-            return reset(username, visit, interaction, at: authority)
+            return reset(username, visit, interaction)
         } else if let name = form["profile_name"], let username = interaction.signedIn?.username {
             directory.update(username) { $0.name = name }
             interaction.hasEdited = true
         } else if form["new_username"] != nil {
-            return create(visit, interaction, at: authority)
+            return create(visit, interaction)
         } else if form["loginfmt"] != nil {
-            return signIn(visit, interaction, at: authority)
+            return signIn(visit, interaction)
         } else if form["proof"] == "approve", let signedIn = interaction.signedIn {
-            return remember(proofsOf: interaction, signedIn, visit, at: authority)
+            return remember(proofsOf: interaction, signedIn, visit)
         } else if form["consent"] == "accept", let user = interaction.signedIn.flatMap({ directory.user($0.username) })
         {
-            return accept(interaction, user, visit, at: authority)
+            giveConsent(by: user, to: interaction.request.client, for: interaction.request.scopes)
+            interaction.hasConsented = true
         }
-        return advance(interaction, visit, at: authority)
-    }
-
-    private func accept(
-        _ interaction: Interaction, _ user: User, _ visit: Visit, at authority: AuthorityPath
-    ) -> Response {
-        var interaction = interaction
-        if let client = directory.client(interaction.clientID(in: self)) {
-            giveConsent(by: user, to: client, for: interaction.scopes(in: self))
-        }
-        interaction.hasConsented = true
-        return advance(interaction, visit, at: authority)
+        return advance(interaction, visit)
     }
 
     /// Returns the final response if the user chose to stop; nil if the user continues.
@@ -65,78 +54,72 @@ extension World {
         default: return nil
         }
         visit.user = interaction.signedIn?.username
-        switch interaction.purpose {
-        case .authorization(let request): return answer(failure, to: request.target, visit)
-        case .device(let userCode):
-            decide(.declined, about: userCode)
+        guard let target = interaction.request.target else {
+            ledger.decide(.declined, in: interaction)
             return .page(Pages.deviceDeclined)
         }
+        return answer(failure, to: target, visit)
     }
 
-    private func signIn(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
-        let username = visit.form["loginfmt"] ?? ""
-        guard let user = directory.user(username),
-            authority.realm.policy == nil || authority.realm.admits(user, in: directory)
-        else {
-            return retry(visit, interaction, authority, "We couldn't find an account with that username.")
-        }
+    private func signIn(_ visit: Visit, _ interaction: Interaction) -> Response {
+        let realm = interaction.request.authority.realm
+        guard let user = directory.user(visit.form["loginfmt"] ?? ""),
+            realm.policy == nil || realm.admits(user, in: directory)
+        else { return retry(visit, interaction, "We couldn't find an account with that username.") }
         guard visit.form["passwd"] == user.password else {
-            return retry(visit, interaction, authority, "Your account or password is incorrect (AADSTS50126).")
+            return retry(visit, interaction, "Your account or password is incorrect (AADSTS50126).")
         }
-        return goOn(interaction, SignedIn(username: user.username, at: .now), visit, at: authority)
+        return goOn(interaction, SignedIn(username: user.username, at: .now), visit)
     }
 
     /// Sets a new password, from the page of a B2C policy that resets it.
-    private func reset(
-        _ username: String, _ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath
-    ) -> Response {
-        guard authority.realm.isResetPolicy, let user = directory.user(username),
-            authority.realm.admits(user, in: directory), let password = visit.form["new_passwd"]
+    private func reset(_ username: String, _ visit: Visit, _ interaction: Interaction) -> Response {
+        let realm = interaction.request.authority.realm
+        guard realm.isResetPolicy, let user = directory.user(username), realm.admits(user, in: directory),
+            let password = visit.form["new_passwd"]
         else {
-            return page(interaction, visit) { form in
-                Pages.reset(form: form, authority.realm, hint: username, message: "There is no such account.")
-            } ?? .page(Pages.stale, status: .badRequest)
+            return ledger.page(interaction, visit) {
+                Pages.reset(form: $0, realm, hint: username, message: "There is no such account.")
+            }
         }
         directory.update(user.username) { $0.password = password }
-        return goOn(interaction, SignedIn(username: user.username, at: .now), visit, at: authority)
+        return goOn(interaction, SignedIn(username: user.username, at: .now), visit)
     }
 
     /// Continues as the user who has just signed in, and stores the account in the browser's session.
-    private func goOn(
-        _ interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit, at authority: AuthorityPath
-    ) -> Response {
+    private func goOn(_ interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit) -> Response {
         var interaction = interaction
         interaction.signedIn = signedIn
-        let response = advance(interaction, visit, at: authority)
+        let response = advance(interaction, visit)
         let session = ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie))
         return response.remembering(session, in: Self.sessionCookie)
     }
 
-    private func retry(
-        _ visit: Visit, _ interaction: Interaction, _ authority: AuthorityPath, _ message: String
-    ) -> Response {
-        page(interaction, visit) { form in
+    private func retry(_ visit: Visit, _ interaction: Interaction, _ message: String) -> Response {
+        ledger.page(interaction, visit) {
             Pages.signIn(
-                at: authority.realm, of: directory, form: form, hint: visit.form["loginfmt"], message: message)
-        } ?? .page(Pages.stale, status: .badRequest)
+                at: interaction.request.authority.realm, of: directory, form: $0, hint: visit.form["loginfmt"],
+                message: message)
+        }
     }
 
-    private func remember(
-        proofsOf interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit, at authority: AuthorityPath
-    ) -> Response {
+    private func remember(proofsOf interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit) -> Response {
         var proved = signedIn
-        let tenant = directory.user(signedIn.username).flatMap { authority.realm.issuer(for: $0, in: directory) }
-        proved.proofs.formUnion(interaction.proofsWanted(by: tenant))
-        return goOn(interaction, proved, visit, at: authority)
+        let request = interaction.request
+        let tenant = directory.user(signedIn.username)
+            .flatMap { request.authority.realm.issuer(for: $0, in: directory) }
+        proved.proofs.formUnion(request.claims.proofs(wantedBy: tenant))
+        return goOn(interaction, proved, visit)
     }
 
     /// Creates an account in the realm's own tenant; in other realms only a personal account.
-    private func create(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
-        let home: Tenant?
-        switch authority.realm {
-        case .tenant(let tenant), .policy(let tenant, _), .consumers(let tenant): home = tenant
-        case .common, .organizations: home = directory.tenants.first { $0.kind == .consumers }
-        }
+    private func create(_ visit: Visit, _ interaction: Interaction) -> Response {
+        let realm = interaction.request.authority.realm
+        let home: Tenant? =
+            switch realm {
+            case .tenant(let tenant), .policy(let tenant, _), .consumers(let tenant): tenant
+            case .common, .organizations: directory.tenants.first { $0.kind == .consumers }
+            }
         let username = visit.form["new_username"] ?? ""
         guard let home, username.contains("@"), let password = visit.form["new_passwd"],
             directory.add(
@@ -144,32 +127,27 @@ extension World {
                     username: username, name: visit.form["new_name"] ?? username, password: password,
                     tenant: home.domain, id: newIdentifier()))
         else {
-            return page(interaction, visit) { form in
-                Pages.create(form: form, authority.realm, message: "Choose another username and a password.")
-            } ?? .page(Pages.stale, status: .badRequest)
+            return ledger.page(interaction, visit) {
+                Pages.create(form: $0, realm, message: "Choose another username and a password.")
+            }
         }
-        return goOn(interaction, SignedIn(username: username, at: .now), visit, at: authority)
+        return goOn(interaction, SignedIn(username: username, at: .now), visit)
     }
 
     /// Returns the redirect with a code, or approves the device.
     func finish(_ interaction: Interaction, _ user: User, _ signedIn: SignedIn, _ visit: Visit) -> Response {
-        switch interaction.purpose {
-        case .device(let userCode):
-            decide(.approved(signedIn), about: userCode)
+        let request = interaction.request
+        guard let target = request.target else {
+            ledger.decide(.approved(signedIn), in: interaction)
             return .page(Pages.deviceDone)
-        case .authorization(let request):
-            let grant = Grant(
-                signedIn: signedIn, clientID: request.client.id, realm: request.authority.realm,
-                scopes: request.scopes, claims: request.claims, nonce: request.nonce)
-            let code = ledger.issue(
-                IssuedCode(grant: grant, redirectURI: request.redirectURI, challenge: request.challenge))
-            var fields: [(name: String, value: String)] = [("code", code)]
-            if request.parameters["client_info"] == "1" {
-                fields.append(("client_info", clientInfo(of: user, realm: request.authority.realm)))
-            }
-            fields.append(("session_state", newIdentifier()))
-            return redirect(fields, to: request.target, visit)
         }
+        let code = ledger.issue("1." + newSecret(bytes: 48), Grant(request: request, signedIn: signedIn))
+        var fields: [(name: String, value: String)] = [("code", code)]
+        if request.parameters["client_info"] == "1" {
+            fields.append(("client_info", clientInfo(of: user, realm: request.authority.realm)))
+        }
+        fields.append(("session_state", newIdentifier()))
+        return redirect(fields, to: target, visit)
     }
 
     func answer(_ failure: OAuthFailure, to target: ReturnAddress, _ visit: Visit) -> Response {

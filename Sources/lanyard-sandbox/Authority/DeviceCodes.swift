@@ -5,18 +5,6 @@ import JSON
 /// What the person decided about a device.
 enum DeviceDecision: Sendable { case pending, declined, approved(SignedIn) }
 
-/// A device that waits for a user's approval on another device (RFC 8628).
-struct DeviceGrant: Sendable {
-    let deviceCode: String
-    let clientID: String
-    let authority: AuthorityPath
-    let scopes: ScopeRequest
-    let claims: ClaimsRequest
-    let expires: Date
-    var polling: Polling
-    var decision = DeviceDecision.pending
-}
-
 /// A client's polling interval and the time of its last poll.
 struct Polling: Sendable {
     var interval: Int
@@ -35,19 +23,68 @@ struct Polling: Sendable {
     }
 }
 
-/// Returns a user code without vowels and without ambiguous characters, which avoids words and typing mistakes (RFC
-/// 8628, 6.1).
-func newUserCode(length: Int) -> String {
-    let letters = Array("BCDFGHJKLMNPQRSTVWXZ23456789")
-    var generator = SystemRandomNumberGenerator()
-    return String((0..<length).compactMap { _ in letters.randomElement(using: &generator) })
+/// The devices of the authority or a host.
+extension Ledger {
+    /// Registers a device, and returns its user code: without vowels and without ambiguous characters, which avoids words
+    /// and typing mistakes (RFC 8628, 6.1).
+    func register(
+        _ request: Request, codeBytes: Int, userCodeLength: Int, _ settings: World.Settings
+    ) -> (userCode: String, device: Device) {
+        let device = Device(
+            deviceCode: newSecret(bytes: codeBytes), request: request,
+            expires: .now.addingTimeInterval(TimeInterval(settings.deviceCodeLifetime)),
+            polling: Polling(interval: settings.deviceCodeInterval))
+        let letters = Array("BCDFGHJKLMNPQRSTVWXZ23456789")
+        var generator = SystemRandomNumberGenerator()
+        let userCode = String((0..<userCodeLength).compactMap { _ in letters.randomElement(using: &generator) })
+        with { $0.devices[userCode] = device }
+        return (userCode, device)
+    }
+
+    /// Records a poll of the token endpoint; nil if the client has no such device.
+    func poll(_ deviceCode: String, by clientID: String) -> (device: Device, isTooFast: Bool)? {
+        with { state in
+            guard
+                let (userCode, found) = state.devices.first(where: {
+                    $0.value.deviceCode == deviceCode && $0.value.request.clientID == clientID
+                })
+            else { return nil }
+            var device = found
+            let isTooFast = device.polling.note()
+            state.devices[userCode] = device
+            // The code can be used once, whatever the result.
+            if case .approved = device.decision { state.devices[userCode] = nil }
+            return (device, isTooFast)
+        }
+    }
+
+    /// Begins the approval of the device whose user code was typed; nil if none waits with this one.
+    func approval(of typed: String) -> Interaction? {
+        let code = typed.uppercased().filter { $0.isLetter || $0.isNumber }
+        guard let device = with({ $0.devices[code] }), device.expires > .now, case .pending = device.decision else {
+            return nil
+        }
+        return Interaction(request: device.request, userCode: code)
+    }
+
+    /// Whether an interaction is about a device that exists no longer, because it has its tokens.
+    func isTooLate(_ interaction: Interaction) -> Bool {
+        guard let userCode = interaction.userCode else { return false }
+        return with { $0.devices[userCode] == nil }
+    }
+
+    /// Records the user's decision about the interaction's device.
+    func decide(_ decision: DeviceDecision, in interaction: Interaction) {
+        guard let userCode = interaction.userCode else { return }
+        with { $0.devices[userCode]?.decision = decision }
+    }
 }
 
 extension World {
     /// Handles the device authorization endpoint.
     func deviceCode(_ visit: Visit, at authority: AuthorityPath) -> Response {
         do throws(OAuthFailure) {
-            let client = try client(of: visit, at: authority)
+            let client = try client(of: visit.form, at: authority)
             guard let scope = visit.form["scope"] else { throw .missing("scope") }
             if client.deviceCode == false {
                 throw OAuthFailure(
@@ -55,33 +92,25 @@ extension World {
                     "Access has been blocked by Conditional Access policies. The access policy does not allow "
                         + "token issuance.", suberror: "message_only")
             }
-            let grant = DeviceGrant(
-                deviceCode: newSecret(bytes: 48), clientID: client.id, authority: authority,
-                scopes: try ScopeRequest(scope, client: client, realm: authority.realm, in: directory),
-                claims: try ClaimsRequest(visit.form["claims"]),
-                expires: .now.addingTimeInterval(TimeInterval(settings.deviceCodeLifetime)),
-                polling: Polling(interval: settings.deviceCodeInterval))
-            return describe(grant, userCode: register(grant))
+            let scopes = try ScopeRequest(scope, client: client, realm: authority.realm, in: directory)
+            // The claims must be right, but nothing comes of them here.
+            _ = try ClaimsRequest(visit.form["claims"])
+            let request = SignInRequest(authority: authority, client: client, scopes: scopes)
+            return describe(ledger.register(request, codeBytes: 48, userCodeLength: 9, settings))
         } catch {
             return error.response(to: visit)
         }
     }
 
-    private func register(_ grant: DeviceGrant) -> String {
-        let userCode = newUserCode(length: 9)
-        ledger.with { $0.devices[userCode] = grant }
-        return userCode
-    }
-
-    private func describe(_ grant: DeviceGrant, userCode: String) -> Response {
+    private func describe(_ pending: (userCode: String, device: Ledger<SignInRequest>.Device)) -> Response {
         let page = "\(authority)/devicelogin"
         return .json([
-            "user_code": .string(userCode), "device_code": .string(grant.deviceCode), "verification_uri": .string(page),
-            "expires_in": .integer(Int64(settings.deviceCodeLifetime)),
-            "interval": .integer(Int64(grant.polling.interval)),
+            "user_code": .string(pending.userCode), "device_code": .string(pending.device.deviceCode),
+            "verification_uri": .string(page), "expires_in": .integer(Int64(settings.deviceCodeLifetime)),
+            "interval": .integer(Int64(pending.device.polling.interval)),
             "message": .string(
-                "To sign in, use a web browser to open the page \(page) and enter the code \(userCode) to authenticate."
-            ),
+                "To sign in, use a web browser to open the page \(page) and enter the code \(pending.userCode) to "
+                    + "authenticate."),
         ])
     }
 
@@ -90,44 +119,23 @@ extension World {
         _ visit: Visit, _ client: Client, _ authority: AuthorityPath
     ) throws(OAuthFailure) -> Issue {
         guard let text = visit.form["device_code"] ?? visit.form["code"] else { throw .missing("device_code") }
-        guard let device = poll(text, client) else {
+        guard let (device, isTooFast) = ledger.poll(text, by: client.id) else {
             throw OAuthFailure("bad_verification_code", 70018, "Invalid verification code: it is not known here.")
         }
-        guard device.grant.expires > .now else {
+        guard device.expires > .now else {
             throw OAuthFailure("expired_token", 70020, "The device code has expired.")
         }
-        switch device.grant.decision {
+        switch device.decision {
         case .declined:
             throw OAuthFailure("authorization_declined", 70017, "The end user denied the authorization request.")
-        case .pending where device.isTooFast:
+        case .pending where isTooFast:
             throw OAuthFailure("slow_down", 70016, "The client polls faster than the interval allows.")
         case .pending:
             throw OAuthFailure(
                 "authorization_pending", 70016,
                 "OAuth 2.0 device flow error. Authorization is pending. Continue polling.")
         case .approved(let signedIn):
-            let grant = Grant(
-                signedIn: signedIn, clientID: client.id, realm: device.grant.authority.realm,
-                scopes: device.grant.scopes, claims: device.grant.claims)
-            return try issue(grant, visit, client, authority)
-        }
-    }
-
-    private struct Poll: Sendable {
-        let grant: DeviceGrant
-        let isTooFast: Bool
-    }
-
-    private func poll(_ deviceCode: String, _ client: Client) -> Poll? {
-        ledger.with { state in
-            guard
-                let (userCode, grant) = state.devices.first(where: {
-                    $0.value.deviceCode == deviceCode && $0.value.clientID == client.id
-                }), let isTooFast = state.devices[userCode]?.polling.note()
-            else { return nil }
-            // The code can be used once, whatever the result.
-            if case .approved = grant.decision { state.devices[userCode] = nil }
-            return Poll(grant: grant, isTooFast: isTooFast)
+            return try issue(Grant(request: device.request, signedIn: signedIn), visit, client, authority)
         }
     }
 }

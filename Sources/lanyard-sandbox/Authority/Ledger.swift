@@ -1,15 +1,107 @@
 import FoundationEssentials
+import Hummingbird
 import Synchronization
 
-/// The authority's state: sessions, codes, refresh tokens and consent.
-final class Ledger: Sendable {
+/// What a client asks the authority or a host for.
+protocol ClientRequest: Sendable {
+    /// The ID of the client.
+    var clientID: String { get }
+    /// Where the response goes; nil if a device asks, which polls for it.
+    var target: ReturnAddress? { get }
+    /// The values of the `prompt` parameter.
+    var prompts: Set<String> { get }
+}
+
+/// The state of the authority or a host: sessions, codes, tokens and consent.
+final class Ledger<Request: ClientRequest>: Sendable {
     struct State: Sendable {
         var sessions: [String: [SignedIn]] = [:]
         var interactions: [String: Interaction] = [:]
-        var codes: [String: IssuedCode] = [:]
+        var codes: [String: Code] = [:]
         var refreshTokens: [String: RefreshToken] = [:]
-        var devices: [String: DeviceGrant] = [:]
+        /// The hosts' access tokens; Entra's are only signed.
+        var accessTokens: [String: AccessToken] = [:]
+        /// Pending devices by user code.
+        var devices: [String: Device] = [:]
         var consents: Set<String> = []
+
+        /// Revokes all tokens of one sign-in.
+        mutating func end(lineage: String) {
+            refreshTokens = refreshTokens.filter { $0.value.grant.lineage != lineage }
+            endAccess(lineage: lineage)
+        }
+
+        mutating func endAccess(lineage: String) {
+            accessTokens = accessTokens.filter { $0.value.grant.lineage != lineage }
+        }
+    }
+
+    /// A user's grant to a client, on which all tokens of one sign-in are based.
+    struct Grant: Sendable {
+        var request: Request
+        var signedIn: SignedIn
+        /// The ID shared by all tokens of one sign-in.
+        var lineage = newSecret(bytes: 16)
+
+        var cameFromDevice: Bool { request.target == nil }
+    }
+
+    /// An authorization code: it can be used once, for a short time, with its verifier.
+    struct Code: Sendable {
+        static var lifetime: TimeInterval { 300 }
+
+        var grant: Grant
+        var expires = Date.now.addingTimeInterval(lifetime)
+        var isRedeemed = false
+
+        var redirectURI: String? { grant.request.target?.uri }
+    }
+
+    struct RefreshToken: Sendable {
+        var grant: Grant
+        /// Whether the token has been replaced by another one; using it again revokes the whole sign-in (RFC 9700, 4.14.2).
+        var isSpent = false
+        var isRevoked = false
+    }
+
+    struct AccessToken: Sendable {
+        var grant: Grant
+        /// The scopes of this token, which a renewal may have narrowed.
+        var scopes: [String]
+        /// When the token expires; nil if it doesn't.
+        var expires: Date?
+
+        var isAlive: Bool { expires.map { $0 > .now } ?? true }
+    }
+
+    /// A device that waits for a user's approval on another device (RFC 8628).
+    struct Device: Sendable {
+        let deviceCode: String
+        let request: Request
+        let expires: Date
+        var polling: Polling
+        var decision = DeviceDecision.pending
+    }
+
+    /// A sign-in in progress.
+    struct Interaction: Sendable {
+        let request: Request
+        /// The user code of the device to approve; nil unless one asks.
+        var userCode: String?
+        var signedIn: SignedIn?
+        /// Whether the user requested the sign-in page instead of picking an account.
+        var wantsOtherAccount = false
+        var hasConsented = false
+        /// Whether the user opened the page for new accounts.
+        var wantsNewAccount = false
+        /// Whether the user submitted the page of a B2C policy that edits a profile.
+        var hasEdited = false
+        /// Whether the user confirmed having started the sign-in on the device.
+        var isConfirmed = false
+        var started = Date.now
+
+        /// Whether the client requested no pages.
+        var isSilent: Bool { request.prompts.contains("none") }
     }
 
     private let state = Mutex(State())
@@ -33,65 +125,12 @@ struct SignedIn: Sendable, Equatable {
     var proofs: Set<String> = []
 }
 
-/// A user's grant to a client, on which codes, devices and refresh tokens are based.
-struct Grant: Sendable {
-    var signedIn: SignedIn
-    var clientID: String
-    /// The realm of the sign-in; a refresh token may be used at another one.
-    var realm: Realm
-    var scopes: ScopeRequest
-    var claims: ClaimsRequest
-    var nonce: String?
-}
-
-/// An authorization code: it can be used once, for a short time, with its verifier.
-struct IssuedCode: Sendable {
-    static let lifetime: TimeInterval = 300
-
-    var grant: Grant
-    var redirectURI: String
-    var challenge: String
-    var expires = Date.now.addingTimeInterval(lifetime)
-    var isRedeemed = false
-}
-
-/// A refresh token; using it issues a new one and leaves it valid, as in Entra, unless tokens are single-use.
-struct RefreshToken: Sendable {
-    var grant: Grant
-    var family: String?
-    /// The ID shared by all tokens of one sign-in.
-    var lineage: String
-    var isSpent = false
-    var isRevoked = false
-}
-
-/// A sign-in in progress: its purpose and its state.
-struct Interaction: Sendable {
-    enum Purpose: Sendable {
-        case authorization(SignInRequest)
-        /// The approval of the device with this user code.
-        case device(String)
-    }
-
-    var purpose: Purpose
-    var signedIn: SignedIn?
-    /// Whether the user requested the sign-in page instead of picking an account.
-    var wantsOtherAccount = false
-    var hasConsented = false
-    /// Whether the user opened the page for new accounts.
-    var wantsNewAccount = false
-    /// Whether the user submitted the page of a B2C policy that edits a profile.
-    var hasEdited = false
-    /// Whether the user confirmed having started the sign-in on the device.
-    var isConfirmed = false
-    var started = Date.now
-}
-
 extension Ledger {
-    private static let longestInteraction: TimeInterval = 3600
-    private static let mostInteractions = 10_000
+    private static var longestInteraction: TimeInterval { 3600 }
+    private static var mostInteractions: Int { 10_000 }
 
-    func begin(_ interaction: Interaction) -> String {
+    /// Returns a page of an interaction, which the user's next request continues.
+    func page(_ interaction: Interaction, _ visit: Visit, _ body: (InteractionForm) -> HTML) -> Response {
         let id = newSecret(bytes: 16)
         with { state in
             if state.interactions.count >= Self.mostInteractions {
@@ -100,7 +139,7 @@ extension Ledger {
             }
             state.interactions[id] = interaction
         }
-        return id
+        return .page(body(InteractionForm(action: visit.path, id: id)))
     }
 
     func accounts(inSession id: String?) -> [SignedIn] {
@@ -113,10 +152,8 @@ extension Ledger {
         with { state in
             let known = id.flatMap { state.sessions[$0] == nil ? nil : $0 }
             let session = known ?? newSecret()
-            var accounts = state.sessions[session] ?? []
-            accounts.removeAll { $0.username == account.username }
-            accounts.append(account)
-            state.sessions[session] = accounts
+            state.sessions[session, default: []].removeAll { $0.username == account.username }
+            state.sessions[session]?.append(account)
             return session
         }
     }
@@ -132,19 +169,22 @@ extension Ledger {
         }
     }
 
-    func issue(_ code: IssuedCode) -> String {
-        let text = "1." + newSecret(bytes: 48)
+    /// Issues a code with this text.
+    func issue(_ text: String, _ grant: Grant) -> String {
         with { state in
-            state.codes = state.codes.filter { $0.value.expires.addingTimeInterval(IssuedCode.lifetime) > .now }
-            state.codes[text] = code
+            state.codes = state.codes.filter { $0.value.expires.addingTimeInterval(Code.lifetime) > .now }
+            state.codes[text] = Code(grant: grant)
         }
         return text
     }
 
-    func issue(_ token: RefreshToken) -> String {
-        let text = "1." + newSecret(bytes: 64)
-        with { $0.refreshTokens[text] = token }
-        return text
+    /// Looks up and marks a code in one step: if two clients send the same code, only the first gets tokens.
+    func redeem(_ text: String) -> Code? {
+        with { state in
+            let code = state.codes[text]
+            state.codes[text]?.isRedeemed = true
+            return code
+        }
     }
 
     /// Marks a single-use refresh token as used; returns false if it was used before, which revokes all tokens of its
@@ -152,8 +192,8 @@ extension Ledger {
     func spend(refreshToken text: String) -> Bool {
         with { state in
             guard let token = state.refreshTokens[text], !token.isSpent else {
-                let lineage = state.refreshTokens[text]?.lineage
-                for key in state.refreshTokens.keys where state.refreshTokens[key]?.lineage == lineage {
+                let lineage = state.refreshTokens[text]?.grant.lineage
+                for key in state.refreshTokens.keys where state.refreshTokens[key]?.grant.lineage == lineage {
                     state.refreshTokens[key]?.isRevoked = true
                 }
                 return false
@@ -163,17 +203,16 @@ extension Ledger {
         }
     }
 
-    /// Revokes the refresh tokens and browser sessions of one user, or of everyone.
+    /// Revokes the tokens and browser sessions of one user, or of everyone.
     func revoke(_ username: String?) {
         let wanted = username?.lowercased()
+        func isMeant(_ account: SignedIn) -> Bool { wanted == nil || account.username.lowercased() == wanted }
         with { state in
-            for key in state.refreshTokens.keys
-            where wanted == nil || state.refreshTokens[key]?.grant.signedIn.username.lowercased() == wanted {
+            for (key, token) in state.refreshTokens where isMeant(token.grant.signedIn) {
                 state.refreshTokens[key]?.isRevoked = true
             }
-            for key in state.sessions.keys {
-                state.sessions[key]?.removeAll { wanted == nil || $0.username.lowercased() == wanted }
-            }
+            state.accessTokens = state.accessTokens.filter { !isMeant($0.value.grant.signedIn) }
+            state.sessions = state.sessions.mapValues { $0.filter { !isMeant($0) } }
             state.interactions = [:]
         }
     }

@@ -1,20 +1,17 @@
 import JSON
 
-/// A valid request to the authorization endpoint, which may be answered with a redirect.
-struct SignInRequest: Sendable {
-    enum ResponseMode: String, Sendable { case query, fragment, formPost = "form_post" }
-
+/// A valid request to the authorization endpoint, which may be answered with a redirect, or that of a device.
+struct SignInRequest: ClientRequest {
     let authority: AuthorityPath
     let client: Client
-    let redirectURI: String
-    let responseMode: ResponseMode
-    let scopes: ScopeRequest
-    let challenge: String
-    let prompts: Set<String>
-    let parameters: Form
-    let claims: ClaimsRequest
+    var target: ReturnAddress?
+    var scopes: ScopeRequest
+    var prompts: Set<String> = []
+    var parameters = Form()
+    var claims = ClaimsRequest()
 
-    var state: String? { parameters["state"] }
+    var clientID: String { client.id }
+    var challenge: String { parameters["code_challenge"] ?? "" }
     var nonce: String? { parameters["nonce"] }
     var loginHint: String? { parameters["login_hint"] }
     var domainHint: String? { parameters["domain_hint"]?.lowercased() }
@@ -23,53 +20,48 @@ struct SignInRequest: Sendable {
 
 /// The destination of an authorization response.
 struct ReturnAddress: Sendable {
+    enum ResponseMode: String, Sendable { case query, fragment, formPost = "form_post" }
+
     let uri: String
-    let mode: SignInRequest.ResponseMode
+    let mode: ResponseMode
     let state: String?
 }
 
 /// The refusal of a sign-in: shown to the user if the redirect URI can't be trusted, else sent to the client.
-enum AuthorizationRefusal: Error {
-    case onPage(OAuthFailure)
-    case redirected(OAuthFailure, ReturnAddress)
+enum SignInRefusal<Failure: Error>: Error {
+    case onPage(Failure)
+    case redirected(Failure, ReturnAddress)
 }
 
-extension SignInRequest {
+extension World {
     /// Validates a request in Entra's order; unlike Entra, it requires PKCE with S256.
-    static func read(
-        _ parameters: Form, at authority: AuthorityPath, in directory: Directory
-    ) throws(AuthorizationRefusal) -> SignInRequest {
-        let client = try client(of: parameters, at: authority, in: directory)
+    func read(
+        _ parameters: Form, at authority: AuthorityPath
+    ) throws(SignInRefusal<OAuthFailure>) -> SignInRequest {
+        let client: Client
+        do throws(OAuthFailure) { client = try self.client(of: parameters, at: authority) } catch {
+            throw .onPage(error)
+        }
         let target = try target(of: parameters, for: client)
         do throws(OAuthFailure) {
             try checkForm(of: parameters)
             guard let scope = parameters["scope"] else { throw .missing("scope") }
             return SignInRequest(
-                authority: authority, client: client, redirectURI: target.uri, responseMode: target.mode,
+                authority: authority, client: client, target: target,
                 scopes: try ScopeRequest(scope, client: client, realm: authority.realm, in: directory),
-                challenge: parameters["code_challenge"] ?? "", prompts: try prompts(of: parameters),
-                parameters: parameters, claims: try ClaimsRequest(parameters["claims"]))
+                prompts: try prompts(of: parameters), parameters: parameters,
+                claims: try ClaimsRequest(parameters["claims"]))
         } catch {
             throw .redirected(error, target)
         }
     }
 
-    private static func client(
-        of parameters: Form, at authority: AuthorityPath, in directory: Directory
-    ) throws(AuthorizationRefusal) -> Client {
-        guard let id = parameters["client_id"] else { throw .onPage(.missing("client_id")) }
-        guard let client = directory.client(id), client.tenant == authority.realm.b2cTenant?.domain else {
-            throw .onPage(.unknownClient(id, in: authority.prefix))
-        }
-        return client
-    }
-
-    private static func target(
+    private func target(
         of parameters: Form, for client: Client
-    ) throws(AuthorizationRefusal) -> ReturnAddress {
+    ) throws(SignInRefusal<OAuthFailure>) -> ReturnAddress {
         guard let redirect = parameters["redirect_uri"] else { throw .onPage(.missing("redirect_uri")) }
         guard client.accepts(redirect: redirect) else { throw .onPage(.redirectMismatch) }
-        let mode = ResponseMode(rawValue: parameters["response_mode"] ?? "query")
+        let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
         let target = ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
         if mode == nil {
             throw .redirected(
@@ -78,7 +70,7 @@ extension SignInRequest {
         return target
     }
 
-    private static func checkForm(of parameters: Form) throws(OAuthFailure) {
+    private func checkForm(of parameters: Form) throws(OAuthFailure) {
         guard let type = parameters["response_type"] else { throw .missing("response_type") }
         guard type == "code" else {
             throw OAuthFailure(
@@ -93,7 +85,7 @@ extension SignInRequest {
         }
     }
 
-    private static func prompts(of parameters: Form) throws(OAuthFailure) -> Set<String> {
+    private func prompts(of parameters: Form) throws(OAuthFailure) -> Set<String> {
         let prompts = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
         let known: Set = ["none", "login", "consent", "select_account", "create"]
         if let odd = prompts.subtracting(known).min() {
@@ -125,6 +117,11 @@ struct ClaimsRequest: Sendable, Equatable {
         self.text = Self.withoutCapabilities(claims)
         capabilities = Self.values(of: claims["access_token"]?["xms_cc"])
         contexts = Self.values(of: claims["access_token"]?["acrs"])
+    }
+
+    /// Returns the additional proofs that a tenant or the client requires.
+    func proofs(wantedBy tenant: Tenant?) -> [String] {
+        contexts + (tenant?.mfa == true ? [SignedIn.secondProof] : [])
     }
 
     private static func withoutCapabilities(_ claims: JSONValue) -> String? {

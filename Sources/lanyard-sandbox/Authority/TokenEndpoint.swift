@@ -22,7 +22,7 @@ extension World {
         guard visit.method == .post else {
             throw OAuthFailure("invalid_request", 900_561, "The endpoint only accepts POST requests.")
         }
-        let client = try client(of: visit, at: authority)
+        let client = try client(of: visit.form, at: authority)
         switch visit.form["grant_type"] {
         case "authorization_code": return try redeemCode(visit, client, authority)
         case "refresh_token": return try redeemRefreshToken(visit, client, authority)
@@ -36,8 +36,8 @@ extension World {
     }
 
     /// Returns the client that a form names, if this authority knows it.
-    func client(of visit: Visit, at authority: AuthorityPath) throws(OAuthFailure) -> Client {
-        guard let id = visit.form["client_id"] else { throw .missing("client_id") }
+    func client(of form: Form, at authority: AuthorityPath) throws(OAuthFailure) -> Client {
+        guard let id = form["client_id"] else { throw .missing("client_id") }
         guard let client = directory.client(id), client.tenant == authority.realm.b2cTenant?.domain else {
             throw .unknownClient(id, in: authority.prefix)
         }
@@ -50,13 +50,7 @@ extension World {
         guard let text = visit.form["code"] else { throw .missing("code") }
         guard let redirect = visit.form["redirect_uri"] else { throw .missing("redirect_uri") }
         guard let verifier = visit.form["code_verifier"] else { throw .missing("code_verifier") }
-        // Look up and mark the code in one step: if two clients send the same code, only the first gets tokens.
-        let found = ledger.with { state in
-            let code = state.codes[text]
-            state.codes[text]?.isRedeemed = true
-            return code
-        }
-        guard let code = found, code.grant.clientID == client.id else {
+        guard let code = ledger.redeem(text), code.grant.request.clientID == client.id else {
             throw OAuthFailure("invalid_grant", 9_002_313, "Invalid request. The authorization code is malformed.")
         }
         guard !code.isRedeemed else {
@@ -70,10 +64,10 @@ extension World {
         guard code.redirectURI == redirect else {
             throw OAuthFailure(
                 "invalid_client", 500_112,
-                "The reply address '\(redirect)' does not match the reply address '\(code.redirectURI)' provided "
+                "The reply address '\(redirect)' does not match the reply address '\(code.redirectURI ?? "")' provided "
                     + "when requesting Authorization code.")
         }
-        guard matches(code.challenge, verifier: verifier) else {
+        guard matches(code.grant.request.challenge, verifier: verifier) else {
             throw OAuthFailure(
                 "invalid_grant", 501_481,
                 "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
@@ -89,20 +83,20 @@ extension World {
             throw OAuthFailure(
                 "invalid_grant", 9_002_313, "Invalid request. Request is malformed or invalid.", suberror: "bad_token")
         }
-        guard token.grant.clientID == client.id || (token.family != nil && token.family == client.family) else {
+        let owner = token.grant.request.client
+        guard owner.id == client.id || (owner.family != nil && owner.family == client.family) else {
             throw OAuthFailure(
                 "invalid_grant", 70000, "The provided grant was issued to another client.",
                 suberror: "client_mismatch")
         }
         visit.user = token.grant.signedIn.username
         guard !token.isRevoked else { throw .revokedGrant }
-        guard token.grant.realm.b2cTenant == authority.realm.b2cTenant,
-            token.grant.realm.policy == authority.realm.policy
-        else {
+        let realm = token.grant.request.authority.realm
+        guard realm.b2cTenant == authority.realm.b2cTenant, realm.policy == authority.realm.policy else {
             throw OAuthFailure.b2c("invalid_grant", 90088, "The provided grant has not been issued for this endpoint.")
         }
         var issue = try issue(token.grant, visit, client, authority)
-        issue.redeemed = token
+        issue.isRenewal = true
         if settings.hasSingleUseRefreshTokens, issue.scopes.wantsRefreshToken, !ledger.spend(refreshToken: text) {
             throw .revokedGrant
         }
@@ -122,8 +116,7 @@ extension World {
         let scopes = try scopes(of: visit, grant: grant, client: client, authority)
         let claims = try ClaimsRequest(visit.form["claims"])
         try checkConsent(user, scopes, client, authority.realm)
-        let wanted = claims.contexts + (tenant.mfa == true ? [SignedIn.secondProof] : [])
-        if let missing = wanted.first(where: { !grant.signedIn.proofs.contains($0) }) {
+        if let missing = claims.proofs(wantedBy: tenant).first(where: { !grant.signedIn.proofs.contains($0) }) {
             throw OAuthFailure(
                 "invalid_grant", 50076,
                 "Due to a configuration change made by your administrator, you must use multi-factor authentication "
@@ -139,7 +132,7 @@ extension World {
         of visit: Visit, grant: Grant, client: Client, _ authority: AuthorityPath
     ) throws(OAuthFailure) -> ScopeRequest {
         guard let text = visit.form["scope"] else {
-            var scopes = grant.scopes
+            var scopes = grant.request.scopes
             if let first = scopes.resources.first { scopes.permissions.removeAll { $0.resource != first } }
             return scopes
         }

@@ -16,8 +16,8 @@ extension World {
         var scopes: ScopeRequest
         var claims: ClaimsRequest
         var wantsClientInfo: Bool
-        /// The refresh token being redeemed; nil for a sign-in.
-        var redeemed: RefreshToken?
+        /// Whether a refresh token is redeemed, rather than a sign-in.
+        var isRenewal = false
     }
 
     func tokens(_ issue: Issue, visit: Visit) async throws -> JSONValue {
@@ -27,7 +27,7 @@ extension World {
         answer["refresh_in"] = settings.refreshIn.map { .integer(Int64($0)) }
         answer["scope"] = .string(grantedScope(issue))
         if let token = try await accessToken(issue, lifetime: lifetime) { answer["access_token"] = .string(token) }
-        if issue.scopes.openID.contains("openid"), issue.redeemed == nil || settings.sendsIDTokenAtRenewal {
+        if issue.scopes.openID.contains("openid"), !issue.isRenewal || settings.sendsIDTokenAtRenewal {
             answer["id_token"] = .string(try await key.sign(idToken(issue, visit: visit)))
         }
         if issue.scopes.wantsRefreshToken { answer["refresh_token"] = .string(refreshToken(issue)) }
@@ -42,11 +42,10 @@ extension World {
 
     private func refreshToken(_ issue: Issue) -> String {
         var grant = issue.grant
-        if grant.scopes.permissions.isEmpty { grant.scopes = issue.scopes }
-        grant.nonce = nil
-        return ledger.issue(
-            RefreshToken(
-                grant: grant, family: issue.client.family, lineage: issue.redeemed?.lineage ?? newSecret(bytes: 16)))
+        if grant.request.scopes.permissions.isEmpty { grant.request.scopes = issue.scopes }
+        let text = "1." + newSecret(bytes: 64)
+        ledger.with { [grant] in $0.refreshTokens[text] = .init(grant: grant) }
+        return text
     }
 
     /// Returns the scopes of a response: as requested, with `.default` both expanded and kept.
@@ -92,7 +91,8 @@ extension World {
         claims["aud"] = .string(issue.client.id)
         claims["exp"] = .integer(Date.now.unix + 3600)
         claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
-        claims["nonce"] = issue.grant.nonce.map(JSONValue.string)
+        // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
+        if !issue.isRenewal { claims["nonce"] = issue.grant.request.nonce.map(JSONValue.string) }
         if issue.scopes.openID.contains("email") { claims["email"] = .string(issue.user.username) }
         if let issuer = faults.take(\.issuer, at: visit.path) { claims["iss"] = .string(issuer) }
         if let nonce = faults.take(\.nonce, at: visit.path) { claims["nonce"] = .string(nonce) }

@@ -12,14 +12,13 @@ final class CodeHost: Sendable {
     }
 
     let style: Style
-    /// Browser sessions and consent; everything else is in this host's own state.
-    let ledger = Ledger()
+    let ledger = Ledger<HostRequest>()
     private let port = Mutex(0)
-    private let state: Mutex<HostState>
+    private let registered: Mutex<[HostClient]>
 
     init(_ style: Style) {
         self.style = style
-        state = Mutex(HostState(clients: HostClient.builtIn(of: style)))
+        registered = Mutex(HostClient.builtIn(of: style))
     }
 
     var url: String { "https://localhost:\(port.withLock(\.self))" }
@@ -28,44 +27,14 @@ final class CodeHost: Sendable {
     /// The name of the session cookie; hosts on one computer share cookies, whatever their ports.
     var sessionCookie: String { "lanyard_sandbox_\(style.rawValue)" }
 
-    func with<Result: Sendable>(_ body: (inout HostState) -> Result) -> Result {
-        state.withLock { state in
-            body(&state)
-        }
-    }
-
-    func client(_ id: String) -> HostClient? { with { $0.clients.first { $0.id == id } } }
+    var clients: [HostClient] { registered.withLock(\.self) }
+    func client(_ id: String) -> HostClient? { clients.first { $0.id == id } }
+    func register(_ client: HostClient) { registered.withLock { $0.append(client) } }
 
     /// Revokes all tokens and browser sessions of one user, or of everyone.
     func revoke(_ username: String?) {
         ledger.revoke(username)
-        let wanted = username?.lowercased()
-        func isMeant(_ grant: HostGrant) -> Bool { wanted == nil || grant.signedIn.username.lowercased() == wanted }
-        with { state in
-            state.refreshTokens = state.refreshTokens.filter { !isMeant($0.value.grant) }
-            state.accessTokens = state.accessTokens.filter { !isMeant($0.value.grant) }
-            state.interactions = [:]
-        }
-    }
-}
-
-/// A host's state.
-struct HostState: Sendable {
-    var clients: [HostClient]
-    var interactions: [String: HostInteraction] = [:]
-    var codes: [String: HostCode] = [:]
-    /// Pending devices by user code.
-    var devices: [String: HostDevice] = [:]
-    var refreshTokens: [String: HostRefreshToken] = [:]
-    var accessTokens: [String: HostAccessToken] = [:]
-
-    /// Revokes all tokens of one sign-in.
-    mutating func end(lineage: String) {
-        refreshTokens = refreshTokens.filter { $0.value.grant.lineage != lineage }
-        endAccess(lineage: lineage)
-    }
-
-    mutating func endAccess(lineage: String) {
-        accessTokens = accessTokens.filter { $0.value.grant.lineage != lineage }
+        // The hosts know a revoked token no longer, unlike Entra.
+        ledger.with { state in state.refreshTokens = state.refreshTokens.filter { !$0.value.isRevoked } }
     }
 }

@@ -10,20 +10,16 @@ extension HostSite {
             guard world.settings.deviceCodeLifetime > 0, client.grants.contains(HostClient.deviceGrant) else {
                 throw .forbiddenGrantType
             }
-            let device = HostDevice(
-                deviceCode: newSecret(bytes: 30), clientID: client.id, scopes: try scopes(visit.form["scope"]),
-                resources: try resources(of: visit.form),
-                expires: .now.addingTimeInterval(TimeInterval(world.settings.deviceCodeLifetime)),
-                polling: Polling(interval: world.settings.deviceCodeInterval))
-            let userCode = newUserCode(length: 8)
-            host.with { $0.devices[userCode] = device }
-            return describe(device, userCode: "\(userCode.prefix(4))-\(userCode.suffix(4))", visit)
+            let request = HostRequest(
+                client: client, scopes: try scopes(visit.form["scope"]), resources: try resources(of: visit.form))
+            let (code, device) = host.ledger.register(request, codeBytes: 30, userCodeLength: 8, world.settings)
+            return describe(device, userCode: "\(code.prefix(4))-\(code.suffix(4))", visit)
         } catch {
             return answer(error, visit)
         }
     }
 
-    private func describe(_ device: HostDevice, userCode: String, _ visit: Visit) -> Response {
+    private func describe(_ device: Ledger<HostRequest>.Device, userCode: String, _ visit: Visit) -> Response {
         var answer: [String: JSONValue] = [
             "device_code": .string(device.deviceCode), "user_code": .string(userCode),
             "expires_in": .integer(Int64(world.settings.deviceCodeLifetime)),
@@ -43,29 +39,14 @@ extension HostSite {
     /// Handles one poll of the token endpoint.
     func redeemDeviceCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
         guard let text = visit.form["device_code"] else { throw .missing("device_code") }
-        guard let (device, isTooFast) = poll(text, client) else { throw .badDeviceCode }
+        guard let (device, isTooFast) = host.ledger.poll(text, by: client.id) else { throw .badDeviceCode }
         guard device.expires > .now else { throw .expiredDeviceCode }
         switch device.decision {
         case .declined: throw .denied
         case .pending: throw isTooFast ? .slowDown(device.polling.interval) : .pending
         case .approved(let signedIn):
-            let grant = HostGrant(
-                signedIn: signedIn, clientID: client.id, scopes: device.scopes, resources: device.resources,
-                cameFromDevice: true)
-            return Issue(grant: grant, client: client, scopes: device.scopes)
-        }
-    }
-
-    private func poll(_ deviceCode: String, _ client: HostClient) -> (HostDevice, isTooFast: Bool)? {
-        host.with { state in
-            guard
-                let userCode = state.devices.first(where: {
-                    $0.value.deviceCode == deviceCode && $0.value.clientID == client.id
-                })?.key, let isTooFast = state.devices[userCode]?.polling.note(), let device = state.devices[userCode]
-            else { return nil }
-            // The code can be used once, whatever the result.
-            if case .approved = device.decision { state.devices[userCode] = nil }
-            return (device, isTooFast)
+            let grant = Grant(request: device.request, signedIn: signedIn)
+            return Issue(grant: grant, client: client, scopes: device.request.scopes)
         }
     }
 
@@ -75,13 +56,9 @@ extension HostSite {
         guard visit.method == .post, let typed = visit.form["otc"] else {
             return .page(Pages.deviceCode(action: visit.path, code: visit.query["user_code"] ?? ""))
         }
-        let code = typed.uppercased().filter { $0.isLetter || $0.isNumber }
-        let device = host.with { $0.devices[code] }
-        guard let device, device.expires > .now, case .pending = device.decision else {
-            return .page(
-                Pages.deviceCode(
-                    action: visit.path, code: "", message: "That code didn't work. Check it and try again."))
+        guard let interaction = host.ledger.approval(of: typed) else {
+            return .page(Pages.deviceCode(action: visit.path, isWrong: true))
         }
-        return advance(HostInteraction(purpose: .device(code)), visit)
+        return advance(interaction, visit)
     }
 }

@@ -22,15 +22,16 @@ extension HostSite {
         return await world.git.respond(to: visit, as: user.login, root: root, making: true)
     }
 
-    func liveToken(_ text: String) -> HostAccessToken? {
-        host.with { $0.accessTokens[text] }.flatMap { $0.isAlive ? $0 : nil }
+    func liveToken(_ text: String) -> Ledger<HostRequest>.AccessToken? {
+        host.ledger.with { $0.accessTokens[text] }.flatMap { $0.isAlive ? $0 : nil }
     }
 
     /// Whether the token's resources, if any, include this URL.
-    private func isMeant(_ token: HostAccessToken, for visit: Visit) -> Bool {
+    private func isMeant(_ token: Ledger<HostRequest>.AccessToken, for visit: Visit) -> Bool {
         let url = host.url + visit.plainPath
-        return token.grant.resources.isEmpty
-            || token.grant.resources.contains { url == $0 || url.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
+        let resources = token.grant.request.resources
+        return resources.isEmpty
+            || resources.contains { url == $0 || url.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
     }
 
     private func isThere(_ visit: Visit, for user: User) -> Bool {
@@ -43,11 +44,11 @@ extension HostSite {
 
     /// Whether the token's scopes allow the request; a GitHub App's token has none, because its permissions depend on
     /// where the App is installed.
-    private func mayUse(_ token: HostAccessToken, _ visit: Visit) -> Bool {
+    private func mayUse(_ token: Ledger<HostRequest>.AccessToken, _ visit: Visit) -> Bool {
         switch style {
         case .issuer: token.scopes.contains(visit.isPush ? "write_repository" : "read_repository")
         case .gitea: true
-        case .forge: token.scopes.contains("repo") || host.client(token.grant.clientID)?.isApp == true
+        case .forge: token.scopes.contains("repo") || token.grant.request.client.isApp
         }
     }
 
@@ -88,8 +89,8 @@ extension HostSite {
             let client = host.client(clientID), client.secret == secret
         else { return .json(["message": "Not Found", "status": "404"], status: .notFound) }
         let token = JSONValue(bytes: visit.body.utf8)?["access_token"]?.string ?? ""
-        let isKnown = host.with { state in
-            guard let grant = state.accessTokens[token]?.grant, grant.clientID == clientID else { return false }
+        let isKnown = host.ledger.with { state in
+            guard let grant = state.accessTokens[token]?.grant, grant.request.clientID == clientID else { return false }
             state.end(lineage: grant.lineage)
             return true
         }
@@ -101,6 +102,12 @@ extension HostSite {
 }
 
 extension User {
+    /// The user's name at the hosts, such as `alice_contoso`.
+    var login: String {
+        let name = username.prefix { $0 != "@" }
+        return "\(name)_\(tenant.prefix { $0 != "." })"
+    }
+
     /// A stable number for the user, like GitHub's IDs.
     var number: Int64 {
         SHA256.hash(data: Data(id.utf8)).prefix(3).reduce(1) { $0 << 8 | Int64($1) }

@@ -1,19 +1,16 @@
-/// A valid request to a host's authorization endpoint, which may be answered with a redirect.
-struct HostRequest: Sendable {
+/// A valid request to a host's authorization endpoint, which may be answered with a redirect, or that of a device.
+struct HostRequest: ClientRequest {
     let client: HostClient
-    let target: ReturnAddress
+    var target: ReturnAddress?
     let scopes: [String]
-    let challenge: String?
-    let nonce: String?
+    /// The resources of the tokens (RFC 8707); empty for the whole host.
     let resources: [String]
-    let prompts: Set<String>
-    let loginHint: String?
-}
+    var prompts: Set<String> = []
+    var challenge: String?
+    var nonce: String?
+    var loginHint: String?
 
-/// The refusal of a sign-in: shown to the user if the redirect URI can't be trusted, else sent to the client.
-enum HostRefusal: Error {
-    case onPage(HostFailure)
-    case redirected(HostFailure, ReturnAddress)
+    var clientID: String { client.id }
 }
 
 extension HostSite {
@@ -36,28 +33,29 @@ extension HostSite {
         }
     }
 
-    func read(_ parameters: Form) throws(HostRefusal) -> HostRequest {
+    func read(_ parameters: Form) throws(SignInRefusal<HostFailure>) -> HostRequest {
         guard let client = parameters["client_id"].flatMap(host.client) else { throw .onPage(.badClient) }
         let target = try target(of: parameters, for: client)
         do throws(HostFailure) {
             if style != .forge { try checkForm(of: parameters) }
             let challenge = try challenge(of: parameters)
             return HostRequest(
-                client: client, target: target, scopes: try scopes(parameters["scope"]), challenge: challenge,
-                nonce: parameters["nonce"], resources: try resources(of: parameters),
-                prompts: try prompts(of: parameters), loginHint: parameters["login_hint"] ?? parameters["login"])
+                client: client, target: target, scopes: try scopes(parameters["scope"]),
+                resources: try resources(of: parameters), prompts: try prompts(of: parameters), challenge: challenge,
+                nonce: parameters["nonce"], loginHint: parameters["login_hint"] ?? parameters["login"])
         } catch {
             throw .redirected(error, target)
         }
     }
 
-    private func target(of parameters: Form, for client: HostClient) throws(HostRefusal) -> ReturnAddress {
+    private func target(of parameters: Form, for client: HostClient) throws(SignInRefusal<HostFailure>) -> ReturnAddress
+    {
         // GitHub redirects to the registered URI if the request names none.
         let registered = style == .forge ? client.redirectURIs.first : nil
         guard let redirect = parameters["redirect_uri"] ?? registered,
             client.accepts(redirect: redirect, at: style)
         else { throw .onPage(.badRedirect) }
-        let mode = SignInRequest.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
+        let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
         return ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
     }
 
@@ -69,7 +67,7 @@ extension HostSite {
             throw HostFailure("unsupported_response_type", "The response_type \(type) is not known here.")
         }
         guard parameters["code_challenge"] != nil else { throw .missing("code_challenge") }
-        if let mode = parameters["response_mode"], SignInRequest.ResponseMode(rawValue: mode) == nil {
+        if let mode = parameters["response_mode"], ReturnAddress.ResponseMode(rawValue: mode) == nil {
             throw .badRequest("The response_mode \(mode) is not known here.")
         }
     }
@@ -96,8 +94,8 @@ extension HostSite {
     /// Returns the resources of a request (RFC 8707): this host as a whole, or paths of it.
     func resources(of parameters: Form) throws(HostFailure) -> [String] {
         let asked = parameters.fields.filter { $0.name == "resource" && !$0.value.isEmpty }.map(\.value)
-        let areOwn = asked.allSatisfy { ($0 == host.url || $0.hasPrefix(host.url + "/")) && !$0.contains("#") }
         guard style == .issuer else { return [] }
+        let areOwn = asked.allSatisfy { ($0 == host.url || $0.hasPrefix(host.url + "/")) && !$0.contains("#") }
         guard areOwn else { throw .badTarget }
         return asked
     }

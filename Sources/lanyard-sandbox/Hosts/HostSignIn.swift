@@ -3,13 +3,14 @@ import Hummingbird
 
 /// A host's authorization endpoint: each submitted page continues an interaction.
 extension HostSite {
+    typealias Interaction = Ledger<HostRequest>.Interaction
+    typealias Grant = Ledger<HostRequest>.Grant
+
     func authorize(_ visit: Visit) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
-        do throws(HostRefusal) {
+        do throws(SignInRefusal<HostFailure>) {
             let request = try read(visit.parameters)
-            var interaction = HostInteraction(purpose: .authorization(request))
-            interaction.signedIn = silentAccount(for: request, visit)
-            return advance(interaction, visit)
+            return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
             switch error {
             case .onPage(let failure): return .page(Pages.refusal(failure), status: .badRequest)
@@ -33,82 +34,71 @@ extension HostSite {
     func person(_ name: String) -> User? { world.directory.users.first { $0.goes(by: name) } }
 
     /// Returns the next page, or the final response.
-    func advance(_ interaction: HostInteraction, _ visit: Visit) -> Response {
+    func advance(_ interaction: Interaction, _ visit: Visit) -> Response {
         guard let signedIn = interaction.signedIn, let user = person(signedIn.username) else {
             return signInPage(interaction, visit)
         }
         visit.user = user.username
-        guard let (client, scopes) = asked(in: interaction) else { return .page(Pages.stale, status: .badRequest) }
-        if interaction.request == nil, !interaction.isConfirmed,
-            let response = page(interaction, visit, { Pages.deviceConfirm(client.application, user, form: $0) })
-        {
-            return response
+        if host.ledger.isTooLate(interaction) { return .page(Pages.stale, status: .badRequest) }
+        let request = interaction.request
+        if interaction.userCode != nil, !interaction.isConfirmed {
+            return host.ledger.page(interaction, visit) {
+                Pages.deviceConfirm(request.client.application, user, form: $0)
+            }
         }
-        if needsConsent(interaction, user, client, scopes) {
-            let names = knownScopes.filter { scopes.contains($0.key) }.map(\.value)
-            return page(interaction, visit) { Pages.consent(client.application, user, names, form: $0) }
-                ?? refuse(.consentRequired, interaction, visit)
+        if needsConsent(interaction, user) {
+            let names = knownScopes.filter { request.scopes.contains($0.key) }.map(\.value)
+            return page(interaction, visit, or: .consentRequired) {
+                Pages.consent(request.client.application, user, names, form: $0)
+            }
         }
         return finish(interaction, signedIn, visit)
     }
 
-    /// Returns the client and the requested scopes; nil if the device is gone.
-    private func asked(in interaction: HostInteraction) -> (HostClient, [String])? {
-        switch interaction.purpose {
-        case .authorization(let request): (request.client, request.scopes)
-        case .device(let userCode):
-            host.with { $0.devices[userCode] }.flatMap { device in
-                host.client(device.clientID).map { ($0, device.scopes) }
-            }
-        }
-    }
-
-    private func signInPage(_ interaction: HostInteraction, _ visit: Visit, message: String? = nil) -> Response {
+    private func signInPage(_ interaction: Interaction, _ visit: Visit, message: String? = nil) -> Response {
         let known = accounts(visit)
-        let mustType = interaction.wantsOtherAccount || interaction.request?.prompts.contains("login") == true
-        if !mustType, !known.isEmpty, message == nil, interaction.request?.loginHint == nil {
-            return page(interaction, visit) { Pages.picker(known, form: $0, self.world.directory) }
-                ?? refuse(.loginRequired, interaction, visit)
+        let request = interaction.request
+        let mustType = interaction.wantsOtherAccount || request.prompts.contains("login")
+        return page(interaction, visit, or: .loginRequired) { form in
+            if !mustType, !known.isEmpty, message == nil, request.loginHint == nil {
+                return Pages.picker(known, form: form, world.directory)
+            }
+            let hint = interaction.wantsOtherAccount ? nil : request.loginHint
+            return Pages.signIn(at: self, form: form, hint: hint, message: message)
         }
-        let hint = interaction.wantsOtherAccount ? nil : interaction.request?.loginHint
-        return page(interaction, visit) { Pages.signIn(at: self, form: $0, hint: hint, message: message) }
-            ?? refuse(.loginRequired, interaction, visit)
     }
 
-    /// Returns a page of an interaction; nil if the client requested no pages.
+    /// Returns a page of an interaction; the refusal if the client requested no pages.
     private func page(
-        _ interaction: HostInteraction, _ visit: Visit, _ body: (InteractionForm) -> HTML
-    ) -> Response? {
-        if interaction.request?.prompts.contains("none") == true { return nil }
-        let id = newSecret(bytes: 16)
-        host.with { $0.interactions[id] = interaction }
-        return .page(body(InteractionForm(action: visit.path, id: id)))
+        _ interaction: Interaction, _ visit: Visit, or failure: HostFailure, _ body: (InteractionForm) -> HTML
+    ) -> Response {
+        interaction.isSilent ? refuse(failure, interaction, visit) : host.ledger.page(interaction, visit, body)
     }
 
-    private func refuse(_ failure: HostFailure, _ interaction: HostInteraction, _ visit: Visit) -> Response {
-        guard let request = interaction.request else { return .page(Pages.refusal(failure), status: .badRequest) }
-        return answer(failure, to: request.target, visit)
+    private func refuse(_ failure: HostFailure, _ interaction: Interaction, _ visit: Visit) -> Response {
+        guard let target = interaction.request.target else {
+            return .page(Pages.refusal(failure), status: .badRequest)
+        }
+        return answer(failure, to: target, visit)
     }
 
-    private func needsConsent(
-        _ interaction: HostInteraction, _ user: User, _ client: HostClient, _ scopes: [String]
-    ) -> Bool {
+    private func needsConsent(_ interaction: Interaction, _ user: User) -> Bool {
         if interaction.hasConsented { return false }
-        if interaction.request?.prompts.contains("consent") == true { return true }
+        if interaction.request.prompts.contains("consent") { return true }
         // Anyone can pretend to be a public client, so Gitea asks every time.
-        if style == .gitea, client.secret == nil { return true }
+        if style == .gitea, interaction.request.client.secret == nil { return true }
         let given = host.ledger.with { $0.consents }
-        return !given.isSuperset(of: consents(user, client, scopes))
+        return !given.isSuperset(of: consents(user, interaction.request))
     }
 
-    private func consents(_ user: User, _ client: HostClient, _ scopes: [String]) -> [String] {
-        (scopes + [""]).map { "\(user.username)|\(client.id)|\($0)" }
+    private func consents(_ user: User, _ request: HostRequest) -> [String] {
+        (request.scopes + [""]).map { "\(user.username)|\(request.client.id)|\($0)" }
     }
 
     // MARK: What a person sent
 
     func proceed(_ visit: Visit, interaction id: String) -> Response {
-        guard var interaction = host.with({ $0.interactions.removeValue(forKey: id) }) else {
+        guard var interaction = host.ledger.with({ $0.interactions.removeValue(forKey: id) }) else {
             return .page(Pages.stale, status: .badRequest)
         }
         let form = visit.form
@@ -121,19 +111,19 @@ extension HostSite {
             interaction.isConfirmed = true
         } else if form["loginfmt"] != nil {
             return signIn(interaction, visit)
-        } else if form["consent"] == "accept" {
+        } else if form["consent"] == "accept", !host.ledger.isTooLate(interaction) {
             consent(to: &interaction)
         }
         return advance(interaction, visit)
     }
 
-    private func decline(_ interaction: HostInteraction, _ visit: Visit) -> Response {
-        guard case .device(let userCode) = interaction.purpose else { return refuse(.denied, interaction, visit) }
-        host.with { $0.devices[userCode]?.decision = .declined }
+    private func decline(_ interaction: Interaction, _ visit: Visit) -> Response {
+        guard interaction.userCode != nil else { return refuse(.denied, interaction, visit) }
+        host.ledger.decide(.declined, in: interaction)
         return .page(Pages.deviceDeclined)
     }
 
-    private func signIn(_ interaction: HostInteraction, _ visit: Visit) -> Response {
+    private func signIn(_ interaction: Interaction, _ visit: Visit) -> Response {
         guard let user = person(visit.form["loginfmt"] ?? ""), visit.form["passwd"] == user.password else {
             return signInPage(interaction, visit, message: "Incorrect username or password.")
         }
@@ -144,32 +134,21 @@ extension HostSite {
         return advance(interaction, visit).remembering(session, in: host.sessionCookie)
     }
 
-    private func consent(to interaction: inout HostInteraction) {
+    private func consent(to interaction: inout Interaction) {
         interaction.hasConsented = true
-        guard let user = interaction.signedIn.flatMap({ person($0.username) }), let asked = asked(in: interaction)
-        else { return }
-        let entries = consents(user, asked.0, asked.1)
+        guard let user = interaction.signedIn.flatMap({ person($0.username) }) else { return }
+        let entries = consents(user, interaction.request)
         host.ledger.with { $0.consents.formUnion(entries) }
     }
 
     /// Returns the redirect with a code, or approves the device.
-    private func finish(_ interaction: HostInteraction, _ signedIn: SignedIn, _ visit: Visit) -> Response {
-        switch interaction.purpose {
-        case .device(let userCode):
-            host.with { $0.devices[userCode]?.decision = .approved(signedIn) }
+    private func finish(_ interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit) -> Response {
+        guard let target = interaction.request.target else {
+            host.ledger.decide(.approved(signedIn), in: interaction)
             return .page(Pages.deviceDone)
-        case .authorization(let request):
-            let grant = HostGrant(
-                signedIn: signedIn, clientID: request.client.id, scopes: request.scopes, nonce: request.nonce,
-                resources: request.resources)
-            let code = newSecret()
-            host.with { state in
-                state.codes = state.codes.filter { $0.value.expires > .now }
-                state.codes[code] = HostCode(
-                    grant: grant, redirectURI: request.target.uri, challenge: request.challenge)
-            }
-            return redirect([("code", code)], to: request.target, visit)
         }
+        let code = host.ledger.issue(newSecret(), Grant(request: interaction.request, signedIn: signedIn))
+        return redirect([("code", code)], to: target, visit)
     }
 
     private func answer(_ failure: HostFailure, to target: ReturnAddress, _ visit: Visit) -> Response {

@@ -7,11 +7,11 @@ import JSON
 extension HostSite {
     /// The inputs for one token response.
     struct Issue: Sendable {
-        var grant: HostGrant
+        var grant: Grant
         var client: HostClient
         var scopes: [String]
-        /// The refresh token being redeemed; nil for a sign-in.
-        var redeemed: String?
+        /// Whether a refresh token is redeemed, rather than a sign-in.
+        var isRenewal = false
     }
 
     func token(_ visit: Visit) async throws -> Response {
@@ -59,40 +59,36 @@ extension HostSite {
         switch visit.form["grant_type"] {
         case HostClient.deviceGrant: true
         case "refresh_token":
-            host.with { $0.refreshTokens[visit.form["refresh_token"] ?? ""]?.grant.cameFromDevice == true }
+            host.ledger.with { $0.refreshTokens[visit.form["refresh_token"] ?? ""]?.grant.cameFromDevice == true }
         default: visit.segments.last == "code"
         }
     }
 
     private func redeemCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
         guard let text = visit.form["code"] else { throw .missing("code") }
-        // Look up and mark the code in one step: if two clients send the same code, only the first gets tokens.
-        let found = host.with { state in
-            let code = state.codes[text]
-            state.codes[text]?.isRedeemed = true
-            return code
+        guard let code = host.ledger.redeem(text), code.grant.request.clientID == client.id, code.expires > .now else {
+            throw .badCode
         }
-        guard let code = found, code.grant.clientID == client.id, code.expires > .now else { throw .badCode }
         guard !code.isRedeemed else {
             // The code may have been stolen (RFC 6749, 4.1.2).
-            host.with { $0.end(lineage: code.grant.lineage) }
+            host.ledger.with { $0.end(lineage: code.grant.lineage) }
             throw .badCode
         }
         let redirect = visit.form["redirect_uri"]
         guard redirect == code.redirectURI || redirect == nil && style == .forge else { throw .badRedirect }
-        guard code.challenge.map({ matches($0, verifier: visit.form["code_verifier"] ?? "") }) ?? true else {
+        let request = code.grant.request
+        guard request.challenge.map({ matches($0, verifier: visit.form["code_verifier"] ?? "") }) ?? true else {
             throw .badVerifier
         }
-        return Issue(grant: code.grant, client: client, scopes: code.grant.scopes)
+        return Issue(grant: code.grant, client: client, scopes: request.scopes)
     }
 
     private func redeemRefreshToken(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
         guard let text = visit.form["refresh_token"] else { throw .missing("refresh_token") }
-        guard let token = host.with({ $0.refreshTokens[text] }), token.grant.clientID == client.id else {
-            throw .badRefreshToken
-        }
+        guard let token = host.ledger.with({ $0.refreshTokens[text] }), token.grant.request.clientID == client.id
+        else { throw .badRefreshToken }
         visit.user = token.grant.signedIn.username
-        var scopes = token.grant.scopes
+        var scopes = token.grant.request.scopes
         if style == .issuer, let asked = visit.form["scope"] {
             let wanted = try self.scopes(asked)
             if let extra = wanted.first(where: { !scopes.contains($0) }) { throw .badScope(extra) }
@@ -100,7 +96,7 @@ extension HostSite {
         }
         let spends = spendsRefreshTokens
         let endsAccess = style == .forge || world.settings.renewalEndsAccessToken
-        let isGood = host.with { state in
+        let isGood = host.ledger.with { state in
             guard state.refreshTokens[text]?.isSpent == false else {
                 state.end(lineage: token.grant.lineage)
                 return false
@@ -110,7 +106,7 @@ extension HostSite {
             return true
         }
         guard isGood else { throw .badRefreshToken }
-        return Issue(grant: token.grant, client: client, scopes: scopes, redeemed: text)
+        return Issue(grant: token.grant, client: client, scopes: scopes, isRenewal: true)
     }
 
     /// Whether refresh tokens are single-use: GitHub's always are, others if the settings say so.
@@ -135,7 +131,7 @@ extension HostSite {
         if sendsRefreshToken(with: issue) {
             answer["refresh_token"] = .string(refreshToken(issue, prefix: ""))
         }
-        if issue.scopes.contains("openid"), issue.redeemed == nil || world.settings.sendsIDTokenAtRenewal {
+        if issue.scopes.contains("openid"), !issue.isRenewal || world.settings.sendsIDTokenAtRenewal {
             answer["id_token"] = .string(try await world.key.sign(idToken(issue, visit)))
         }
         return answer
@@ -146,8 +142,8 @@ extension HostSite {
     /// Gitea sends a new one with every response, whatever the scopes. GitLab includes one in responses for repository
     /// scopes; a client with OpenID Connect's scopes only must request it.
     private func sendsRefreshToken(with issue: Issue) -> Bool {
-        let isNeeded = issue.redeemed == nil || spendsRefreshTokens
-        let isForLong = issue.grant.scopes.contains { $0 == "offline_access" || $0.hasSuffix("_repository") }
+        let isNeeded = !issue.isRenewal || spendsRefreshTokens
+        let isForLong = issue.grant.request.scopes.contains { $0 == "offline_access" || $0.hasSuffix("_repository") }
         return style == .gitea || isNeeded && isForLong && issue.client.grants.contains("refresh_token")
     }
 
@@ -169,20 +165,14 @@ extension HostSite {
 
     private func accessToken(_ issue: Issue, prefix: String, lifetime: Int?) -> String {
         let text = prefix + newSecret()
-        let token = HostAccessToken(
-            grant: issue.grant, scopes: issue.scopes,
-            expires: lifetime.map { Date.now.addingTimeInterval(TimeInterval($0)) })
-        host.with { $0.accessTokens[text] = token }
+        let expires = lifetime.map { Date.now.addingTimeInterval(TimeInterval($0)) }
+        host.ledger.with { $0.accessTokens[text] = .init(grant: issue.grant, scopes: issue.scopes, expires: expires) }
         return text
     }
 
     private func refreshToken(_ issue: Issue, prefix: String) -> String {
         let text = prefix + newSecret(bytes: 48)
-        var grant = issue.grant
-        // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
-        grant.nonce = nil
-        let token = HostRefreshToken(grant: grant)
-        host.with { $0.refreshTokens[text] = token }
+        host.ledger.with { $0.refreshTokens[text] = .init(grant: issue.grant) }
         return text
     }
 
@@ -194,19 +184,21 @@ extension HostSite {
         claims["exp"] = .integer(now + 3600)
         claims["iat"] = .integer(now)
         claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
-        claims["nonce"] = (world.faults.take(\.nonce, at: visit.path) ?? issue.grant.nonce).map(JSONValue.string)
+        // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
+        let nonce = issue.isRenewal ? nil : issue.grant.request.nonce
+        claims["nonce"] = (world.faults.take(\.nonce, at: visit.path) ?? nonce).map(JSONValue.string)
         return claims
     }
 
     /// Returns the claims about the user that a grant's scopes allow.
-    func claims(about grant: HostGrant) -> Claims {
+    func claims(about grant: Grant) -> Claims {
         guard let user = person(grant.signedIn.username) else { return [:] }
         var claims: Claims = ["sub": .string(style == .gitea ? String(user.number) : user.id)]
-        if grant.scopes.contains("profile") {
+        if grant.request.scopes.contains("profile") {
             claims["name"] = .string(user.name)
             claims["preferred_username"] = .string(user.login)
         }
-        if grant.scopes.contains("email") { claims["email"] = .string(user.username) }
+        if grant.request.scopes.contains("email") { claims["email"] = .string(user.username) }
         return claims
     }
 }

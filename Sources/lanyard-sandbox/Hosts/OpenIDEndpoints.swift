@@ -66,12 +66,12 @@ extension HostSite {
         do throws(HostFailure) {
             let client = try client(of: visit)
             guard let token = visit.form["token"] else { throw .missing("token") }
-            let grant = host.with { $0.refreshTokens[token]?.grant ?? $0.accessTokens[token]?.grant }
-            guard grant.map({ $0.clientID == client.id }) ?? true else {
+            let grant = host.ledger.with { $0.refreshTokens[token]?.grant ?? $0.accessTokens[token]?.grant }
+            guard grant.map({ $0.request.clientID == client.id }) ?? true else {
                 throw HostFailure("unauthorized_client", "The token was issued to another client.")
             }
             visit.user = grant?.signedIn.username
-            host.with { state in
+            host.ledger.with { state in
                 if let grant = state.refreshTokens[token]?.grant { state.end(lineage: grant.lineage) }
                 state.accessTokens[token] = nil
             }

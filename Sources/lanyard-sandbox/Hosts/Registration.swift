@@ -16,7 +16,7 @@ extension HostSite {
     func register(_ visit: Visit) -> Response {
         do throws(HostFailure) {
             let client = try client(registering: visit.body)
-            host.with { $0.clients.append(client) }
+            host.register(client)
             return .json(.object(description(of: client)), status: .created)
         } catch {
             return answer(error, visit)

@@ -48,13 +48,13 @@ extension Pages {
     static let signedOut = layout(
         "Signed out", "<h1>You signed out</h1><p>It's a good idea to close all browser windows.</p>")
 
-    static func deviceCode(action: String, code: String, message: String? = nil) -> HTML {
+    static func deviceCode(action: String, code: String = "", isWrong: Bool = false) -> HTML {
         layout(
             "Enter code",
             """
             <h1>Enter code</h1>
             <p>Enter the code that your app or device shows.</p>
-            \(alert(message))
+            \(alert(isWrong ? "That code didn't work. Check it and try again." : nil))
             <form method="post" action="\(action)">
             <label for="otc">Code</label>
             <input id="otc" class="code" name="otc" type="text" autocomplete="off" autocapitalize="characters"
