@@ -19,10 +19,7 @@ struct ApplicationCertificate: Sendable {
         let name = try DistinguishedName { CommonName("lanyard sandbox application") }
         let own = Certificate.PrivateKey(key)
         let certificate = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: own.publicKey,
-            notValidBefore: Date.now.addingTimeInterval(-300), notValidAfter: Date.now.addingTimeInterval(30 * 86400),
-            issuer: name, subject: name, signatureAlgorithm: .sha256WithRSAEncryption,
-            extensions: Certificate.Extensions(), issuerPrivateKey: own)
+            of: own.publicKey, subject: name, issuer: name, signedBy: own, extensions: Certificate.Extensions())
         let document = try certificate.serializeAsPEM()
         thumbprint = Base64URL.encode(SHA256.hash(data: document.derBytes))
         pem = key.pemRepresentation + "\n" + document.pemString + "\n"

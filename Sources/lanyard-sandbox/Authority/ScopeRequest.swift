@@ -1,3 +1,5 @@
+import Addresses
+
 /// The scopes of a request, split into OpenID Connect's and those of resources.
 struct ScopeRequest: Sendable, Equatable {
     static let openID: Set<String> = ["openid", "profile", "email", "offline_access"]
@@ -46,9 +48,7 @@ struct ScopeRequest: Sendable, Equatable {
             let itself = ResourceApp(id: client.id, name: client.name, identifiers: [client.id], scopes: [])
             return Permission(resource: itself, name: client.id, prefix: "")
         }
-        let slash = scope.lastIndex(of: "/")
-        let prefix = slash.map { String(scope[...$0]) } ?? ""
-        let name = slash.map { String(scope[scope.index(after: $0)...]) } ?? scope
+        let (prefix, name) = scope.cut(atLast: "/").map { ("\($0)/", String($1)) } ?? ("", scope)
         guard let resource = directory.resource(prefix.isEmpty ? "https://graph.microsoft.com" : prefix),
             resource.tenant == realm.b2cTenant?.domain
         else {
@@ -92,10 +92,10 @@ extension Client {
     func registered(for resource: ResourceApp, in directory: Directory) -> [String] {
         guard let permissions else { return resource.scopes }
         return permissions.compactMap { permission in
-            guard let slash = permission.lastIndex(of: "/"),
-                directory.resource(String(permission[...slash])) == resource
+            guard let (identifier, name) = permission.cut(atLast: "/"),
+                directory.resource(String(identifier)) == resource
             else { return nil }
-            return String(permission[permission.index(after: slash)...])
+            return String(name)
         }
     }
 

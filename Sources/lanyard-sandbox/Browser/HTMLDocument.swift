@@ -1,3 +1,5 @@
+import Addresses
+
 /// A page as the scripted browser sees it: its forms and its alert.
 struct HTMLDocument: Sendable {
     struct Field: Sendable, Equatable {
@@ -30,8 +32,8 @@ struct HTMLDocument: Sendable {
     init(_ markup: String) {
         var scanner = TagScanner(markup)
         var open: Form?
-        while let tag = scanner.next() {
-            switch tag.name {
+        while let (name, tag) = scanner.next() {
+            switch name {
             case "title": title = scanner.textAhead()
             case "form": open = Form(action: tag["action"] ?? "")
             case "/form":
@@ -49,12 +51,6 @@ struct HTMLDocument: Sendable {
 
 /// Scans markup tag by tag; it supports only well-formed pages.
 private struct TagScanner {
-    struct Tag {
-        var name: String
-        var attributes: [String: String]
-        subscript(name: String) -> String? { attributes[name] }
-    }
-
     private var rest: Substring
 
     init(_ markup: String) { rest = markup[...] }
@@ -62,15 +58,15 @@ private struct TagScanner {
     /// Returns the text up to the next tag.
     func textAhead() -> String { Self.decode(rest.prefix { $0 != "<" }) }
 
-    mutating func next() -> Tag? {
+    mutating func next() -> (name: String, attributes: [String: String])? {
         guard let start = rest.firstIndex(of: "<") else { return nil }
         rest = rest[rest.index(after: start)...]
         let name = String(rest.prefix { !$0.isWhitespace && $0 != ">" }).lowercased()
         rest = rest.dropFirst(name.count)
-        var tag = Tag(name: name, attributes: [:])
-        while let (key, value) = attribute() { tag.attributes[key] = value }
+        var attributes: [String: String] = [:]
+        while let (key, value) = attribute() { attributes[key] = value }
         rest = rest.dropFirst()
-        return tag
+        return (name, attributes)
     }
 
     private mutating func attribute() -> (String, String)? {
@@ -92,35 +88,23 @@ private struct TagScanner {
     }
 
     private static func decode(_ text: Substring) -> String {
-        var decoded = ""
-        var rest = text
-        while let ampersand = rest.firstIndex(of: "&") {
-            decoded += rest[..<ampersand]
-            rest = rest[rest.index(after: ampersand)...]
-            let name = rest.prefix { $0 != ";" && $0 != "&" }
-            if name.count <= 8, rest.dropFirst(name.count).first == ";", let character = entity(name) {
-                decoded.append(character)
-                rest = rest.dropFirst(name.count + 1)
-            } else {
-                decoded += "&"
+        let pieces = text.pieces(between: "&", omittingEmpty: false)
+        return pieces.dropFirst().reduce(String(pieces[0])) { decoded, piece in
+            guard let (name, rest) = piece.cut(at: ";"), name.count <= 8, let character = entity(name) else {
+                return decoded + "&" + piece
             }
+            return decoded + String(character) + rest
         }
-        return decoded + rest
     }
 
+    private static let entities: [Substring: Character] = [
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ",
+    ]
+
     private static func entity(_ name: Substring) -> Character? {
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        case "nbsp": return " "
-        default:
-            guard name.first == "#" else { return nil }
-            let digits = name.dropFirst()
-            let code = digits.first == "x" ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
-            return code.flatMap(Unicode.Scalar.init).map(Character.init)
-        }
+        guard name.first == "#" else { return entities[name] }
+        let digits = name.dropFirst()
+        let code = digits.first == "x" ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return code.flatMap(Unicode.Scalar.init).map(Character.init)
     }
 }

@@ -7,7 +7,7 @@ struct HostClient: Sendable {
     var name: String
     /// The client secret; nil for a public client.
     var secret: String?
-    var redirectURIs: [String]
+    var redirectURIs = ["http://127.0.0.1/"]
     var grants = allGrants
     /// Whether the forge issues it expiring tokens, as GitHub does for its Apps.
     var isApp = false
@@ -29,21 +29,14 @@ struct HostClient: Sendable {
             ]
         case .gitea:
             return [
+                HostClient(id: "61746561-0000-4000-8000-000000000001", name: "sandbox command line"),
                 HostClient(
-                    id: "61746561-0000-4000-8000-000000000001", name: "sandbox command line",
-                    redirectURIs: ["http://127.0.0.1/"]),
-                HostClient(
-                    id: "61746561-0000-4000-8000-000000000002", name: "sandbox program with a secret", secret: secret,
-                    redirectURIs: ["http://127.0.0.1/"]),
+                    id: "61746561-0000-4000-8000-000000000002", name: "sandbox program with a secret", secret: secret),
             ]
         case .forge:
             return [
-                HostClient(
-                    id: "Ov23liSandboxOAuthAp", name: "sandbox OAuth app", secret: secret,
-                    redirectURIs: ["http://127.0.0.1/"]),
-                HostClient(
-                    id: "Iv23liSandboxGitHubA", name: "sandbox GitHub App", secret: secret,
-                    redirectURIs: ["http://127.0.0.1/"], isApp: true),
+                HostClient(id: "Ov23liSandboxOAuthAp", name: "sandbox OAuth app", secret: secret),
+                HostClient(id: "Iv23liSandboxGitHubA", name: "sandbox GitHub App", secret: secret, isApp: true),
             ]
         }
     }

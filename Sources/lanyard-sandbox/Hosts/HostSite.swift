@@ -74,12 +74,9 @@ struct HostSite: Sendable {
             members["error_uri"] = "https://docs.github.com/apps/managing-oauth-apps/troubleshooting"
             members["interval"] = failure.interval.map { .integer(Int64($0)) }
             return gitHubAnswer(members, visit)
-        case .gitea: return .json(.object(members), status: .badRequest)
-        case .issuer:
-            guard failure.error == HostFailure.badClient.error else {
-                return .json(.object(members), status: .badRequest)
-            }
+        case .issuer where failure.error == HostFailure.badClient.error:
             return .json(.object(members), status: .unauthorized).challenging("Basic realm=\"Doorkeeper\"")
+        case .issuer, .gitea: return .json(.object(members), status: .badRequest)
         }
     }
 

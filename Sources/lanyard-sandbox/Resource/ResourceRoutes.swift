@@ -2,20 +2,12 @@ import Hummingbird
 
 /// Git remotes and a little of Graph, each for those who bring the right token.
 extension World {
-    func routeResource(_ visit: Visit) async throws -> Response {
+    func routeResource(_ visit: Visit) async -> Response {
         if visit.segments == ["v1.0", "me"], visit.method == .get { return await me(visit) }
         guard visit.segments.count >= 2, visit.segments[1].hasSuffix(".git"), !visit.climbs,
             let area = GitArea.all(in: self).first(where: { $0.name == visit.segments[0] })
         else { return .text("there is no such resource in this sandbox", status: .notFound) }
-        switch await checkGit(visit, area) {
-        case .refused(let response): return response
-        case .accepted(let username):
-            visit.user = username
-            let isKnown =
-                directory.requirements.contains { $0.path == visit.repository }
-                || visit.repository == "/\(area.name)/hello.git"
-            return await git.respond(to: visit, as: username, root: home.repositories, making: isKnown)
-        }
+        return await repository(visit, in: area)
     }
 }
 

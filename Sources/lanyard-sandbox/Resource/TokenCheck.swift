@@ -4,12 +4,6 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// A resource's decision about a request's token.
-enum Admission {
-    case accepted(username: String)
-    case refused(Response)
-}
-
 /// Why a token isn't accepted.
 enum TokenFault: Error {
     case absent
@@ -46,27 +40,32 @@ extension World {
         return claims
     }
 
-    func checkGit(_ visit: Visit, _ area: GitArea) async -> Admission {
+    /// Answers git if its token is right for this area.
+    func repository(_ visit: Visit, in area: GitArea) async -> Response {
         let challenge = "Bearer realm=\"\", authorization_uri=\"\(authority)\(area.authority)\""
         let claims: Claims
         do throws(TokenFault) {
             claims = try await self.claims(of: visit, for: area.audience)
             try check(claims, belongTo: area)
         } catch {
-            return .refused(
-                .text("sign in to read this", status: .unauthorized).challenging(challenge + error.parameters)
-                    .challenging("Basic realm=\"lanyard sandbox\""))
+            return .text("sign in to read this", status: .unauthorized).challenging(challenge + error.parameters)
+                .challenging("Basic realm=\"lanyard sandbox\"")
         }
         visit.user =
             claims["preferred_username"]?.string ?? claims["emails"]?.elements.first?.string
             ?? claims["app_displayname"]?.string
-        if let response = unmetRequirement(visit, claims, challenge) { return .refused(response) }
+        if let response = unmetRequirement(visit, claims, challenge) { return response }
         let scopes = (claims["scp"]?.string ?? "").split(separator: " ").map(String.init)
         let roles = claims["roles"]?.elements.compactMap(\.string) ?? []
         guard (scopes + roles).map({ $0.lowercased() }).contains(visit.isPush ? "repo.write" : "repo.read") else {
-            return .refused(.text("the token lacks the scope that this needs", status: .forbidden))
+            return .text("the token lacks the scope that this needs", status: .forbidden)
         }
-        return .accepted(username: visit.user ?? "unknown")
+        let username = visit.user ?? "unknown"
+        visit.user = username
+        let isKnown =
+            directory.requirements.contains { $0.path == visit.repository }
+            || visit.repository == "/\(area.name)/hello.git"
+        return await git.respond(to: visit, as: username, root: home.repositories, making: isKnown)
     }
 
     private func check(_ claims: Claims, belongTo area: GitArea) throws(TokenFault) {

@@ -29,11 +29,12 @@ struct Certificates: Sendable {
     }
 
     private static func authority(_ name: DistinguishedName, key: Certificate.PrivateKey) throws -> Certificate {
-        try certificate(of: key.publicKey, subject: name, issuer: name, signedBy: key) {
+        let extensions = try Certificate.Extensions {
             Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
             Critical(KeyUsage(keyCertSign: true, cRLSign: true))
             SubjectKeyIdentifier(hash: key.publicKey)
         }
+        return try Certificate(of: key.publicKey, subject: name, issuer: name, signedBy: key, extensions: extensions)
     }
 
     private static func leaf(
@@ -45,9 +46,7 @@ struct Certificates: Sendable {
             .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
             .ipAddress(ASN1OctetString(contentBytes: ArraySlice(repeatElement(0, count: 15) + [1]))),
         ]
-        return try certificate(
-            of: publicKey, subject: DistinguishedName { CommonName("localhost") }, issuer: issuer, signedBy: issuerKey
-        ) {
+        let extensions = try Certificate.Extensions {
             Critical(BasicConstraints.notCertificateAuthority)
             Critical(KeyUsage(digitalSignature: true))
             try ExtendedKeyUsage([.serverAuth])
@@ -55,17 +54,21 @@ struct Certificates: Sendable {
             SubjectKeyIdentifier(hash: publicKey)
             AuthorityKeyIdentifier(keyIdentifier: SubjectKeyIdentifier(hash: issuerKey.publicKey).keyIdentifier)
         }
+        return try Certificate(
+            of: publicKey, subject: DistinguishedName { CommonName("localhost") }, issuer: issuer, signedBy: issuerKey,
+            extensions: extensions)
     }
+}
 
-    private static func certificate(
-        of key: Certificate.PublicKey, subject: DistinguishedName, issuer: DistinguishedName,
-        signedBy issuerKey: Certificate.PrivateKey,
-        @ExtensionsBuilder extensions: () throws -> Result<Certificate.Extensions, any Error>
-    ) throws -> Certificate {
-        try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key,
+extension Certificate {
+    /// Makes a certificate that is valid for a month.
+    init(
+        of key: PublicKey, subject: DistinguishedName, issuer: DistinguishedName, signedBy issuerKey: PrivateKey,
+        extensions: Extensions
+    ) throws {
+        try self.init(
+            version: .v3, serialNumber: SerialNumber(), publicKey: key,
             notValidBefore: Date.now.addingTimeInterval(-300), notValidAfter: Date.now.addingTimeInterval(30 * 86400),
-            issuer: issuer, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: Certificate.Extensions(builder: extensions), issuerPrivateKey: issuerKey)
+            issuer: issuer, subject: subject, extensions: extensions, issuerPrivateKey: issuerKey)
     }
 }
