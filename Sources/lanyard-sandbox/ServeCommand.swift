@@ -131,7 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
         if users == nil, access(home.usersFile, F_OK) != 0 {
             try home.write(DefaultUsers.text + "\n", to: home.usersFile)
         }
-        let directory = try Directory(contentsOf: users ?? home.usersFile)
+        let directory = try Directory.read(users ?? home.usersFile)
         let world = try World(home: home, directory: directory, trust: trust)
         try await serve(world, trust.certificates, until: signals)
         unlink(home.description)

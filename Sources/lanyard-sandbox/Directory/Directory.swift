@@ -4,7 +4,14 @@ import Synchronization
 import TOMLKit
 
 /// The tenants, users and applications of this sandbox, including users added at run time.
-final class Directory: Sendable {
+///
+/// `DefaultUsers.swift` contains a users file with every kind of entry.
+final class Directory: Decodable, Sendable {
+    private enum CodingKeys: String, CodingKey {
+        case tenant, user, client, resource, requirement, application
+        case managedIdentity = "managed-identity"
+    }
+
     let tenants: [Tenant]
     let clients: [Client]
     let resources: [ResourceApp]
@@ -13,20 +20,21 @@ final class Directory: Sendable {
     let managedIdentities: [ManagedIdentity]
     private let people: Mutex<[User]>
 
-    init(_ file: DirectoryFile) {
-        tenants = file.tenant
-        clients = file.client
-        resources = file.resource
-        requirements = file.requirement ?? []
-        applications = file.application ?? []
-        managedIdentities = file.managedIdentity ?? []
-        people = Mutex(file.user)
+    init(from decoder: any Decoder) throws {
+        let file = try decoder.container(keyedBy: CodingKeys.self)
+        tenants = try file.decode([Tenant].self, forKey: .tenant)
+        people = Mutex(try file.decode([User].self, forKey: .user))
+        clients = try file.decode([Client].self, forKey: .client)
+        resources = try file.decode([ResourceApp].self, forKey: .resource)
+        requirements = try file.decodeIfPresent([Requirement].self, forKey: .requirement) ?? []
+        applications = try file.decodeIfPresent([ServicePrincipal].self, forKey: .application) ?? []
+        managedIdentities = try file.decodeIfPresent([ManagedIdentity].self, forKey: .managedIdentity) ?? []
     }
 
     /// Reads a users file.
     ///
     /// - Throws: `SandboxError` that names the file and says what is wrong with it.
-    convenience init(contentsOf path: String) throws(SandboxError) {
+    static func read(_ path: String) throws(SandboxError) -> Directory {
         let text: String
         do {
             text = try String(contentsOfFile: path, encoding: .utf8)
@@ -39,7 +47,7 @@ final class Directory: Sendable {
             throw SandboxError("the users file \(error.description)")
         }
         do {
-            self.init(try TOMLDecoder(strictDecoding: true).decode(DirectoryFile.self, from: text))
+            return try TOMLDecoder(strictDecoding: true).decode(Directory.self, from: text)
         } catch let error as UnexpectedKeysError {
             throw SandboxError("the users file \(path) has unknown keys: \(error.keys.keys.sorted())")
         } catch {

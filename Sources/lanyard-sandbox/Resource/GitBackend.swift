@@ -98,22 +98,15 @@ final class GitBackend: Sendable {
     private func environment(
         of visit: Visit, as username: String, root: String
     ) -> [Subprocess.Environment.Key: String] {
-        var variables = Self.environment(home: home)
-        variables["GIT_PROJECT_ROOT"] = root
-        variables["GIT_HTTP_EXPORT_ALL"] = "1"
-        variables["GATEWAY_INTERFACE"] = "CGI/1.1"
-        variables["SERVER_PROTOCOL"] = "HTTP/1.1"
-        variables["REQUEST_METHOD"] = visit.method.rawValue
-        variables["PATH_INFO"] = visit.plainPath
-        variables["QUERY_STRING"] = visit.request.uri.query ?? ""
-        variables["REMOTE_USER"] = username
-        variables["REMOTE_ADDR"] = "127.0.0.1"
         let headers = visit.request.headers
-        variables["CONTENT_TYPE"] = headers[.contentType]
-        variables["CONTENT_LENGTH"] = headers[.contentLength]
-        variables["HTTP_CONTENT_ENCODING"] = headers[.contentEncoding]
-        variables["HTTP_GIT_PROTOCOL"] = visit.header("Git-Protocol")
-        variables["GIT_PROTOCOL"] = visit.header("Git-Protocol")
-        return variables
+        let variables: [Subprocess.Environment.Key: String?] = [
+            "GIT_PROJECT_ROOT": root, "GIT_HTTP_EXPORT_ALL": "1", "GATEWAY_INTERFACE": "CGI/1.1",
+            "SERVER_PROTOCOL": "HTTP/1.1", "REQUEST_METHOD": visit.method.rawValue, "PATH_INFO": visit.plainPath,
+            "QUERY_STRING": visit.request.uri.query ?? "", "REMOTE_USER": username, "REMOTE_ADDR": "127.0.0.1",
+            "CONTENT_TYPE": headers[.contentType], "CONTENT_LENGTH": headers[.contentLength],
+            "HTTP_CONTENT_ENCODING": headers[.contentEncoding], "HTTP_GIT_PROTOCOL": visit.header("Git-Protocol"),
+            "GIT_PROTOCOL": visit.header("Git-Protocol"),
+        ]
+        return Self.environment(home: home).merging(variables.compactMapValues(\.self)) { $1 }
     }
 }

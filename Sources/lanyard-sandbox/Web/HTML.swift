@@ -16,9 +16,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         }
 
         mutating func appendLiteral(_ literal: String) { markup += literal }
-        mutating func appendInterpolation(_ html: HTML) { markup += html.markup }
         mutating func appendInterpolation(_ html: HTML?) { markup += html?.markup ?? "" }
         mutating func appendInterpolation(_ text: some StringProtocol) { markup += text.htmlEscaped }
-        mutating func appendInterpolation(_ number: Int) { markup += String(number) }
     }
 }

@@ -1,19 +1,3 @@
-/// The contents of a users file; `DefaultUsers.swift` contains one with every kind of entry.
-struct DirectoryFile: Decodable, Sendable {
-    var tenant: [Tenant]
-    var user: [User]
-    var client: [Client]
-    var resource: [ResourceApp]
-    var requirement: [Requirement]?
-    var application: [ServicePrincipal]?
-    var managedIdentity: [ManagedIdentity]?
-
-    private enum CodingKeys: String, CodingKey {
-        case tenant, user, client, resource, requirement, application
-        case managedIdentity = "managed-identity"
-    }
-}
-
 /// A tenant: an organization, the tenant of all personal accounts, or a B2C directory.
 struct Tenant: Decodable, Sendable, Equatable {
     enum Kind: String, Decodable { case organization, consumers, b2c }
