@@ -59,7 +59,7 @@ extension World {
                 ? refuse(failure, interaction, visit) : .page(Pages.refusal(failure, visit), status: .badRequest)
         }
         if interaction.userCode != nil, !interaction.isConfirmed {
-            return ledger.page(interaction, visit) { Pages.deviceConfirm(request.client, user, form: $0) }
+            return ledger.page(interaction, visit) { Pages.deviceConfirm(request.client.name, user, form: $0) }
         }
         if request.authority.realm.isEditPolicy, !interaction.hasEdited, !interaction.isSilent {
             return ledger.page(interaction, visit) { Pages.edit(user, form: $0) }
@@ -72,7 +72,7 @@ extension World {
         let permissions = permissionsAsked(in: interaction, of: user)
         guard permissions.isEmpty else {
             return page(interaction, visit, or: .consentRequired(request.client)) {
-                Pages.consent(request.client, user, permissions, form: $0)
+                Pages.consent(request.client.name, user, permissions, form: $0)
             }
         }
         return finish(interaction, user, signedIn, visit)

@@ -12,9 +12,6 @@ struct HostClient: Sendable {
     /// Whether the forge issues it expiring tokens, as GitHub does for its Apps.
     var isApp = false
 
-    /// The client, as the pages expect it.
-    var application: Client { Client(id: id, name: name, redirectURIs: redirectURIs) }
-
     static func builtIn(of style: CodeHost.Style) -> [HostClient] {
         // The last characters show whether a program encodes the secret as RFC 6749, 2.3.1, requires.
         let secret = newSecret() + "+/%=&"

@@ -42,14 +42,12 @@ extension HostSite {
         if host.ledger.isTooLate(interaction) { return .page(Pages.stale, status: .badRequest) }
         let request = interaction.request
         if interaction.userCode != nil, !interaction.isConfirmed {
-            return host.ledger.page(interaction, visit) {
-                Pages.deviceConfirm(request.client.application, user, form: $0)
-            }
+            return host.ledger.page(interaction, visit) { Pages.deviceConfirm(request.client.name, user, form: $0) }
         }
         if needsConsent(interaction, user) {
             let names = knownScopes.filter { request.scopes.contains($0.key) }.map(\.value)
             return page(interaction, visit, or: .consentRequired) {
-                Pages.consent(request.client.application, user, names, form: $0)
+                Pages.consent(request.client.name, user, names, form: $0)
             }
         }
         return finish(interaction, signedIn, visit)

@@ -10,57 +10,33 @@ struct HostSite: Sendable {
     var style: CodeHost.Style { host.style }
 
     func route(_ visit: Visit) async throws -> Response {
-        switch visit.segments {
-        case []: return .page(Pages.front(of: self))
-        case ["favicon.ico"]: return Response(status: .noContent)
-        default: break
-        }
-        return switch style {
-        case .issuer: try await routeIssuer(visit)
-        case .forge: try await routeForge(visit)
-        case .gitea: try await routeGitea(visit)
-        }
-    }
-
-    private func routeGitea(_ visit: Visit) async throws -> Response {
-        switch visit.segments {
-        case [".well-known", "openid-configuration"]: return giteaDiscovery(visit)
-        case ["login", "oauth", "keys"]: return .json(world.key.published)
-        case ["login", "oauth", "authorize"]: return authorize(visit)
-        case ["login", "oauth", "access_token"]: return try await token(visit)
-        case ["login", "oauth", "userinfo"]: return userInfo(visit)
-        default: return .page(Pages.nothingHere, status: .notFound)
-        }
-    }
-
-    private func routeIssuer(_ visit: Visit) async throws -> Response {
-        switch visit.segments {
-        case [".well-known", "openid-configuration"], [".well-known", "oauth-authorization-server"]:
-            return discovery(visit)
-        case [".well-known", "oauth-protected-resource"]: return resourceMetadata
-        case ["oauth", "discovery", "keys"]: return .json(world.key.published)
-        case ["oauth", "authorize"]: return authorize(visit)
-        case ["oauth", "token"]: return try await token(visit)
-        case ["oauth", "authorize_device"]: return deviceCode(visit)
-        case ["oauth", "device"]: return devicePage(visit)
-        case ["oauth", "revoke"]: return revoke(visit)
-        case ["oauth", "userinfo"]: return userInfo(visit)
-        case ["oauth", "logout"]: return await logout(visit)
-        case ["oauth", "register"] where world.settings.offersRegistration: return register(visit)
-        default: return .page(Pages.nothingHere, status: .notFound)
-        }
-    }
-
-    private func routeForge(_ visit: Visit) async throws -> Response {
-        switch visit.segments {
-        case ["login", "oauth", "authorize"]: return authorize(visit)
-        case ["login", "oauth", "access_token"]: return try await token(visit)
-        case ["login", "device", "code"]: return deviceCode(visit)
-        case ["login", "device"]: return devicePage(visit)
-        case ["api", "v3", "user"]: return gitHubUser(visit)
-        case let path where path.count == 5 && path.starts(with: ["api", "v3", "applications"]) && path[4] == "token":
-            return deleteGitHubToken(visit, of: path[3])
-        default: return .page(Pages.nothingHere, status: .notFound)
+        switch (style, visit.segments) {
+        case (_, []): .page(Pages.front(of: self))
+        case (_, ["favicon.ico"]): Response(status: .noContent)
+        case (.issuer, [".well-known", "openid-configuration"]),
+            (.issuer, [".well-known", "oauth-authorization-server"]):
+            discovery(visit)
+        case (.gitea, [".well-known", "openid-configuration"]): giteaDiscovery(visit)
+        case (.issuer, [".well-known", "oauth-protected-resource"]): resourceMetadata
+        case (.issuer, ["oauth", "discovery", "keys"]), (.gitea, ["login", "oauth", "keys"]):
+            .json(world.key.published)
+        case (.issuer, ["oauth", "authorize"]), (.forge, ["login", "oauth", "authorize"]),
+            (.gitea, ["login", "oauth", "authorize"]):
+            authorize(visit)
+        case (.issuer, ["oauth", "token"]), (.forge, ["login", "oauth", "access_token"]),
+            (.gitea, ["login", "oauth", "access_token"]):
+            try await token(visit)
+        case (.issuer, ["oauth", "authorize_device"]), (.forge, ["login", "device", "code"]): deviceCode(visit)
+        case (.issuer, ["oauth", "device"]), (.forge, ["login", "device"]): devicePage(visit)
+        case (.issuer, ["oauth", "userinfo"]), (.gitea, ["login", "oauth", "userinfo"]): userInfo(visit)
+        case (.issuer, ["oauth", "revoke"]): revoke(visit)
+        case (.issuer, ["oauth", "logout"]): await logout(visit)
+        case (.issuer, ["oauth", "register"]) where world.settings.offersRegistration: register(visit)
+        case (.forge, ["api", "v3", "user"]): gitHubUser(visit)
+        case (.forge, let path)
+        where path.count == 5 && path[..<3] == ["api", "v3", "applications"] && path[4] == "token":
+            deleteGitHubToken(visit, of: path[3])
+        default: .page(Pages.nothingHere, status: .notFound)
         }
     }
 

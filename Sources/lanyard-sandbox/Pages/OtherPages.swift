@@ -64,12 +64,12 @@ extension Pages {
             """)
     }
 
-    static func deviceConfirm(_ client: Client, _ user: User, form: InteractionForm) -> HTML {
+    static func deviceConfirm(_ client: String, _ user: User, form: InteractionForm) -> HTML {
         layout(
-            "Are you signing in to \(client.name)?",
+            "Are you signing in to \(client)?",
             """
             <p class="who">\(user.username)</p>
-            <h1>Are you trying to sign in to \(client.name)?</h1>
+            <h1>Are you trying to sign in to \(client)?</h1>
             <p>Only continue if you started this on your own device and got the code from it yourself.</p>
             \(form.choice("device", yes: ("approve", "Continue"), no: ("decline", "Cancel")))
             """)

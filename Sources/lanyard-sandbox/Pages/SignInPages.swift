@@ -87,14 +87,14 @@ extension Pages {
             """)
     }
 
-    static func consent(_ client: Client, _ user: User, _ permissions: [String], form: InteractionForm) -> HTML {
+    static func consent(_ client: String, _ user: User, _ permissions: [String], form: InteractionForm) -> HTML {
         let items = permissions.map { permission in "<li>\(permission)</li>" as HTML }
         return layout(
             "Permissions requested",
             """
             <p class="who">\(user.username)</p>
             <h1>Permissions requested</h1>
-            <p><strong>\(client.name)</strong> asks for:</p>
+            <p><strong>\(client)</strong> asks for:</p>
             <ul class="permissions">\(HTML(joining: items))</ul>
             \(form.choice("consent", yes: ("accept", "Accept"), no: ("decline", "Decline")))
             """)

@@ -1,3 +1,4 @@
+import Addresses
 import HTTPTypes
 import NIOCore
 
@@ -8,12 +9,11 @@ struct CGIHead: Sendable {
 
     init(_ text: some StringProtocol) {
         for line in text.split(whereSeparator: \.isNewline) {
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { continue }
-            let value = parts[1].drop { $0 == " " }
-            if parts[0].lowercased() == "status" {
+            guard let (name, rest) = line.cut(at: ":") else { continue }
+            let value = rest.drop { $0 == " " }
+            if name.lowercased() == "status" {
                 status = .init(code: Int(value.prefix { $0 != " " }) ?? 500)
-            } else if let name = HTTPField.Name(String(parts[0])) {
+            } else if let name = HTTPField.Name(String(name)) {
                 headers.append(HTTPField(name: name, value: String(value)))
             }
         }
