@@ -2,22 +2,18 @@ import Forwarding
 import Rules
 import Terminal
 
-/// Checks whether the agent that this machine uses can be reached, or else whether the machine's own forwards are
-/// served.
-///
-/// Creates the checks; for strangers, no socket or forward is named, because people name these after machines.
-struct AgentChecks {
+extension Examination {
     private static let check = "agent"
 
-    let examination: Examination
-    private var isForStrangers: Bool { examination.isForStrangers }
-
-    /// The findings; empty if nothing is forwarded to or from this machine.
-    var findings: [Finding] {
-        if let agent = examination.configuration.agent { return [asked(agent)] }
-        let forwards = examination.configuration.forwards
+    /// Checks whether the agent that this machine uses can be reached, or else whether the machine's own forwards are
+    /// served; empty if nothing is forwarded to or from this machine.
+    ///
+    /// For strangers, no socket or forward is named, because people name these after machines.
+    var agentFindings: [Finding] {
+        if let agent = configuration.agent { return [asked(agent)] }
+        let forwards = configuration.forwards
         guard !forwards.isEmpty else { return [] }
-        guard let folder = try? AgentCommand.place(examination.context) else { return [] }
+        guard let folder = try? AgentCommand.place(context) else { return [] }
         let unserved = forwards.filter { !AgentCommand.isServed("\(folder)/\($0.name)") }
         guard !unserved.isEmpty else { return [.pass(Self.check, "serves \(names(of: forwards))")] }
         return [
@@ -33,7 +29,7 @@ struct AgentChecks {
     }
 
     private func asked(_ agent: String) -> Finding {
-        let shown = isForStrangers ? "its socket" : examination.context.short(agent)
+        let shown = isForStrangers ? "its socket" : context.short(agent)
         do throws(AgentSocket.Problem) {
             try AgentSocket(agent).check()
             return .pass(Self.check, "requests go to the agent at \(shown), which can be reached")

@@ -5,19 +5,16 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-/// Checks whether another program on this machine, a broker, has sign-ins that can provide tokens.
-///
-/// Creates the checks; for strangers, the authority's own words are left out, because they may name somebody.
-struct BrokerChecks {
+extension Examination {
     private static let check = "broker"
 
-    let examination: Examination
-    private var isForStrangers: Bool { examination.isForStrangers }
-
-    /// Returns a finding for each plugin that could be asked; empty if no rule is for an authority of such a plugin.
-    func findings() async -> [Finding] {
-        guard examination.registry.plugins.contains(where: { !$0.brokered.isEmpty }),
-            let session = try? Session(examination.context, options: .init(isInteractive: false))
+    /// Checks whether another program on this machine, a broker, has sign-ins that can provide tokens: returns a
+    /// finding for each plugin that could be asked, or none if no rule is for an authority of such a plugin.
+    ///
+    /// For strangers, the authority's own words are left out, because they may name somebody.
+    func brokerFindings() async -> [Finding] {
+        guard registry.plugins.contains(where: { !$0.brokered.isEmpty }),
+            let session = try? Session(context, options: .init(isInteractive: false))
         else { return [] }
         var findings: [Finding] = []
         for (plugin, requests) in uses(in: session) { findings.append(await finding(plugin, requests, session)) }
@@ -48,7 +45,7 @@ struct BrokerChecks {
             let why = configuration.allowsBroker ? "flow is \(configuration.flow.rawValue)" : "the policy forbids it"
             return .pass(Self.check, "\(plugin.name) is not asked: \(why)")
         }
-        guard plugin.hasNeeds(in: examination.context.environment) else {
+        guard plugin.hasNeeds(in: context.environment) else {
             return .pass(Self.check, "\(plugin.name) is not asked: there is no session bus")
         }
         let known = requests.lazy.compactMap { session.acquirer.brokerFailure(of: plugin, for: $0) }.first

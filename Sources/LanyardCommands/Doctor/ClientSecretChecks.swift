@@ -5,27 +5,25 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Checks the client secrets that the rules' issuers need, if the keyring can be read.
-struct ClientSecretChecks {
-    let examination: Examination
-
+extension Examination {
     private struct Client: Hashable {
         let id: String
         let authority: String
         let kind: String?
     }
 
-    /// Returns a finding for each client at an issuer that uses its secret.
-    func findings() throws(StoreError) -> [Finding] {
+    /// Checks the client secrets that the rules' issuers need, if the keyring can be read: returns a finding for each
+    /// client at an issuer that uses its secret.
+    func clientSecretFindings() throws(StoreError) -> [Finding] {
         var findings: [Finding] = []
         var seen: Set<Client> = []
-        for rule in examination.configuration.rules {
-            guard let id = examination.configuration.clientID(of: rule),
+        for rule in configuration.rules {
+            guard let id = configuration.clientID(of: rule),
                 seen.insert(Client(id: id, authority: rule.authority, kind: rule.kind)).inserted,
-                let match = examination.registry.match(rule), match.plugin.takesClientSecrets
+                let match = registry.match(rule), match.plugin.takesClientSecrets
             else { continue }
-            let stored = try examination.clientSecrets.secret(of: id, at: match)
-            if let stored, let end = stored.end(ifOverAt: examination.context.now) {
+            let stored = try clientSecrets.secret(of: id, at: match)
+            if let stored, let end = stored.end(ifOverAt: context.now) {
                 findings.append(ended(stored, end, rule, of: id))
             } else if let issuer = match.issuer, !issuer.secretFlows.isEmpty {
                 findings.append(finding(stored != nil, of: id, at: match, issuer))
@@ -35,10 +33,9 @@ struct ClientSecretChecks {
     }
 
     private func ended(_ secret: ClientSecret, _ end: Int, _ rule: Rule, of id: String) -> Finding {
-        Finding(
-            check: Self.check, level: .fail,
-            text: "that of \(id.displayable(limit: 100)) at \(rule.authority.displayable(limit: 255)) has expired",
-            remedies: secret.hints(afterEnd: end, rule: rule.pattern.text, authority: rule.authority))
+        let name = "\(id.displayable(limit: 100)) at \(rule.authority.displayable(limit: 255))"
+        let hints = secret.hints(afterEnd: end, rule: rule.pattern.text, authority: rule.authority)
+        return .fail(Self.check, Failure("that of \(name) has expired", hints: hints))
     }
 
     private func finding(

@@ -7,19 +7,15 @@ import Secrets
 import SettingsFile
 import Terminal
 
-/// Checks the configuration files.
-struct ConfigurationChecks {
-    let examination: Examination
-    private var configuration: Configuration { examination.configuration }
-    private var context: CommandContext { examination.context }
-
-    var findings: [Finding] {
+extension Examination {
+    /// Checks the configuration files.
+    var configurationFindings: [Finding] {
         [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file] + rules
             + [clients].compactMap(\.self) + [mode] + [policy].compactMap(\.self)
     }
 
     private var file: Finding {
-        if let error = examination.configurationError {
+        if let error = configurationError {
             let place: Hint = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
             return .fail("configuration", error.description, error.hints.first ?? place, "see lanyard-config(5)")
         }
@@ -50,7 +46,7 @@ struct ConfigurationChecks {
             }
             guard !rule.authority.isEmpty else { return nil }
         }
-        guard let match = examination.registry.match(rule) else {
+        guard let match = registry.match(rule) else {
             return .fail(
                 "rule", "\(name): no plugin supports \(rule.authority.displayable(limit: 200))", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
@@ -69,7 +65,7 @@ struct ConfigurationChecks {
         guard rule.pattern.isTokenPlace else {
             return .warn("rule", "\(name) sends tokens without encryption", Hint(place, write: "https://"))
         }
-        return examination.registry.lookAlike(of: match.authority.host).map { twin in
+        return registry.lookAlike(of: match.authority.host).map { twin in
             let host = match.authority.host
             return .warn("rule", "\(name) signs in at \(host), which looks like \(twin)", Hint(place, write: twin))
         }
@@ -95,7 +91,7 @@ struct ConfigurationChecks {
     /// The well-known clients that the rules use.
     private var clients: Finding? {
         let used = configuration.rules.compactMap { rule in
-            configuration.clientID(of: rule).flatMap { examination.registry.match(rule)?.client($0) }
+            configuration.clientID(of: rule).flatMap { registry.match(rule)?.client($0) }
         }
         let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary.displayable())" })
         return texts.isEmpty ? nil : .pass("clients", texts.sorted().joined(separator: "; "))
@@ -120,12 +116,9 @@ struct ConfigurationChecks {
         guard !says.isEmpty else { return nil }
         return .pass("policy", "\(Configuration.systemFile) \(says.joined(separator: ", and "))")
     }
-}
 
-struct PluginChecks {
-    let registry: PluginRegistry
-
-    var findings: [Finding] {
+    /// Checks the plugins.
+    var pluginFindings: [Finding] {
         let names = registry.plugins.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
         let found: Finding =
             names.isEmpty

@@ -33,7 +33,7 @@ struct DoctorCommand: Command {
         var findings = await examination.findings(online: online)
         if report {
             let redaction = Redaction(examination)
-            findings = SystemFacts(context: context).findings + findings
+            findings = examination.systemFacts + findings
             findings = findings.map { $0.redacted(redaction) }
         }
         let summary = DoctorSummary(findings)

@@ -62,21 +62,21 @@ struct Examination: Sendable {
     /// - Parameter isOnline: whether authorities are asked, too.
     /// - Returns: a finding or more for each check.
     func findings(online isOnline: Bool) async -> [Finding] {
-        var findings = ConfigurationChecks(examination: self).findings
-        findings += IdentityChecks(examination: self).findings
-        findings += PluginChecks(registry: registry).findings
-        findings += AgentChecks(examination: self).findings
-        findings += await KeyringChecks(examination: self).findings()
-        findings += MemoryChecks(examination: self).findings
-        findings += await GitChecks(examination: self).findings()
-        findings += ToolChecks(context: context).findings
+        var findings = configurationFindings
+        findings += identityFindings
+        findings += pluginFindings
+        findings += agentFindings
+        findings += await keyringFindings()
+        findings += memoryFindings
+        findings += await gitFindings()
+        findings += toolFindings
         // A machine that asks an agent neither signs in nor connects to an authority.
         guard configuration.agent == nil else { return findings }
-        findings += PersonChecks(examination: self).findings
-        findings += await BrokerChecks(examination: self).findings()
-        findings += await NetworkChecks(examination: self).findings()
+        findings += personFindings
+        findings += await brokerFindings()
+        findings += await networkFindings()
         if isOnline { findings += await online() }
-        return findings + (findings.contains { $0.check == "clock" } ? [] : ClockCheck(examination: self).findings)
+        return findings + (findings.contains { $0.check == "clock" } ? [] : clockFindings)
     }
 
     private func online() async -> [Finding] {
@@ -84,21 +84,6 @@ struct Examination: Sendable {
             return try await OnlineChecks(self).findings()
         } catch {
             return [.warn("authority", "none was asked, because the configuration is wrong", "correct that first")]
-        }
-    }
-
-    /// The path of the user's configuration file, for people.
-    var userFile: String {
-        context.short(context.userFile)
-    }
-}
-
-extension Identity {
-    /// Whether the keyring contains the identity's secret or password.
-    fileprivate var isKeptInKeyring: Bool {
-        switch application?.proof {
-        case .secret(.keyring), .certificate(_, password: .keyring): true
-        default: false
         }
     }
 }

@@ -4,12 +4,9 @@ import Rules
 import Secrets
 import Terminal
 
-/// Checks git and its configuration, as they are outside any repository.
-struct GitChecks {
-    let examination: Examination
-    private var context: CommandContext { examination.context }
-
-    func findings() async -> [Finding] {
+extension Examination {
+    /// Checks git and its configuration, as they are outside any repository.
+    func gitFindings() async -> [Finding] {
         do throws(Failure) {
             let version = try await Git(context: context).version()
             guard version >= Git.oldest else {
@@ -34,18 +31,17 @@ struct GitChecks {
             "git", "\(version); git before 2.41 hides server challenges, which name the tenant at \(shown)",
             "install git 2.41 or later",
             Hint(
-                "or name the tenant in \(examination.userFile)",
+                "or name the tenant in \(context.short(context.userFile))",
                 write: "authority = \"\(Example.authorityToFill)\""))
     }
 
     /// A host whose server names the tenant if the configuration leaves it open; nil if it doesn't.
     private var hostOfUnknownTenant: String? {
-        let configuration = examination.configuration
         guard configuration.mapsKnownHosts, let authority = configuration.authority,
-            let match = examination.registry.match(authority: authority, isConfigured: true),
+            let match = registry.match(authority: authority, isConfigured: true),
             match.sharedRealm?.narrowsTo.isEmpty == false
         else { return nil }
-        return examination.registry.gitHosts.first
+        return registry.gitHosts.first
     }
 
     private func helpers(_ entries: [GitConfiguration.Entry], _ version: GitVersion) async -> Finding {
@@ -93,10 +89,9 @@ struct GitChecks {
 
     /// Returns the URLs that tokens are for: those of rules and, if plugins map hosts, those in git's configuration.
     private func tokenPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
-        let configuration = examination.configuration
         let rules = configuration.rules.map(\.pattern.text)
         guard configuration.mapsKnownHosts else { return rules }
-        let known = examination.registry.gitHosts
+        let known = registry.gitHosts
         return rules + known.map { "https://\($0)" } + GitHelpers.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }
 
@@ -105,7 +100,7 @@ struct GitChecks {
     private func exception(
         _ entries: [GitConfiguration.Entry], _ everywhere: GitHelpers, _ places: [String]
     ) -> Finding? {
-        for place in places + examination.configuration.rules.map(\.pattern.text) {
+        for place in places + configuration.rules.map(\.pattern.text) {
             guard let request = try? CredentialRequest(url: place) else { continue }
             let helpers = GitHelpers(entries, for: request)
             let shown = place.displayable(limit: 200)
@@ -126,7 +121,7 @@ struct GitChecks {
     /// necessarily wrong.
     private func paths(_ entries: [GitConfiguration.Entry]) async -> [Finding] {
         var findings: [Finding] = []
-        let rules = examination.configuration.rules.filter { $0.exchange == nil }
+        let rules = configuration.rules.filter { $0.exchange == nil }
         for place in Set(rules.compactMap(\.pattern.placeWithPath)).sorted() {
             guard let request = try? CredentialRequest(url: place), GitHelpers(entries, for: request).hasLanyard,
                 await !GitConfiguration(context).sendsPath(for: place)

@@ -6,14 +6,10 @@ import Rules
 import Secrets
 import Terminal
 
-/// Checks that what proves the configured identities exists.
-struct IdentityChecks {
-    let examination: Examination
-    private var configuration: Configuration { examination.configuration }
-    private var context: CommandContext { examination.context }
-
-    /// A finding for each identity, and for a default identity that doesn't exist.
-    var findings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }
+extension Examination {
+    /// Checks that what proves the configured identities exists: a finding for each identity, and for a default
+    /// identity that doesn't exist.
+    var identityFindings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }
 
     private static let check = "identity"
 
@@ -41,9 +37,9 @@ struct IdentityChecks {
 
     private func lackOfPlugin(_ identity: Identity) -> String? {
         guard let application = identity.application else {
-            return examination.registry.machineAuthority == nil ? "no plugin supports managed identities" : nil
+            return registry.machineAuthority == nil ? "no plugin supports managed identities" : nil
         }
-        let match = examination.registry.match(
+        let match = registry.match(
             authority: application.authority, kind: application.kind, isConfigured: true)
         guard let match else { return "no plugin supports \(application.authority.displayable(limit: 200))" }
         return match.plugin.identities.contains(.client)

@@ -4,33 +4,31 @@ import Secrets
 import Terminal
 import TokenStore
 
-/// Checks the keyring: its bus, its provider, its state and lanyard's items in it.
-///
-/// Nothing prompts, and nothing is unlocked.
-struct KeyringChecks {
-    let examination: Examination
-
-    func findings() async -> [Finding] {
+extension Examination {
+    /// Checks the keyring: its bus, its provider, its state and lanyard's items in it.
+    ///
+    /// Nothing prompts, and nothing is unlocked.
+    func keyringFindings() async -> [Finding] {
         // First, because this starts the provider that the bus knows.
-        let problem = examination.store.problem()
-        if examination.needsNoKeyring, let unneeded = unneeded(problem) { return [unneeded] }
+        let problem = store.problem()
+        if needsNoKeyring, let unneeded = unneeded(problem) { return [unneeded] }
         switch problem?.reason {
         case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .denied, .broken, nil: break
         }
-        let provider = await Provider.running(examination.context.keyring)
+        let provider = await provider()
         let bus: Finding =
             provider == nil && problem?.reason == .timedOut
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
-        return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(problem)]
+        return [bus, .pass("keyring.provider", provider ?? "there is one"), standing(problem)]
             + (problem == nil ? contents : [])
     }
 
     /// Returns a finding for a keyring that neither exists nor is needed; nil if there is one.
     private func unneeded(_ problem: StoreError?) -> Finding? {
-        let reason = examination.configuration.agent == nil ? "identities need none" : "an agent is asked"
+        let reason = configuration.agent == nil ? "identities need none" : "an agent is asked"
         return switch problem?.reason {
         case .noSessionBus, .noProvider, .noDefaultCollection: .pass("keyring", "there is none, and \(reason)")
         case .noLibrary: .pass("keyring", "there is no libsecret for one, and \(reason)")
@@ -39,7 +37,7 @@ struct KeyringChecks {
     }
 
     private var noBus: Finding {
-        guard let address = examination.context.variable("DBUS_SESSION_BUS_ADDRESS") else {
+        guard let address = context.variable("DBUS_SESSION_BUS_ADDRESS") else {
             return failed("keyring.bus", .noSessionBus)
         }
         return .fail(
@@ -50,7 +48,7 @@ struct KeyringChecks {
     private func standing(_ problem: StoreError?) -> Finding {
         let name = "keyring.state"
         guard let problem else { return .pass(name, "unlocked") }
-        let canAsk = examination.presence.hasDisplay
+        let canAsk = presence.hasDisplay
         switch problem.reason {
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
         case .noDefaultCollection where canAsk:
@@ -61,8 +59,8 @@ struct KeyringChecks {
 
     private var contents: [Finding] {
         do throws(StoreError) {
-            return [accounts(in: try examination.store.records(matching: .all))]
-                + (try ClientSecretChecks(examination: examination).findings())
+            return [accounts(in: try store.records(matching: .all))]
+                + (try clientSecretFindings())
         } catch {
             return [.fail("accounts", Failure(error))]
         }
@@ -82,22 +80,16 @@ struct KeyringChecks {
     private func failed(_ check: String, _ reason: StoreError.Reason) -> Finding {
         .fail(check, Failure(StoreError(reason)))
     }
-}
-
-/// The program that provides the Secret Service.
-private struct Provider {
-    let text: String
 
     /// The programs whose `--version` prints a line and does nothing else.
-    private static let known = ["gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "oo7-daemon"]
+    private static let knownProviders = ["gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "oo7-daemon"]
 
-    static func running(_ keyring: KeyringConnection) async -> Provider? {
-        guard let found = try? keyring.provider() else { return nil }
-        guard let path = found.program, let name = found.programName else {
-            return Provider(text: "process \(found.processID)")
-        }
-        let said = known.contains(name) ? await Program.output(path, ["--version"]) : nil
+    /// Returns the program that provides the Secret Service, for people; nil if there is none.
+    private func provider() async -> String? {
+        guard let found = try? context.keyring.provider() else { return nil }
+        guard let path = found.program, let name = found.programName else { return "process \(found.processID)" }
+        let said = Self.knownProviders.contains(name) ? await Program.output(path, ["--version"]) : nil
         let version = said?.pieces(between: "\n").first?.pieces(between: " ").last.map { " \($0)" } ?? ""
-        return Provider(text: "\(name)\(version)".displayable(limit: 100))
+        return "\(name)\(version)".displayable(limit: 100)
     }
 }

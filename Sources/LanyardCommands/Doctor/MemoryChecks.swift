@@ -4,12 +4,9 @@ import Secrets
 import Terminal
 import TokenStore
 
-/// Checks what lanyard keeps in memory between requests.
-struct MemoryChecks {
-    let examination: Examination
-    private var context: CommandContext { examination.context }
-
-    var findings: [Finding] { [runtimeDirectory, kernelKeyring] }
+extension Examination {
+    /// Checks what lanyard keeps in memory between requests.
+    var memoryFindings: [Finding] { [runtimeDirectory, kernelKeyring] }
 
     private var runtimeDirectory: Finding {
         let name = "runtime"
@@ -33,7 +30,7 @@ struct MemoryChecks {
 
     private var kernelKeyring: Finding {
         let name = "memory"
-        guard examination.configuration.answerCache else {
+        guard configuration.answerCache else {
             return .pass(name, "answers are not remembered: turned off")
         }
         guard context.answers.key() != nil else {

@@ -4,12 +4,9 @@ import Rules
 import Secrets
 import Terminal
 
-/// Checks the settings of the plugins' connections, without connecting.
-struct NetworkChecks {
-    let examination: Examination
-    private var context: CommandContext { examination.context }
-
-    func findings() async -> [Finding] {
+extension Examination {
+    /// Checks the settings of the plugins' connections, without connecting.
+    func networkFindings() async -> [Finding] {
         let entries = (try? await GitConfiguration(context).everything()) ?? []
         return [proxy(entries), certificates(entries)]
     }
@@ -33,7 +30,7 @@ struct NetworkChecks {
     }
 
     private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
-        let own = examination.configuration.caFile.map { ("ca-file", $0) }
+        let own = configuration.caFile.map { ("ca-file", $0) }
         let variable = context.variable("SSL_CERT_FILE").map { ("SSL_CERT_FILE", $0) }
         let extra = [own, variable].compactMap(\.self)
         for (name, path) in extra {
@@ -46,7 +43,7 @@ struct NetworkChecks {
         if let theirs = entries.last(where: { $0.key == "http.sslcainfo" })?.value, own == nil, context.isFile(theirs) {
             return .warn(
                 "certificates", "git trusts \(context.short(theirs)), which lanyard does not",
-                Hint("put into \(examination.userFile)", write: "ca-file = \"\(theirs.displayable())\""))
+                Hint("put into \(context.short(context.userFile))", write: "ca-file = \"\(theirs.displayable())\""))
         }
         guard !extra.isEmpty else { return .pass("certificates", "the system's") }
         return .pass("certificates", "the system's and \(extra.map { context.short($0.1) }.joined(separator: ", "))")
@@ -70,14 +67,12 @@ struct ProxyVariable {
     }
 }
 
-/// Checks whether the clock can be right, because tokens' times are compared with it.
-struct ClockCheck {
-    let examination: Examination
-
-    var findings: [Finding] {
+extension Examination {
+    /// Checks whether the clock can be right, because tokens' times are compared with it.
+    var clockFindings: [Finding] {
         var status = stat()
-        guard stat(examination.context.executable, &status) == 0 else { return [] }
-        guard examination.context.now + 86_400 < status.st_ctim.tv_sec else {
+        guard stat(context.executable, &status) == 0 else { return [] }
+        guard context.now + 86_400 < status.st_ctim.tv_sec else {
             return [.pass("clock", "plausible; --online compares it with the authorities'")]
         }
         return [

@@ -2,14 +2,10 @@ import Rules
 import Secrets
 import Terminal
 
-/// Checks how a user can be asked to sign in from here.
-struct PersonChecks {
-    let examination: Examination
-    private var context: CommandContext { examination.context }
-    private var presence: Presence { examination.presence }
-
-    var findings: [Finding] {
-        if examination.isForIdentities {
+extension Examination {
+    /// Checks how a user can be asked to sign in from here.
+    var personFindings: [Finding] {
+        if isForIdentities {
             return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a person")]
         }
         if let name = silencing {
@@ -38,10 +34,10 @@ struct PersonChecks {
         guard presence.hasBrowser else {
             return .pass(name, "none can open here; you get a code to enter on any device")
         }
-        let named = examination.configuration.browser ?? context.variable("BROWSER")
+        let named = configuration.browser ?? context.variable("BROWSER")
         let commands: [String]
         do throws(Failure) {
-            commands = try Browser(context, configured: examination.configuration.browser).commands.compactMap(\.first)
+            commands = try Browser(context, configured: configuration.browser).commands.compactMap(\.first)
         } catch {
             return .fail(name, error)
         }

@@ -93,9 +93,7 @@ extension String {
         }
         return result + rest
     }
-}
 
-extension String {
     /// The text without the names of other people's home folders below `/home`.
     fileprivate var withoutHomes: String {
         let parts = split(separator: "/home/", omittingEmptySubsequences: false)

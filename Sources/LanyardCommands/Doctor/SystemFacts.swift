@@ -2,11 +2,9 @@ import Addresses
 import Glibc
 import Secrets
 
-/// The facts about the machine that a stranger needs to understand a report.
-struct SystemFacts {
-    let context: CommandContext
-
-    var findings: [Finding] {
+extension Examination {
+    /// The facts about the machine that a stranger needs to understand a report.
+    var systemFacts: [Finding] {
         [
             .pass("system", (OSRelease.here["PRETTY_NAME"] ?? "unknown").displayable(limit: 100)),
             .pass("kernel", Self.kernel),

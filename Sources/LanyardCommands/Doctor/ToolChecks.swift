@@ -1,12 +1,10 @@
 import Terminal
 import ToolTexts
 
-/// Checks the tools besides git that use lanyard.
-struct ToolChecks {
-    let context: CommandContext
-
-    /// A finding for each tool that was configured or finds lanyard by itself; none for other tools.
-    var findings: [Finding] {
+extension Examination {
+    /// Checks the tools besides git that use lanyard: a finding for each one that was configured or finds lanyard by
+    /// itself, none for other tools.
+    var toolFindings: [Finding] {
         let entries: [ToolRecord.Entry]
         do throws(Failure) {
             entries = try ToolRecord(context).entries()

@@ -13,6 +13,14 @@ extension Identity {
         }
     }
 
+    /// Whether the keyring contains, or is to contain, the identity's secret or password.
+    var isKeptInKeyring: Bool {
+        switch application?.proof {
+        case .secret(.keyring), .certificate(_, password: .keyring): true
+        default: false
+        }
+    }
+
     /// The identity as JSON, documented in lanyard-identity(1).
     var json: JSONValue {
         var members: [String: JSONValue] = [

@@ -79,7 +79,10 @@ struct IdentityAddCommand: Command {
         }
         try session.tables.write(identity)
         console.note("added the identity \(identity.name) to \(file)")
-        tellNext(identity, console)
+        let next: ShellCommand =
+            identity.isKeptInKeyring
+            ? "lanyard identity secret \(identity.name)" : "lanyard identity check \(identity.name)"
+        console.note(Hint("next", run: next))
     }
 
     private func identity(_ session: Session) throws(Failure) -> Identity {
@@ -87,15 +90,6 @@ struct IdentityAddCommand: Command {
             if let managed { .machine(managed) } else { .application(try application.application(session)) }
         do throws(SettingsError) { return try Identity(name: name, source: source).checked() } catch {
             throw Failure(error.message, hints: error.hints, status: .usage)
-        }
-    }
-
-    private func tellNext(_ identity: Identity, _ console: Console) {
-        switch identity.application?.proof {
-        case .secret(.keyring), .certificate(_, password: .keyring):
-            console.note(Hint("next", run: "lanyard identity secret \(identity.name)"))
-        default:
-            console.note(Hint("next", run: "lanyard identity check \(identity.name)"))
         }
     }
 }
