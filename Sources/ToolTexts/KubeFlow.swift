@@ -73,7 +73,7 @@ struct KubeFlow {
         var members: [(key: String, value: Node)] = []
         while !take("}") {
             guard let key = scalar(), take(":"), let value = node(depth: depth + 1) else { return nil }
-            members.append((key.withoutQuotes, value))
+            members.append((key.unquoted, value))
             guard take(",") || isAtEnd("}") else { return nil }
         }
         return .map(members)
@@ -123,14 +123,5 @@ struct KubeFlow {
     private func isEndOfPlain(_ byte: UInt8) -> Bool {
         if byte == UInt8(ascii: ":") { return place + 1 >= bytes.count || " \t\r\n".utf8.contains(bytes[place + 1]) }
         return ",{}[]\n".utf8.contains(byte)
-    }
-}
-
-extension String {
-    fileprivate var withoutQuotes: String {
-        guard let quote = utf8.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"), utf8.count > 1 else {
-            return self
-        }
-        return String(dropFirst().dropLast())
     }
 }

@@ -145,8 +145,8 @@ extension KubeUsers.User {
     /// Returns the lines of an `exec` that runs lanyard; nil unless the user is a person who signs in to Entra ID, or
     /// lanyard's already.
     package func converted(running program: String) -> [String]? {
-        guard !isFlow, isPersonOfEntra || isLanyard else { return nil }
-        if isLanyard { return lines }
+        if isLanyard, !isFlow { return lines }
+        guard isOfEntra, obstacle == nil else { return nil }
         let version = value(of: "apiVersion") == "client.authentication.k8s.io/v1" ? "v1" : "v1beta1"
         return [
             "exec:", "  apiVersion: client.authentication.k8s.io/\(version)", "  args:", "  - kubectl",
@@ -172,7 +172,7 @@ extension KubeUsers.User {
 
     private var command: String? {
         guard lines.first?.hasPrefix("exec:") == true else { return nil }
-        return lines.lazy.compactMap { $0.value(of: "command") }.first?.pieces(between: "/").last.map(String.init)
+        return value(of: "command")?.pieces(between: "/").last.map(String.init)
     }
 
     /// Returns the value of the first line that sets a key.
@@ -182,17 +182,12 @@ extension KubeUsers.User {
     package var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.said.hasBytes("kubelogin") } }
 
     /// Whether it uses kubectl's former sign-in, which stored the tokens in the file.
-    package var isOfFormerProvider: Bool { Self.isOfFormerProvider(lines) }
-
-    /// Whether the lines are of a user of kubectl's former sign-in.
-    package static func isOfFormerProvider(_ lines: [String]) -> Bool {
+    package var isOfFormerProvider: Bool {
         lines.first?.hasPrefix("auth-provider:") == true && lines.contains { $0.value(of: "name") == "azure" }
     }
 
     /// Whether the file contains its tokens.
     package var hasTokens: Bool { withoutTokens.count < lines.count }
-
-    private var isPersonOfEntra: Bool { isOfEntra && obstacle == nil }
 
     /// The reason why lanyard can't replace what gets its tokens; nil if it can, or if they aren't Entra ID's.
     package var obstacle: String? {
@@ -277,7 +272,7 @@ extension StringProtocol {
     }
 
     /// A YAML scalar on one line, without its quotes.
-    fileprivate var unquoted: String {
+    var unquoted: String {
         let text = trimmed(of: " \t\r")
         guard let quote = text.utf8.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
             return String(text)

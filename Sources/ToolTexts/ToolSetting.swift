@@ -43,11 +43,7 @@ package struct ToolSetting: Sendable, Hashable {
     package let format: Format
     package let key: [String]
 
-    package init(_ format: Format, _ key: String..., in file: String) {
-        self.init(format, key, in: file)
-    }
-
-    package init(_ format: Format, _ key: [String], in file: String) {
+    package init(_ format: Format, _ key: [String] = [], in file: String) {
         self.format = format
         self.key = key
         self.file = file
@@ -104,7 +100,7 @@ extension ToolSetting {
         case .json, .jsonWithComments:
             guard let value else { return try json(text).removing(key, keepingObjects: keepingSection) }
             guard let changed = try json(text).setting(value, at: key) else {
-                throw fault("the value of \(key[0].displayable(limit: 60)) is not an object")
+                throw fault(nil, "the value of \(key[0].displayable(limit: 60)) is not an object")
             }
             return changed
         case .toml:
@@ -114,8 +110,7 @@ extension ToolSetting {
         case .ini, .lines:
             let lines = LineSettings(text, section: table)
             if format == .ini, value != nil, let line = lines.firstFault {
-                throw SettingsError(
-                    file: file, line: line, message: "neither a section nor a setting in one", hint: "correct it first")
+                throw fault(line, "neither a section nor a setting in one")
             }
             return value.map { lines.setting(name, to: $0) }
                 ?? lines.removing(name, keepingSection: keepingSection)
@@ -156,14 +151,11 @@ extension ToolSetting {
         let hasComments = format == .jsonWithComments
         guard let json = JSONText(text, allowingComments: hasComments) else {
             let line = JSONText.faultyLine(of: text, allowingComments: hasComments)
-            throw SettingsError(
-                file: file, line: line, message: line == nil ? "not a JSON object" : "not valid JSON",
-                hint: "correct it first")
+            throw fault(line, line == nil ? "not a JSON object" : "not valid JSON")
         }
         if let second = json.repeated(on: key) {
             let name = second.name.displayable(limit: 200)
-            throw SettingsError(
-                file: file, line: second.line, message: "\(name) is there twice", hint: "remove one of them first")
+            throw fault(second.line, "\(name) is there twice", hint: "remove one of them first")
         }
         return json
     }
@@ -174,8 +166,8 @@ extension ToolSetting {
         return try TableKeys(of: table, file: file, text: text)
     }
 
-    private func fault(_ message: String) -> SettingsError {
-        SettingsError(file: file, line: nil, message: message, hint: "correct it first")
+    private func fault(_ line: Int?, _ message: String, hint: String = "correct it first") -> SettingsError {
+        SettingsError(file: file, line: line, message: message, hint: hint)
     }
 
     private func withLine(_ text: String) throws(SettingsError) -> String {

@@ -27,13 +27,10 @@ struct GitChange: Sendable, Hashable {
         for place in changes.map(\.place).uniqued {
             lines.append(place.isEmpty ? "[credential]" : "[credential \"\(place)\"]")
             for change in changes where change.place == place {
-                lines.append("    \(change.variable) = \(change.value)".trimmedAtEnd)
+                let line = "    \(change.variable) = \(change.value)"
+                lines.append(line.hasSuffix(" ") ? String(line.dropLast()) : line)
             }
         }
         return lines
     }
-}
-
-extension String {
-    fileprivate var trimmedAtEnd: String { hasSuffix(" ") ? String(dropLast()) : self }
 }

@@ -106,7 +106,8 @@ struct GitPlan: Sendable {
         if context.program("git-credential-lanyard") != nil { return "lanyard" }
         // git passes an absolute path, followed by the operation, to a shell.
         let path = InstalledFiles(context).credentialHelper ?? context.executable
-        return path.unicodeScalars.map { !$0.isASCII || $0.isPlainInShell ? "\($0)" : "\\\($0)" }.joined()
+        let escaped = path.utf8.flatMap { $0.isPlainInShell ? [$0] : [UInt8(ascii: "\\"), $0] }
+        return String(decoding: escaped, as: UTF8.self)
     }
 }
 
@@ -117,11 +118,7 @@ extension Session {
     }
 }
 
-extension Unicode.Scalar {
-    fileprivate var isPlainInShell: Bool {
-        switch self {
-        case "A"..."Z", "a"..."z", "0"..."9", "/", ".", "_", "-", "+", "~": true
-        default: false
-        }
-    }
+extension UInt8 {
+    /// Whether a shell takes the byte literally, as it does all that are outside ASCII.
+    fileprivate var isPlainInShell: Bool { self >= 0x80 || isAlphanumeric || "/._-+~".utf8.contains(self) }
 }

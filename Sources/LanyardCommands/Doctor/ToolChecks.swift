@@ -20,7 +20,7 @@ extension Examination {
         let isInUse =
             tool.installed(context) != nil && (isNamed || tool.isConfigured(context, isRecorded: false))
         guard isInUse || !entries.isEmpty else { return nil }
-        if let changed = entries.first(where: { !((try? $0.change.stands()) ?? false) }) {
+        if let changed = entries.first(where: { !$0.change.stands }) {
             let file = context.short(changed.change.setting.file)
             let remedy = Hint("to write it again", run: command(tool, changed))
             return .warn(check, "what lanyard wrote to \(file) was changed", remedy)

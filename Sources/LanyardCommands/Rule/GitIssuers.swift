@@ -115,7 +115,7 @@ struct IssuerFinder {
     private func issuer(typed text: String) async -> PluginIssuer? {
         if let issuer = session.registry.gitIssuer(kind: text) { return issuer }
         // A text with a dot or a slash is a domain or a URL.
-        guard let prompt, !text.utf8.contains(where: { !$0.isOfKind }),
+        guard let prompt, text.utf8.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "-") }),
             let kind = session.registry.gitIssuers.map(\.kind).nearest(to: text.lowercased()),
             await prompt.accepts("did you mean the kind \(kind)?")
         else { return nil }
@@ -166,16 +166,6 @@ struct IssuerFinder {
             console.note("type a URL at \(pattern.host.urlText), without the repository's path")
         }
         return nil
-    }
-}
-
-extension UInt8 {
-    /// Whether a kind's name may contain the byte.
-    fileprivate var isOfKind: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
-        default: false
-        }
     }
 }
 

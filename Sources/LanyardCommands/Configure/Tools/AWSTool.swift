@@ -19,7 +19,7 @@ enum AWSTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
-        return [ToolChange(.ini, try section(place), "credential_process", in: file(place), to: command)]
+        return [ToolChange(.ini, [try section(place), "credential_process"], in: file(place), to: command)]
     }
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
@@ -102,13 +102,13 @@ enum AWSTool: ConfigurableTool {
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
         let profile = profile(place)
-        let keys = ToolSetting(.ini, profile, "aws_access_key_id", in: file)
+        let keys = ToolSetting(.ini, [profile, "aws_access_key_id"], in: file)
         let end = "for the profile \(profile.displayable())"
         var notes: [Hint] = []
         if try keys.current() != nil { notes.append("\(place.context.short(file)) has keys \(end), which come first") }
         let (own, section) = (self.file(place), try section(place))
         for key in ["role_arn", "web_identity_token_file", "sso_session", "sso_start_url"]
-        where try ToolSetting(.ini, section, key, in: own).current() != nil {
+        where try ToolSetting(.ini, [section, key], in: own).current() != nil {
             notes.append("\(place.context.short(own)) has \(key) \(end), which comes first; remove it")
         }
         return notes

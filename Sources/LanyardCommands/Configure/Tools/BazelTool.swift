@@ -66,6 +66,6 @@ enum BazelTool: ConfigurableTool {
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
         let line = "common --credential_helper=\(scope)\(place.program("bazel-credential-lanyard"))"
-        return [ToolChange(.line, line, in: "\(place.home)/.bazelrc", to: line)]
+        return [ToolChange(.line, [line], in: "\(place.home)/.bazelrc", to: line)]
     }
 }

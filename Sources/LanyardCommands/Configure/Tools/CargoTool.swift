@@ -16,9 +16,9 @@ enum CargoTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let file = file(place)
-        let setting = ToolSetting(.toml, "registry", "global-credential-providers", in: file)
+        let setting = ToolSetting(.toml, ["registry", "global-credential-providers"], in: file)
         let program = place.program("cargo-credential-lanyard")
-        return [ToolChange(setting, to: try list(try setting.current(), with: program, file))]
+        return [ToolChange(setting: setting, value: try list(try setting.current(), with: program, file))]
     }
 
     static func urlsFound(_ place: ToolPlace) -> [String] {

@@ -196,7 +196,7 @@ struct ToolPlace: Sendable {
     func link(_ file: String, to program: String) throws(Failure) -> ToolChange {
         let link = ToolSetting(.link, in: file)
         return ToolChange(
-            link, to: try link.current() ?? InstalledFiles(context).program(program) ?? context.executable)
+            setting: link, value: try link.current() ?? InstalledFiles(context).program(program) ?? context.executable)
     }
 
     /// The text of the pattern.
@@ -232,6 +232,6 @@ extension ConfigurableTool {
         else { return false }
         if let override = override(place) { return override }
         let isMeant = isRecorded || changes.contains { $0.setting.format != .link } || installed(context) != nil
-        return isMeant && !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
+        return isMeant && !changes.isEmpty && changes.allSatisfy(\.stands)
     }
 }

@@ -120,22 +120,11 @@ extension ToolURL {
 extension ArgumentHelp {
     /// Returns the help for a tool's URL, hidden if it takes none.
     static func url(of tool: any ConfigurableTool.Type, _ text: String) -> ArgumentHelp {
-        if case .host(_, let help) = tool.url { return ArgumentHelp(stringLiteral: help).named("host") }
+        if case .host(_, let help) = tool.url { return ArgumentHelp(help, valueName: "host") }
         let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
-        let help = isClear ? "\(text)." : "\(text); every URL if left out."
-        return ArgumentHelp(stringLiteral: help).hidden(tool.url == .none)
-    }
-
-    private func named(_ value: String) -> ArgumentHelp {
-        var help = self
-        help.valueName = value
-        return help
-    }
-
-    private func hidden(_ isHidden: Bool) -> ArgumentHelp {
-        var help = self
-        if isHidden { help.visibility = .hidden }
-        return help
+        return ArgumentHelp(
+            isClear ? "\(text)." : "\(text); every URL if left out.",
+            visibility: tool.url == .none ? .hidden : .default)
     }
 }
 

@@ -33,11 +33,11 @@ enum ContainerTool: ForwardTool {
         if let file = devcontainer(in: folder, place) {
             let source = "${localEnv:XDG_RUNTIME_DIR}/lanyard/agents/\(forward(place))"
             let mount = "\"source=\(source),target=\(target),type=bind\""
-            let mounts = ToolSetting(.jsonWithComments, "mounts", in: file)
+            let mounts = ToolSetting(.jsonWithComments, ["mounts"], in: file)
             return [
-                ToolChange(mounts, to: try list(mounts, with: mount)),
+                ToolChange(setting: mounts, value: try list(mounts, with: mount)),
                 ToolChange(
-                    .jsonWithComments, "containerEnv", Configuration.agentVariable, in: file, to: "\"\(target)\""),
+                    .jsonWithComments, ["containerEnv", Configuration.agentVariable], in: file, to: "\"\(target)\""),
             ]
         }
         let override = "\(folder)/compose.override.yaml"
@@ -48,7 +48,7 @@ enum ContainerTool: ForwardTool {
         else { return [] }
         if let text = try ToolPlace.text(of: override), !text.isSame(as: overriding(forward(place))) { return [] }
         guard try services(of: compose).contains(forward(place)) else { return [] }
-        return [ToolChange(ToolSetting(.document, [], in: override), to: overriding(forward(place)))]
+        return [ToolChange(.document, in: override, to: overriding(forward(place)))]
     }
 
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? {

@@ -30,9 +30,9 @@ enum DockerTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         guard let pattern = place.pattern else {
-            return [ToolChange(.json, "credsStore", in: file(place), to: #""lanyard""#)]
+            return [ToolChange(.json, ["credsStore"], in: file(place), to: #""lanyard""#)]
         }
-        return [ToolChange(.json, "credHelpers", key(pattern), in: file(place), to: #""lanyard""#)]
+        return [ToolChange(.json, ["credHelpers", key(pattern)], in: file(place), to: #""lanyard""#)]
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {

@@ -13,12 +13,12 @@ enum GoTool: ConfigurableTool {
     static let url = ToolURL.none
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let setting = ToolSetting(.lines, "GOAUTH", in: try file(place))
-        return [ToolChange(setting, to: value(try setting.current(), place))]
+        let setting = ToolSetting(.lines, ["GOAUTH"], in: try file(place))
+        return [ToolChange(setting: setting, value: value(try setting.current(), place))]
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        guard try ToolSetting(.lines, "GOAUTH", in: try file(place)).current() == "off" else { return [] }
+        guard try ToolSetting(.lines, ["GOAUTH"], in: try file(place)).current() == "off" else { return [] }
         return ["GOAUTH is off, so Go sends no credentials; lanyard replaces that until lanyard unconfigure go"]
     }
 

@@ -20,7 +20,7 @@ struct KeyringLink {
         let setting = ToolSetting(.link, in: file)
         if !place.context.isFile(file), isLanyard(place.context.program(Self.name)) { return [] }
         let isTaken = place.context.isFile(file) && !isLanyard(file)
-        return isTaken ? [] : [ToolChange(setting, to: (try? setting.current()) ?? target)]
+        return isTaken ? [] : [ToolChange(setting: setting, value: (try? setting.current()) ?? target)]
     }
 
     /// Whether a named provider runs the program.

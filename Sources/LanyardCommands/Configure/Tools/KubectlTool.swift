@@ -22,7 +22,7 @@ enum KubectlTool: ConfigurableTool {
         let program = place.program("lanyard")
         let changes = try users(place).compactMap { file, user in
             user.converted(running: program).map { lines in
-                ToolChange(.kubeUser, user.name, in: file, to: lines.joined(separator: "\n"))
+                ToolChange(.kubeUser, [user.name], in: file, to: lines.joined(separator: "\n"))
             }
         }
         guard !changes.isEmpty else { throw try Self.nothing(place) }
@@ -73,7 +73,7 @@ enum KubectlTool: ConfigurableTool {
         for (file, user) in found where signIns[user.name] == nil {
             if user.isLanyard {
                 // The user's former settings say more.
-                let setting = ToolSetting(.kubeUser, user.name, in: file)
+                let setting = ToolSetting(.kubeUser, [user.name], in: file)
                 let before = record.first { $0.tool == name && $0.change.setting == setting }?.before
                 signIns[user.name] = before.map { KubeUsers.user(user.name, lines: $0).signIn }
             } else if user.isOfEntra, user.obstacle == nil {

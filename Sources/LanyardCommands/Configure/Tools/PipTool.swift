@@ -19,7 +19,7 @@ enum PipTool: ConfigurableTool {
             throw Failure(
                 "pip reads no settings here: PIP_CONFIG_FILE is /dev/null", hints: [Hint(run: "unset PIP_CONFIG_FILE")])
         }
-        return [ToolChange(.ini, "global", "keyring-provider", in: file(place), to: "subprocess")]
+        return [ToolChange(.ini, ["global", "keyring-provider"], in: file(place), to: "subprocess")]
             + KeyringLink(place).changes
     }
 
@@ -42,7 +42,7 @@ enum PipTool: ConfigurableTool {
 
     /// Returns the provider for `pip install` only.
     private static func ownProvider(_ place: ToolPlace) -> String? {
-        try? ToolSetting(.ini, "install", "keyring-provider", in: file(place)).current()
+        try? ToolSetting(.ini, ["install", "keyring-provider"], in: file(place)).current()
     }
 
     /// Returns the configuration file; one that the variable names replaces the user's if it exists.

@@ -23,8 +23,8 @@ enum PnpmTool: ConfigurableTool {
         let command: ShellCommand = "exec \(place.program("lanyard")) pnpm \(pattern.text, limit: 4000)"
         let file = place.context.variable("NPM_CONFIG_USERCONFIG") ?? "\(place.home)/.npmrc"
         return [
-            ToolChange(ToolSetting(.script, [], in: helper), to: "#!/bin/sh\n\(command.text)\n"),
-            ToolChange(.lines, "\(registry(pattern))/:tokenHelper", in: file, to: helper),
+            ToolChange(.script, in: helper, to: "#!/bin/sh\n\(command.text)\n"),
+            ToolChange(.lines, ["\(registry(pattern))/:tokenHelper"], in: file, to: helper),
         ]
     }
 
@@ -46,13 +46,7 @@ enum PnpmTool: ConfigurableTool {
 
     /// Throws if pnpm, or the shell that runs the program, would misread a path.
     private static func requirePlain(_ path: String) throws(Failure) {
-        let isPlain = path.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: "/._-".utf8.contains(byte)
-            }
-        }
-        guard !isPlain else { return }
+        guard !path.utf8.allSatisfy({ $0.isAlphanumeric || "/._-".utf8.contains($0) }) else { return }
         throw Failure(
             "pnpm can't run a token helper at \(path.displayable(limit: 300))",
             hints: ["set XDG_DATA_HOME to a folder with letters, digits, dots, hyphens and underscores in its path"])

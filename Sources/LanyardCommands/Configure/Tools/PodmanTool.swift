@@ -69,7 +69,7 @@ enum PodmanTool: ConfigurableTool {
         let others = dropIns(of: own).filter { $0 != dropIn(place) }
         func read(_ files: [String]) -> [Naming] {
             files.compactMap { file in
-                (try? ToolSetting(.toml, "credential-helpers", in: file).current())
+                (try? ToolSetting(.toml, ["credential-helpers"], in: file).current())
                     .map { Naming(file: file, value: $0) }
             }
         }
@@ -96,8 +96,8 @@ enum PodmanTool: ConfigurableTool {
         guard let host = place.pattern?.host.urlText else {
             // The first helper stores a login; auth.json would store it in plain text.
             let helpers = #"["lanyard", "containers-auth.json"]"#
-            return [ToolChange(.toml, "credential-helpers", in: dropIn(place), to: helpers)]
+            return [ToolChange(.toml, ["credential-helpers"], in: dropIn(place), to: helpers)]
         }
-        return [ToolChange(.json, "credHelpers", host, in: file(place), to: #""lanyard""#)]
+        return [ToolChange(.json, ["credHelpers", host], in: file(place), to: #""lanyard""#)]
     }
 }

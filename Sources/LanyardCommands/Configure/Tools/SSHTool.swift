@@ -37,8 +37,8 @@ enum SSHTool: ForwardTool {
         // ssh uses only the first `SetEnv` that it reads.
         if !(try setsVariables(place)) { lines.append("SetEnv \(Configuration.agentVariable)=\(remote)") }
         let include = "Include \(file)"
-        return lines.map { ToolChange(.line, $0, in: "\(folder)/\(file)", to: $0) }
-            + [ToolChange(.firstLine, include, in: "\(folder)/config", to: include)]
+        return lines.map { ToolChange(.line, [$0], in: "\(folder)/\(file)", to: $0) }
+            + [ToolChange(.firstLine, [include], in: "\(folder)/config", to: include)]
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -84,12 +84,5 @@ extension String {
 }
 
 extension UInt8 {
-    fileprivate var isPlain: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: "+"):
-            true
-        default: false
-        }
-    }
+    fileprivate var isPlain: Bool { isAlphanumeric || "-./_@+".utf8.contains(self) }
 }

@@ -24,7 +24,7 @@ enum TerraformTool: ConfigurableTool {
         var files: [String] = []
         for file in self.files(place) where try !hasLanyard(in: file, place.context) { files.append(file) }
         let link = try place.link("\(place.home)/.terraform.d/plugins/\(program)", to: program)
-        return [link] + files.map { ToolChange(.line, line, in: $0, to: line) }
+        return [link] + files.map { ToolChange(.line, [line], in: $0, to: line) }
     }
 
     /// Tokens in the file that `terraform login` writes take precedence over the helper.

@@ -7,18 +7,14 @@ struct ToolChange: Sendable, Hashable {
     let setting: ToolSetting
     let value: String
 
-    init(_ format: ToolSetting.Format, _ key: String..., in file: String, to value: String) {
-        setting = ToolSetting(format, key, in: file)
-        self.value = value
-    }
-
-    init(_ setting: ToolSetting, to value: String) {
-        self.setting = setting
-        self.value = value
-    }
-
     /// Whether the setting has this value.
-    func stands() throws(Failure) -> Bool { try setting.current() == value }
+    var stands: Bool { (try? setting.current()) == value }
+}
+
+extension ToolChange {
+    init(_ format: ToolSetting.Format, _ key: [String] = [], in file: String, to value: String) {
+        self.init(setting: ToolSetting(format, key, in: file), value: value)
+    }
 }
 
 /// The record of what `configure TOOL` wrote into the tool's files, so that `unconfigure TOOL` removes that and nothing
@@ -108,7 +104,7 @@ extension ToolRecord.Entry {
         let names = key.compactMap(\.string)
         guard names.count == key.count, names.isEmpty == format.isWholeFile else { return nil }
         self.init(
-            tool: tool, place: json["for"]?.string, change: ToolChange(ToolSetting(format, names, in: file), to: value),
+            tool: tool, place: json["for"]?.string, change: ToolChange(format, names, in: file, to: value),
             before: json["before"]?.string, file: FileBefore(json))
     }
 

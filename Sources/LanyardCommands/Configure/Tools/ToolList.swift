@@ -48,7 +48,7 @@ struct ToolList {
     /// Returns how a tool uses lanyard.
     func use(of tool: any ConfigurableTool.Type) -> ToolUse {
         let own = entries.filter { $0.tool == tool.name }
-        let broken = own.filter { !((try? $0.change.stands()) ?? false) }
+        let broken = own.filter { !$0.change.stands }
         // One place may need several files.
         let standing = own.filter { entry in
             !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place }
@@ -72,7 +72,7 @@ struct ToolList {
             let mismatch = pattern.mismatch(request)
             return mismatch == nil || mismatch == .path && tool.url == .optional
         }
-        let stands = !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
+        let stands = !changes.isEmpty && changes.allSatisfy(\.stands)
         use.here = ToolUse.Here(
             url: tool.url == .required ? request.place ?? url : url, isAsked: isNamed || stands,
             other: stands ? nil : changes.lazy.compactMap { try? $0.setting.current() }.first)

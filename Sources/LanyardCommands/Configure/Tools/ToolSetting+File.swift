@@ -54,9 +54,7 @@ extension ToolSetting {
 
     /// Whether the previous value can be restored after somebody has removed the one that replaced it.
     var canPutBack: Bool { ![.kubeUser, .script, .document, .link].contains(format) && FileStatus(of: file) != nil }
-}
 
-extension ToolSetting {
     /// The target of the link; empty if it isn't a link, nil if there is no file.
     private var target: String? {
         if let target = SymbolicLink.target(of: file) { return target }

@@ -108,7 +108,8 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         _ entries: [ToolRecord.Entry], _ file: String, _ others: [ToolRecord.Entry], _ context: CommandContext
     ) {
         let console = context.console
-        let (kept, leaving) = entries.divided { entry in others.contains { $0.change == entry.change } }
+        let kept = entries.filter { entry in others.contains { $0.change == entry.change } }
+        let leaving = entries.filter { !kept.contains($0) }
         for entry in kept {
             let tools = Set(others.filter { $0.change == entry.change }.map(\.tool)).sorted().joined(separator: ", ")
             console.note("this stays in \(context.short(file)), because \(tools) needs it:")
@@ -174,12 +175,5 @@ extension [ToolRecord.Entry] {
         var found: [ToolRecord.Entry] = []
         for entry in self where states.contains(try entry.state()) { found.append(entry) }
         return found
-    }
-}
-
-extension Array {
-    /// Returns the elements that satisfy a condition, and the others.
-    fileprivate func divided(by isTrue: (Element) -> Bool) -> ([Element], [Element]) {
-        (filter(isTrue), filter { !isTrue($0) })
     }
 }

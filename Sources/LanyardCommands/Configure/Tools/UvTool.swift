@@ -14,7 +14,7 @@ enum UvTool: ConfigurableTool {
     static let url = ToolURL.none
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        [ToolChange(.toml, "keyring-provider", in: file(place), to: #""subprocess""#)] + KeyringLink(place).changes
+        [ToolChange(.toml, ["keyring-provider"], in: file(place), to: #""subprocess""#)] + KeyringLink(place).changes
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -43,7 +43,8 @@ enum UvTool: ConfigurableTool {
 
     /// Returns the provider for `uv pip` only.
     private static func ownProvider(_ place: ToolPlace) -> String? {
-        (try? ToolSetting(.toml, "pip", "keyring-provider", in: file(place)).current())?.trimmed(of: "\"'").description
+        (try? ToolSetting(.toml, ["pip", "keyring-provider"], in: file(place)).current())?.trimmed(of: "\"'")
+            .description
     }
 
     private static func file(_ place: ToolPlace) -> String {
