@@ -22,7 +22,9 @@ public struct SettingsTable: Sendable {
         case mixed(Int)
         case other
     }
+}
 
+extension SettingsTable {
     /// Parses the text of a file.
     ///
     /// - Throws: `SettingsError` if it isn't valid TOML.
@@ -40,13 +42,6 @@ public struct SettingsTable: Sendable {
         } catch {
             throw SettingsError(file: file, line: nil, message: "not valid TOML")
         }
-    }
-
-    private init(file: String, values: [String: Value], lines: KeyLines, place: [KeyLines.Step]) {
-        self.file = file
-        self.values = values
-        self.lines = lines
-        self.place = place
     }
 
     /// The line at which the table begins, from 1; nil for the top-level table.

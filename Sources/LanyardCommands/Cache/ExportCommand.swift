@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import Files
 import Glibc
@@ -42,7 +43,7 @@ struct ExportCommand: Command {
         for reason in stored.unreadable { console.note("not exported: \(reason.displayable(limit: 200))") }
         let document = UnifiedCache(chosen).json(pretty: true) + [0x0A]
         if let output {
-            try PrivateFile(path: output).write(document)
+            try write(document, to: output)
         } else {
             console.write(document)
         }
@@ -52,6 +53,26 @@ struct ExportCommand: Command {
         if output == nil, console.output.isFileOpenToOthers {
             let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
             console.note(Hint("others can read the output file; make it private", run: "chmod 600\(last: file)"))
+        }
+    }
+
+    /// Writes a file that only its owner can read, completely or not at all.
+    ///
+    /// Replaces the user's own file of that name; never follows a link or replaces another user's file.
+    private func write(_ contents: [UInt8], to path: String) throws(Failure) {
+        let name = path.cut(atLast: "/").map { String($0.1) } ?? path
+        do throws(FileProblem) {
+            let folder = try Folder(FileTrust.parent(of: path))
+            if let status = folder.status(of: name), !status.isRegular || !status.isOwn { throw .irregular }
+            // The draft of an export that was killed contains refresh tokens, too.
+            Draft.removeStale(in: folder)
+            try folder.write(contents, to: name, isDurable: true)
+        } catch .irregular {
+            throw Failure(
+                "\(path.displayable(limit: 500)) is not a regular file that you own",
+                hints: [Hint("name another", write: "--output FILE")])
+        } catch {
+            throw Failure("\(path.displayable(limit: 500)) can't be written: \(error.reason)")
         }
     }
 

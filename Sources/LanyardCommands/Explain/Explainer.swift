@@ -95,7 +95,7 @@ final class Explainer {
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
-        explanation.isRemembered = isRemembered
+        explanation.isRemembered = remembered != nil
         explanation.lacksSecret = Self.lacksSecret(decision)
         explanation.next = await next(decision, wanted)
     }
@@ -186,9 +186,7 @@ final class Explainer {
             && decision.storeError == nil
     }
 
-    /// Whether `get` would answer with a remembered credential.
-    private var isRemembered: Bool { remembered != nil }
-
+    /// The remembered credential with which `get` would answer; nil if there is none.
     var remembered: Credential? { session.remembered(for: request, isExact: tool != nil) }
 
     private func password() -> Explanation.Next {

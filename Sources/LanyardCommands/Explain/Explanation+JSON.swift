@@ -10,12 +10,12 @@ extension Explanation {
     /// The explanation as JSON, documented in docs/diagnosis.md.
     var json: JSONValue {
         var members: [String: JSONValue] = [
-            "url": .string(url), "agent": agent.map(JSONValue.string) ?? .null, "mapping": mappingJSON,
+            "url": .string(url), "agent": JSONValue(agent), "mapping": mappingJSON,
             "passedOver": .array(
                 skipped.map {
                     [
                         "url": .string($0.rule.pattern.text), "file": .string($0.rule.file),
-                        "line": $0.rule.line.map { .integer(Int64($0)) } ?? .null, "reason": .string($0.reason),
+                        "line": JSONValue($0.rule.line), "reason": .string($0.reason),
                     ]
                 }),
             "next": [
@@ -27,11 +27,11 @@ extension Explanation {
         if let wanted {
             members["authority"] = .string(wanted.authority)
             members["clientId"] = .string(wanted.clientID)
-            members["clientName"] = (decision?.match?.client(wanted.clientID)?.name).map(JSONValue.string) ?? .null
+            members["clientName"] = JSONValue(decision?.match?.client(wanted.clientID)?.name)
             members["scopes"] = JSONValue(strings: wanted.scopes)
             members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
-            members["exchange"] = (wanted.exchange?.name).map(JSONValue.string) ?? .null
-            members["claims"] = wanted.claims.map(JSONValue.string) ?? .null
+            members["exchange"] = JSONValue(wanted.exchange?.name)
+            members["claims"] = JSONValue(wanted.claims)
         }
         if let identity = wanted?.identity {
             members["identity"] = [
@@ -55,7 +55,7 @@ extension Explanation {
         case .rule(let rule):
             [
                 "kind": "rule", "url": .string(rule.pattern.text), "file": .string(rule.file),
-                "line": rule.line.map { .integer(Int64($0)) } ?? .null,
+                "line": JSONValue(rule.line),
             ]
         case .wellKnown(let name, let plugin):
             ["kind": "well-known", "name": .string(name), "plugin": .string(plugin)]
@@ -67,9 +67,9 @@ extension Explanation {
         var members: [String: JSONValue] = [
             "accounts": JSONValue(strings: decision.accounts.map(\.username)), "remembered": .bool(isRemembered),
             "stored": [
-                "accessTokenExpiresOn": decision.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
+                "accessTokenExpiresOn": JSONValue(decision.accessToken?.expiresOn),
                 "refreshToken": .bool(decision.canRenew), "broker": .bool(decision.isBrokered),
-                "exchangedExpiresOn": decision.exchanged?.expiresOn.map { .integer(Int64($0)) } ?? .null,
+                "exchangedExpiresOn": JSONValue(decision.exchanged?.expiresOn),
             ],
         ]
         members["broker"] =
@@ -91,7 +91,7 @@ extension Explanation.ToolView {
     fileprivate var json: JSONValue {
         [
             "tool": .string(name.text), "asks": JSONValue(strings: asks),
-            "configured": (uses?.text).map(JSONValue.string) ?? .null, "gets": .string(gets),
+            "configured": JSONValue(uses?.text()), "gets": .string(gets),
             "reads": JSONValue(strings: reads), "status": status.map { .integer(Int64($0)) } ?? .null,
         ]
     }
@@ -106,14 +106,14 @@ extension ServerAnswer {
             }
         return [
             "challenges": .array(challenges.map(\.json)),
-            "resourceMetadata": resourceMetadata.map(JSONValue.string) ?? .null,
-            "problem": problem.map(JSONValue.string) ?? .null,
+            "resourceMetadata": JSONValue(resourceMetadata),
+            "problem": JSONValue(problem),
         ]
     }
 }
 
 extension AuthenticateChallenge {
     fileprivate var json: JSONValue {
-        ["scheme": .string(scheme), "realm": parameters["realm"].map(JSONValue.string) ?? .null]
+        ["scheme": .string(scheme), "realm": JSONValue(parameters["realm"])]
     }
 }

@@ -64,7 +64,7 @@ extension Explanation {
         }
         if let tool {
             facts.append(("asks", tool.asks))
-            if let uses = tool.uses { facts.append((tool.name.text, [uses.text])) }
+            if let uses = tool.uses { facts.append((tool.name.text, [uses.text()])) }
             let reads = tool.reads.isEmpty ? [] : [("reads", tool.reads)]
             facts += reads
         }
@@ -179,7 +179,9 @@ extension Explanation {
             hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE\(exchange)"))
         case (.wellKnown, nil):
             hints.append(
-                Hint("neither authority nor client-id is set for it; set them in \(userFile), or", run: add))
+                Hint(
+                    "neither authority nor client-id is set for it; set them in \(context.short(context.userFile)), or",
+                    run: add))
         default: break
         }
         if lacksSecret, let wanted, let issuer = decision?.match?.issuer, let more = issuer.flowsBySecret {
@@ -227,10 +229,6 @@ extension Explanation {
                     run: "lanyard configure git \(place)"))
         }
         return hints
-    }
-
-    private var userFile: String {
-        context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
     }
 }
 

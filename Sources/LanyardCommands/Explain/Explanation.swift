@@ -80,20 +80,6 @@ struct Explanation: Sendable {
         var status: ExitStatus = .done
         /// The error if the step is a failure.
         var failure: Failure?
-
-        init(step: Step, text: String, hints: [Hint] = [], status: ExitStatus = .done) {
-            self.step = step
-            self.text = text
-            self.hints = hints
-            self.status = status
-        }
-
-        /// Creates the step for a failure, with text before and after its message.
-        init(_ failure: Failure, _ before: String = "fail: ", after: String = "") {
-            self.init(
-                step: .fail, text: before + failure.message + after, hints: failure.hints, status: failure.status)
-            self.failure = failure
-        }
     }
 
     let url: String
@@ -127,4 +113,13 @@ struct Explanation: Sendable {
     var next = Next(step: .nothing, text: "print nothing")
     var now: Int
     let context: CommandContext
+}
+
+extension Explanation.Next {
+    /// Creates the step for a failure, with text before and after its message.
+    init(_ failure: Failure, _ before: String = "fail: ", after: String = "") {
+        self.init(
+            step: .fail, text: before + failure.message + after, hints: failure.hints, status: failure.status,
+            failure: failure)
+    }
 }

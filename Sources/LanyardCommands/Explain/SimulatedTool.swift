@@ -42,11 +42,11 @@ struct SimulatedTool: Sendable {
 
     let name: ToolName
     /// The number of seconds that the tool waits; nil if it waits for a user.
-    let timeLimit: Int?
+    var timeLimit: Int? { type(of: consumer).timeLimit }
     /// Whether the tool can send more of a URL than its host.
-    let sendsPath: Bool
+    var sendsPath: Bool { type(of: consumer).sendsPath }
     /// Whether the tool accepts stored passwords.
-    let takesPasswords: Bool
+    var takesPasswords: Bool { type(of: consumer).takesPasswords }
     /// The tool's question to the engine; nil if it asks nothing for such a URL.
     let request: CredentialRequest?
     /// What the tool reads if it asks nothing.
@@ -62,9 +62,6 @@ struct SimulatedTool: Sendable {
         let turn = asking.begin(with: invocation)
         self.name = name
         self.consumer = asking
-        timeLimit = type(of: consumer).timeLimit
-        sendsPath = type(of: consumer).sendsPath
-        takesPasswords = type(of: consumer).takesPasswords
         if case .ask(.get(let request)) = turn.next { self.request = request } else { request = nil }
         refusal = Answer(turn)
     }

@@ -68,6 +68,21 @@ extension AuthorityMatch {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }
         return Hint("register an application at \(issuer.nameForPeople)", write: page.displayable(limit: 2048))
     }
+
+    /// Shows where and how to register an application with the issuer; false if the manifest doesn't say where.
+    func tellRegistration(_ console: Console) -> Bool {
+        guard let issuer, let page = issuer.registrationPage(at: authority) else { return false }
+        let name = issuer.nameForPeople
+        console.note(
+            Hint(
+                "if you have no application at \(name) yet, register one",
+                write: page.displayable(limit: 2048)))
+        if let redirect = issuer.registration.redirectURI {
+            console.note(Hint("its redirect URI, or callback URL", write: redirect.displayable(limit: 200)))
+        }
+        if let advice = issuer.registration.advice { console.note(advice.displayable(limit: 512)) }
+        return true
+    }
 }
 
 /// Finds out which kind of issuer a rule's git host is, with the user's help.
@@ -166,26 +181,5 @@ struct IssuerFinder {
             console.note("type a URL at \(pattern.host.urlText), without the repository's path")
         }
         return nil
-    }
-}
-
-/// Explains how to register an application with an issuer.
-struct RegistrationGuide {
-    let match: AuthorityMatch
-    let console: Console
-
-    /// Shows where and how to register; false if the manifest doesn't say where.
-    func tell() -> Bool {
-        guard let issuer = match.issuer, let page = issuer.registrationPage(at: match.authority) else { return false }
-        let name = issuer.nameForPeople
-        console.note(
-            Hint(
-                "if you have no application at \(name) yet, register one",
-                write: page.displayable(limit: 2048)))
-        if let redirect = issuer.registration.redirectURI {
-            console.note(Hint("its redirect URI, or callback URL", write: redirect.displayable(limit: 200)))
-        }
-        if let advice = issuer.registration.advice { console.note(advice.displayable(limit: 512)) }
-        return true
     }
 }

@@ -213,7 +213,7 @@ struct RuleDraft {
         guard !leavesClientOpen, session.configuration.clientID(at: authority.url) == nil else { return nil }
         guard prompt != nil else { throw noClient(authority) }
         let offered = session.configuration.offeredClients(authority.match, for: known)
-        if !RegistrationGuide(match: authority.match, console: console).tell() {
+        if !authority.match.tellRegistration(console) {
             introduceClients(authority.match, offered)
         }
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }

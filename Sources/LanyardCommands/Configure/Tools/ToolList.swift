@@ -34,7 +34,7 @@ struct ToolList {
 
     private func text(of tool: any ConfigurableTool.Type) -> String {
         let use = use(of: tool)
-        guard let place = try? ToolPlace(context) else { return use.text }
+        guard let place = try? ToolPlace(context) else { return use.text() }
         return use.text(naming: { tool.name(ofURL: $0, place) })
     }
 
@@ -119,11 +119,8 @@ struct ToolUse: Sendable {
         let other: String?
     }
 
-    /// A description for people.
-    var text: String { text(naming: { $0 }) }
-
-    /// Returns a description for people, with other names for the URLs.
-    func text(naming name: (String) -> String) -> String {
+    /// Returns a description for people, perhaps with other names for the URLs.
+    func text(naming name: (String) -> String = { $0 }) -> String {
         if let here { return text(here) }
         if isForAll { return "uses lanyard" + (exception.map { ", but \($0)" } ?? "") }
         return places.isEmpty ? Self.none : "uses lanyard for \(places.map(name).joined(separator: ", "))"
