@@ -37,7 +37,7 @@ struct ForwardAddCommand: Command {
     @Flag(inversion: .prefixedNo, help: "Ask for your confirmation each time.")
     var confirm: Bool?
 
-    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var place: ScopeOptions
 
     mutating func validate() throws {
         guard Forward.isName(name) else {
@@ -122,7 +122,7 @@ struct ForwardRemoveCommand: Command {
     @Argument(help: ArgumentHelp("A URL that it may no longer ask for; all if left out.", valueName: "url"))
     var urls: [String] = []
 
-    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var place: ScopeOptions
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)

@@ -70,7 +70,7 @@ struct ConfigSetCommand: Command {
         """
     ]
 
-    @OptionGroup var place: SystemSettingOptions
+    @OptionGroup var place: ScopeOptions
 
     @Argument(help: "The setting's key.")
     var key: String
@@ -81,7 +81,7 @@ struct ConfigSetCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let key = try SettingKey(key)
         let wanted = try key.value(value)
-        let file = try place.file(of: key, value, in: context)
+        let file = try SettingFilePlace(of: key, value, isSystem: place.system, in: context)
         try file.change { file throws(SettingsError) in
             try file.set(key.name, to: wanted, schema: InstalledFiles(context).schema)
         }
@@ -99,14 +99,14 @@ struct ConfigUnsetCommand: Command {
 
     static let examples: KeyValuePairs = ["Go back to the default": "lanyard config unset timeout"]
 
-    @OptionGroup var place: SystemSettingOptions
+    @OptionGroup var place: ScopeOptions
 
     @Argument(help: "The setting's key.")
     var key: String
 
     mutating func run(in context: CommandContext) async throws {
         let key = try SettingKey(key)
-        let file = try place.file(of: key, nil, in: context)
+        let file = try SettingFilePlace(of: key, isSystem: place.system, in: context)
         var isThere = false
         try file.change { file throws(SettingsError) in isThere = try file.unset(key.name) }
         context.console.note(

@@ -1,6 +1,15 @@
+import ArgumentParser
 import Rules
 import SettingsFile
 import Terminal
+
+/// Selects whose configuration a command changes.
+struct ScopeOptions: ParsableArguments {
+    @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
+    var system = false
+
+    var scope: Session.Scope { system ? .system : .user }
+}
 
 /// The tables of the file that a command changes: rules, identities and forwards.
 struct ConfigurationTables: Sendable {

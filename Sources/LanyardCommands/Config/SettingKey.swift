@@ -1,4 +1,3 @@
-import ArgumentParser
 import Rules
 import Secrets
 import SettingsFile
@@ -53,27 +52,21 @@ struct SettingKey {
     ]
 }
 
-/// Selects whose settings a command changes.
-struct SystemSettingOptions: ParsableArguments {
-    @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
-    var system = false
+/// The file in which a setting is changed.
+struct SettingFilePlace {
+    let path: String
+    let context: CommandContext
 
-    /// Returns the file to change.
+    /// Finds the file in which to change a key, for all users or for this one.
     ///
     /// - Throws: `Failure` if the user may not change the key there; `words` are for the command that would.
-    func file(of key: SettingKey, _ words: [String]?, in context: CommandContext) throws(Failure) -> SettingFilePlace {
-        try Self.place(of: key, words, isSystem: system, in: context)
-    }
-
-    /// Returns the file in which to change a key, for all users or for this one.
-    ///
-    /// - Throws: `Failure` if the user may not change the key there.
-    static func place(
-        of key: SettingKey, _ words: [String]? = nil, isSystem: Bool, in context: CommandContext
-    ) throws(Failure) -> SettingFilePlace {
-        let own = Configuration.userFile(environment: context.environment)
-        guard !isSystem else { return SettingFilePlace(path: Configuration.systemFile, context: context) }
-        guard let own else {
+    init(of key: SettingKey, _ words: [String]? = nil, isSystem: Bool, in context: CommandContext) throws(Failure) {
+        self.context = context
+        guard !isSystem else {
+            path = Configuration.systemFile
+            return
+        }
+        guard let own = Configuration.userFile(environment: context.environment) else {
             throw Failure("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
         }
         if key.name == "device-mode", let words {
@@ -83,17 +76,9 @@ struct SystemSettingOptions: ParsableArguments {
                 hints: [Hint("set it there", run: ShellCommand(words: command))], status: .usage)
         }
         let setting = try Configuration.settings(in: context, isToBeWritten: true).first { $0.key == key.name }
-        guard setting?.isLocked != true else {
-            throw .locked("\(key.name) is")
-        }
-        return SettingFilePlace(path: own, context: context)
+        guard setting?.isLocked != true else { throw .locked("\(key.name) is") }
+        path = own
     }
-}
-
-/// The file in which a setting is changed.
-struct SettingFilePlace {
-    let path: String
-    let context: CommandContext
 
     /// The file's path, for people.
     var name: String { context.short(path) }
@@ -112,12 +97,10 @@ extension Failure {
     fileprivate init(noSetting name: String, _ keys: [String]) {
         let shown = name.displayable(limit: 60)
         switch name {
-        case "rule", "rules":
+        case "rule", "rules", "forward", "forwards":
+            let noun = name.hasSuffix("s") ? String(name.dropLast()) : name
             self.init(
-                "rules have commands of their own", hints: [Hint("see", run: "lanyard help rule")], status: .usage)
-        case "forward", "forwards":
-            self.init(
-                "forwards have commands of their own", hints: [Hint("see", run: "lanyard help forward")],
+                "\(noun)s have commands of their own", hints: [Hint("see", run: "lanyard help \(noun)")],
                 status: .usage)
         case "policy":
             self.init(

@@ -55,6 +55,7 @@ struct ConfigureGitCommand: Command {
     var url: String?
 
     @OptionGroup var scope: GitScopeOptions
+    @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Rule for the URL") var rule: RuleOptions
     @OptionGroup(title: "Rule for the URL") var page: SignInPageOptions
 
@@ -81,15 +82,15 @@ struct ConfigureGitCommand: Command {
         if hasRuleOptions || identity != nil { try pattern?.requireTokenPlace() }
         let setting = try defaultIdentity(session, pattern)
         let plan = try await plan(session, pattern, version)
-        if !scope.dryRun { try await plan.requireWritable(session.context) }
+        if !options.dryRun { try await plan.requireWritable(session.context) }
         let rule = try await rule(for: pattern, session)
-        var steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
+        var steps = GitSteps(session: session, options: options, plan: plan, rule: rule)
         steps.identity = setting
         // In a pipeline there is nobody to ask; `--identity` counts as the answer.
         steps.goesOnUnasked = identity != nil && Prompt(session.context) == nil
         guard try await steps.take() else { return }
         if let identity { return try await tellNext(identity, pattern, session) }
-        let prompt = scope.prompt(session.context)
+        let prompt = options.prompt(session.context)
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
             session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
@@ -107,7 +108,7 @@ struct ConfigureGitCommand: Command {
     }
 
     private func tellNext(_ identity: String, _ pattern: URLPattern?, _ session: Session) async throws(Failure) {
-        guard !scope.dryRun else { return }
+        guard !options.dryRun else { return }
         session.context.console.note(
             Hint("to see whether it gets a token", run: "lanyard identity check \(identity)\(last: pattern?.text)"))
     }
@@ -131,7 +132,7 @@ struct ConfigureGitCommand: Command {
         session.context.console.note(
             "git \(version) also passes lanyard's tokens to \(keeper.name), which may keep them in a file")
         // Without a URL, this would also take other hosts' passwords away.
-        guard pattern != nil, let prompt = scope.prompt(session.context),
+        guard pattern != nil, let prompt = options.prompt(session.context),
             await prompt.accepts("have git ask no other helper there, as with --only?")
         else { return plan }
         return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
@@ -140,7 +141,7 @@ struct ConfigureGitCommand: Command {
     /// Returns the rule to write, from the options or the user's answers; nil for none.
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
-        let prompt = identity == nil ? scope.prompt(session.context) : nil
+        let prompt = identity == nil ? options.prompt(session.context) : nil
         if let identity, session.isMapped(pattern, for: identity) { return nil }
         if !hasRuleOptions, identity == nil {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
@@ -150,7 +151,7 @@ struct ConfigureGitCommand: Command {
             guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw taken(by: other, session)
-        } else if !scope.dryRun {
+        } else if !options.dryRun {
             try session.tables.requireRoom(for: pattern)
         }
         var draft = RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt)
@@ -179,39 +180,30 @@ struct ConfigureGitCommand: Command {
     }
 }
 
-/// Where to configure git, and whether to ask first.
-struct GitScopeOptions: ParsableArguments, ChangeOptions {
-    static let subject = "git's configuration"
-
+/// Where to configure git.
+struct GitScopeOptions: ParsableArguments {
     @Flag(help: "For all users of this machine: in git's system configuration and lanyard's.")
     var system = false
 
+    var scope: GitConfiguration.Scope { system ? .system : .global }
+}
+
+/// Whether to ask before other tools' settings are changed.
+struct ChangeOptions: ParsableArguments {
     @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Show the changes without making them.")
     var dryRun = false
 
     @Flag(name: .shortAndLong, help: "Don't ask first.")
     var yes = false
 
-    var scope: GitConfiguration.Scope { system ? .system : .global }
-}
-
-/// Options of commands that change other tools' settings, perhaps after asking.
-protocol ChangeOptions {
-    /// The settings that the command changes, for people.
-    static var subject: String { get }
-    var dryRun: Bool { get }
-    var yes: Bool { get }
-}
-
-extension ChangeOptions {
     /// Returns a prompt; nil if the user shouldn't or can't be asked.
     func prompt(_ context: CommandContext) -> Prompt? { yes || dryRun ? nil : Prompt(context) }
 
-    /// Throws if the user can't be asked whether to write, unless the options say so.
-    func requireAnswer(_ context: CommandContext) throws(Failure) {
+    /// Throws if the user can't be asked whether to change `subject`, unless the options say so.
+    func requireAnswer(toChange subject: String, _ context: CommandContext) throws(Failure) {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(
-            "there is no terminal to ask you whether to change \(Self.subject)",
+            "there is no terminal to ask you whether to change \(subject)",
             hints: ["to change them without being asked: --yes; only to look: --dry-run"], status: .usage)
     }
 

@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 
 /// The record of what `configure git` wrote into git's files, so that `unconfigure git` removes that and nothing else.
@@ -13,7 +12,7 @@ struct GitRecord: Sendable {
 
         /// Whether a file's entry is this one.
         func isOf(_ entry: GitConfiguration.Entry) -> Bool {
-            (file == nil || file == entry.file.absolute) && change.stands(as: entry)
+            (file == nil || file == entry.file.absolutePath) && change.stands(as: entry)
         }
     }
 
@@ -42,7 +41,7 @@ struct GitRecord: Sendable {
             guard let index = values[entry.file]?.lastIndex(where: entry.change.stands),
                 let found = values[entry.file]?.remove(at: index)
             else { return nil }
-            return Entry(change: entry.change, file: found.file.absolute, isNew: entry.isNew)
+            return Entry(change: entry.change, file: found.file.absolutePath, isNew: entry.isNew)
         }
     }
 
@@ -73,14 +72,5 @@ extension GitRecord.Entry {
             "file": JSONValue(file), "place": .string(change.place),
             "variable": .string(change.variable), "value": .string(change.value), "new": .bool(isNew),
         ]
-    }
-}
-
-extension String {
-    /// The absolute form of a path that a program printed.
-    fileprivate var absolute: String {
-        guard !hasPrefix("/"), let folder = getcwd(nil, 0) else { return self }
-        defer { free(folder) }
-        return "\(String(cString: folder))/\(self)"
     }
 }

@@ -7,7 +7,7 @@ import Terminal
 /// Shows what `configure git` will do, asks the user, and does it.
 struct GitSteps {
     let session: Session
-    let options: GitScopeOptions
+    let options: ChangeOptions
     let plan: GitPlan
     let rule: Rule?
     /// The new `default-identity`; nil if it doesn't change.
@@ -23,7 +23,7 @@ struct GitSteps {
             console.note("git is configured already; nothing has to be changed")
             return true
         }
-        if !goesOnUnasked { try options.requireAnswer(session.context) }
+        if !goesOnUnasked { try options.requireAnswer(toChange: "git's configuration", session.context) }
         show()
         if options.dryRun || !goesOnUnasked {
             guard await options.confirm(session.context) else { return false }
@@ -35,8 +35,8 @@ struct GitSteps {
     }
 
     private func write(_ identity: String) throws(Failure) {
-        let place = try SystemSettingOptions.place(
-            of: SettingKey("default-identity"), isSystem: options.system, in: session.context)
+        let place = try SettingFilePlace(
+            of: SettingKey("default-identity"), isSystem: session.scope == .system, in: session.context)
         try place.change { file throws(SettingsError) in
             try file.set("default-identity", to: .text(identity), schema: InstalledFiles(session.context).schema)
         }

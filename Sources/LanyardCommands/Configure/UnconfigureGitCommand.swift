@@ -32,6 +32,7 @@ struct UnconfigureGitCommand: Command {
     var url: String?
 
     @OptionGroup var scope: GitScopeOptions
+    @OptionGroup var options: ChangeOptions
 
     mutating func run(in context: CommandContext) async throws {
         try await Git(context: context).requireUsable()
@@ -59,14 +60,14 @@ struct UnconfigureGitCommand: Command {
             return true
         }
         let files = Set(written.compactMap(\.file)).sorted()
-        if !scope.dryRun { try await requireWritable(files, record, context) }
-        try scope.requireAnswer(context)
+        if !options.dryRun { try await requireWritable(files, record, context) }
+        try options.requireAnswer(toChange: "git's configuration", context)
         for file in files {
-            console.note("this \(scope.dryRun ? "would be" : "is") removed from \(context.short(file)):")
+            console.note("this \(options.dryRun ? "would be" : "is") removed from \(context.short(file)):")
             let changes = written.filter { $0.file == file }.map(\.change)
             for line in GitChange.text(changes) { console.note("  \(line.displayable())") }
         }
-        guard await scope.confirm(context) else { return false }
+        guard await options.confirm(context) else { return false }
         let locked = try record.file.locked()
         let standing = try await record.standing(record.entries())
         // The changes that were shown, except those that somebody else has undone meanwhile.

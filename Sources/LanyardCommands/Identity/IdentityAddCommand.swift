@@ -1,7 +1,6 @@
 import Addresses
 import ArgumentParser
 import Claims
-import Glibc
 import PluginHost
 import PluginWire
 import Rules
@@ -43,7 +42,7 @@ struct IdentityAddCommand: Command {
     @Argument(help: "The name: letters, digits, '.', '_' and '-'.")
     var name: String
 
-    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var place: ScopeOptions
     @OptionGroup(title: "Application") var application: ApplicationOptions
 
     @Option(
@@ -186,14 +185,5 @@ struct ApplicationOptions: ParsableArguments {
         let password =
             certificatePasswordVariable.map(Identity.Keeper.variable) ?? (certificatePassword ? .keyring : nil)
         return .certificate(path: certificate.absolutePath, password: password)
-    }
-}
-
-extension String {
-    /// The absolute path.
-    fileprivate var absolutePath: String {
-        guard !hasPrefix("/"), !isEmpty, let folder = getcwd(nil, 0) else { return self }
-        defer { free(folder) }
-        return "\(String(cString: folder))/\(self)"
     }
 }

@@ -35,7 +35,7 @@ struct IdentityRemoveCommand: Command {
 
     @Argument(help: .identityName) var name: String
 
-    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var place: ScopeOptions
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)

@@ -34,7 +34,7 @@ struct RuleAddCommand: Command {
     @Argument(help: "The URLs: scheme, host (* stands for one label), port, and a path of whole segments.")
     var url: String
 
-    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var place: ScopeOptions
     @OptionGroup var options: RuleOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
@@ -185,7 +185,7 @@ struct RuleRemoveCommand: Command {
     @Argument(help: "The rule's URL, as `lanyard rule list` shows it.")
     var url: String
 
-    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var place: ScopeOptions
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)

@@ -1,15 +1,6 @@
-import ArgumentParser
 import Rules
 import Secrets
 import Terminal
-
-/// Selects whose rules a command changes.
-struct RulePlaceOptions: ParsableArguments {
-    @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
-    var system = false
-
-    var scope: Session.Scope { system ? .system : .user }
-}
 
 extension ConfigurationTables {
     /// Throws if a rule couldn't be written, before the user is asked anything.

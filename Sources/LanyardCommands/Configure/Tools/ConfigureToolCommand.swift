@@ -22,7 +22,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
     @Argument(help: .url(of: Tool.self, "The URL to use lanyard for"))
     var url: String?
 
-    @OptionGroup var options: ToolOptions
+    @OptionGroup var options: ChangeOptions
 
     mutating func validate() throws { try Tool.url.validate(url, for: Tool.name) }
 
@@ -64,7 +64,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
             return true
         }
         if !options.dryRun { try plan.requireWritable() }
-        try options.requireAnswer(context)
+        try options.requireAnswer(toChange: "the tool's settings", context)
         plan.changes.byFile { file, entries in
             let (verb, shown) = (options.dryRun ? "would be" : "is", context.short(file))
             console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
@@ -82,17 +82,6 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         guard let now = try? setting.current(), !now.trimmed(of: " \t\r\n").isEmpty else { return }
         console.show(rows: Tool.shown(now, of: setting), after: "instead of")
     }
-}
-
-/// Whether to ask before a tool's settings are changed.
-struct ToolOptions: ParsableArguments, ChangeOptions {
-    static let subject = "the tool's settings"
-
-    @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Show the changes without making them.")
-    var dryRun = false
-
-    @Flag(name: .shortAndLong, help: "Don't ask first.")
-    var yes = false
 }
 
 extension ToolURL {

@@ -1,5 +1,4 @@
 import Addresses
-import Glibc
 import Rules
 import Secrets
 import Terminal
@@ -29,8 +28,7 @@ enum ContainerTool: ForwardTool {
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let folder = workingFolder
-        if let file = devcontainer(in: folder, place) {
+        if let file = devcontainer(place) {
             let source = "${localEnv:XDG_RUNTIME_DIR}/lanyard/agents/\(forward(place))"
             let mount = "\"source=\(source),target=\(target),type=bind\""
             let mounts = ToolSetting(.jsonWithComments, ["mounts"], in: file)
@@ -40,11 +38,11 @@ enum ContainerTool: ForwardTool {
                     .jsonWithComments, ["containerEnv", Configuration.agentVariable], in: file, to: "\"\(target)\""),
             ]
         }
-        let override = "\(folder)/compose.override.yaml"
+        let override = "\(workingFolder)/compose.override.yaml"
         // compose reads only the first of these files that exists.
         let overrides = ["compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"]
-        guard let compose = composeFile(in: folder, place),
-            !overrides.contains(where: { place.context.isFile("\(folder)/\($0)") })
+        guard let compose = composeFile(place),
+            !overrides.contains(where: { place.context.isFile("\(workingFolder)/\($0)") })
         else { return [] }
         if let text = try ToolPlace.text(of: override), !text.isSame(as: overriding(forward(place))) { return [] }
         guard try services(of: compose).contains(forward(place)) else { return [] }
@@ -53,7 +51,7 @@ enum ContainerTool: ForwardTool {
 
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? {
         guard try changes(place).isEmpty else { return nil }
-        guard let compose = composeFile(in: workingFolder, place) else {
+        guard let compose = composeFile(place) else {
             return "nothing is written: this folder has no devcontainer.json and no compose file"
         }
         let file = place.context.short(compose)
@@ -65,7 +63,7 @@ enum ContainerTool: ForwardTool {
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let name = forward(place)
         var notes = [try hintOfMissingForward(place)].compactMap(\.self)
-        if let compose = composeFile(in: workingFolder, place), devcontainer(in: workingFolder, place) == nil,
+        if let compose = composeFile(place), devcontainer(place) == nil,
             try changes(place).isEmpty
         {
             let file = place.context.short(compose)
@@ -83,19 +81,15 @@ enum ContainerTool: ForwardTool {
             ].compactMap(\.self)
     }
 
-    private static var workingFolder: String {
-        guard let folder = getcwd(nil, 0) else { return "." }
-        defer { free(folder) }
-        return String(cString: folder)
-    }
+    private static var workingFolder: String { .workingFolder ?? "." }
 
-    private static func devcontainer(in folder: String, _ place: ToolPlace) -> String? {
-        [".devcontainer/devcontainer.json", ".devcontainer.json"].map { "\(folder)/\($0)" }
+    private static func devcontainer(_ place: ToolPlace) -> String? {
+        [".devcontainer/devcontainer.json", ".devcontainer.json"].map { "\(workingFolder)/\($0)" }
             .first(where: place.context.isFile)
     }
 
-    private static func composeFile(in folder: String, _ place: ToolPlace) -> String? {
-        ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"].map { "\(folder)/\($0)" }
+    private static func composeFile(_ place: ToolPlace) -> String? {
+        ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"].map { "\(workingFolder)/\($0)" }
             .first(where: place.context.isFile)
     }
 

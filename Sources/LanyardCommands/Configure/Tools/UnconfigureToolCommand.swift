@@ -25,7 +25,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
     @Argument(help: .url(of: Tool.self, "The URL that was configured; every one if left out"))
     var url: String?
 
-    @OptionGroup var options: ToolOptions
+    @OptionGroup var options: ChangeOptions
 
     mutating func validate() throws {
         if url != nil { try Tool.url.validate(url, for: Tool.name) }
@@ -46,7 +46,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             return try forget(done, record)
         }
         if !options.dryRun { try requireWritable(standing, record) }
-        try options.requireAnswer(context)
+        try options.requireAnswer(toChange: "the tool's settings", context)
         let others = all.filter { !mine.contains($0) }
         let (removed, there) = try (standing.filter(in: .removed), standing.filter(in: .standing))
         there.byFile { file, entries in show(entries, file, others, context) }
