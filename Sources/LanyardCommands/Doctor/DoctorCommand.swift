@@ -36,7 +36,7 @@ struct DoctorCommand: Command {
             findings = examination.systemFacts + findings
             findings = findings.map { $0.redacted(redaction) }
         }
-        let summary = DoctorSummary(findings)
+        let summary = DoctorSummary(findings: findings)
         if json {
             context.console.print(json: summary.json)
         } else {
@@ -52,15 +52,9 @@ struct DoctorCommand: Command {
 
 /// The result of all checks.
 struct DoctorSummary: Sendable {
-    private let findings: [Finding]
-    let failures: Int
-    private let warnings: Int
-
-    init(_ findings: [Finding]) {
-        self.findings = findings
-        failures = findings.count { $0.level == .fail }
-        warnings = findings.count { $0.level == .warn }
-    }
+    let findings: [Finding]
+    var failures: Int { findings.count { $0.level == .fail } }
+    private var warnings: Int { findings.count { $0.level == .warn } }
 
     /// Returns a line for each finding with its remedies below, wrapped for the screen.
     func lines(on screen: Screen) -> [String] { Self.lines(findings, on: screen) }

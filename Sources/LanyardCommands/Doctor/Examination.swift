@@ -19,14 +19,11 @@ struct Examination: Sendable {
     init(_ context: CommandContext, isForStrangers: Bool) {
         self.context = context
         self.isForStrangers = isForStrangers
-        var error: SettingsError?
         do throws(SettingsError) {
-            configuration = try Configuration.load(environment: context.environment)
-        } catch let thrown {
-            configuration = Configuration()
-            error = thrown
+            (configuration, configurationError) = (try Configuration.load(environment: context.environment), nil)
+        } catch {
+            (configuration, configurationError) = (Configuration(), error)
         }
-        configurationError = error
         registry = context.registry
         presence = Presence(context, browser: configuration.browser, isInteractive: true, isAskedFor: false)
     }

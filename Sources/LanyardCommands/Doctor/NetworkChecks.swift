@@ -34,7 +34,7 @@ extension Examination {
         let variable = context.variable("SSL_CERT_FILE").map { ("SSL_CERT_FILE", $0) }
         let extra = [own, variable].compactMap(\.self)
         for (name, path) in extra {
-            guard context.isReadable(path) else {
+            guard access(path, R_OK) == 0 else {
                 return .fail(
                     "certificates", "\(name) names \(context.short(path)), which can't be read", Hint("correct \(name)")
                 )
@@ -79,9 +79,4 @@ extension Examination {
             .fail("clock", "it is before the day on which lanyard was installed", Hint(run: "timedatectl set-ntp true"))
         ]
     }
-}
-
-extension CommandContext {
-    /// Whether a path can be read.
-    func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 }

@@ -8,7 +8,7 @@ extension Examination {
         if isForIdentities {
             return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a person")]
         }
-        if let name = silencing {
+        if presence == .nobody, let name = context.silencingVariable {
             let text = "lanyard never prompts here, because of \(name)"
             let person = Hint(run: "env -u \(name) lanyard login URL")
             guard name == "CI" else { return [.warn("sign-in", text, person)] }
@@ -16,11 +16,6 @@ extension Examination {
             return [.warn("sign-in", text, application, person)]
         }
         return [place].compactMap(\.self) + [browser, terminal]
-    }
-
-    /// The variable that says that there is no user.
-    private var silencing: String? {
-        presence == .nobody ? context.silencingVariable : nil
     }
 
     private var place: Finding? {

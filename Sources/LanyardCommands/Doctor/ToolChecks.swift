@@ -22,7 +22,7 @@ extension Examination {
         guard isInUse || !entries.isEmpty else { return nil }
         if let changed = entries.first(where: { !$0.change.stands }) {
             let file = context.short(changed.change.setting.file)
-            let remedy = Hint("to write it again", run: command(tool, changed))
+            let remedy = Hint("to write it again", run: "lanyard configure \(tool.name)\(last: changed.place)")
             return .warn(check, "what lanyard wrote to \(file) was changed", remedy)
         }
         if let helper = tool.helper, context.program(helper) == nil {
@@ -31,9 +31,5 @@ extension Examination {
         let notes = (try? ToolPlace(context)).flatMap { try? tool.notes($0) } ?? []
         guard let note = notes.first else { return .pass(check, "\(tool.name) asks lanyard") }
         return .warn(check, "\(tool.name) is configured to ask lanyard, but may not", note)
-    }
-
-    private func command(_ tool: any ConfigurableTool.Type, _ entry: ToolRecord.Entry) -> ShellCommand {
-        "lanyard configure \(tool.name)\(last: entry.place)"
     }
 }
