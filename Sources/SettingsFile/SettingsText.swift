@@ -9,22 +9,14 @@ public struct SettingsText: Sendable {
     /// The text that was read; nil if there is no such file.
     public let text: String?
 
-    /// Who may read a new file.
-    public enum Readers: Sendable {
+    /// Who may read a new file; the raw value is its permissions.
+    public enum Readers: UInt32, Sendable {
         /// Only its owner.
-        case owner
+        case owner = 0o600
         /// Its owner, who runs it; a file that is there already becomes a program, too.
-        case ownerToRun
+        case ownerToRun = 0o700
         /// All users of the machine.
-        case everybody
-
-        fileprivate var file: mode_t {
-            switch self {
-            case .owner: 0o600
-            case .ownerToRun: 0o700
-            case .everybody: 0o644
-            }
-        }
+        case everybody = 0o644
 
         fileprivate var folder: mode_t { self == .everybody ? 0o755 : 0o700 }
     }
@@ -121,9 +113,9 @@ public struct SettingsText: Sendable {
             // If the file can't keep its group, the new group must not get the old group's permissions.
             let isKept = draft.give(toOwnerOf: old)
             let kept = old.permissions & (isKept ? 0o7777 : 0o7707)
-            draft.setPermissions(readers == .ownerToRun ? readers.file : kept)
+            draft.setPermissions(readers == .ownerToRun ? readers.rawValue : kept)
         } else {
-            draft.setPermissions(readers.file)
+            draft.setPermissions(readers.rawValue)
             if let heir = heir(of: FileTrust.parent(of: target)) { draft.give(toOwnerOf: heir) }
         }
         try draft.write(Array(new.utf8))

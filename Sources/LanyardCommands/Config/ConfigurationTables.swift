@@ -20,18 +20,6 @@ struct ConfigurationTables: Sendable {
     /// The file that the tables are written to and taken from.
     var file: String { scope == .system ? Configuration.systemFile : context.userFile }
 
-    /// The same file, to be changed.
-    private var fileToChange: String {
-        get throws(SettingsError) {
-            guard scope == .system || Configuration.userFile(environment: context.environment) != nil else {
-                throw SettingsError(
-                    file: context.userFile, line: nil, message: "there is no place for it",
-                    hint: "set HOME or LANYARD_CONFIG")
-            }
-            return file
-        }
-    }
-
     /// Does something to the file's tables of a kind.
     ///
     /// - Throws: `Failure` also if the system's policy locks the user's.
@@ -39,8 +27,11 @@ struct ConfigurationTables: Sendable {
         _ change: (TableFile<Table>) throws(SettingsError) -> Result
     ) throws(Failure) -> Result {
         guard scope == .system || !configuration.isLocked(Table.key) else { throw .locked("\(Table.plural) are") }
+        guard scope == .system || Configuration.userFile(environment: context.environment) != nil else {
+            throw Failure("\(file): there is no place for it", hints: ["set HOME or LANYARD_CONFIG"])
+        }
         do throws(SettingsError) {
-            return try change(try TableFile(reading: fileToChange))
+            return try change(try TableFile(reading: file))
         } catch {
             throw Failure(error, isSystem: scope == .system, context)
         }

@@ -328,9 +328,7 @@ final class Explainer {
                 Hint("to do it now", run: login(wanted, account))
             ])
     }
-}
 
-extension Explainer {
     /// Returns the command to sign in; without a URL, it names the scopes.
     private func login(_ wanted: TokenRequest, _ account: String?) -> ShellCommand {
         var asked = wanted

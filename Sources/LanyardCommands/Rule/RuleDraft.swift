@@ -240,9 +240,10 @@ struct RuleDraft {
         let name = authority.match.clients.map(\.name).first(where: session.configuration.allows)
         return Failure(
             missing.message,
-            hints: [authority.match.registrationHint, Hint("give the app's client ID", write: "--client-id ID")]
-                .compactMap(\.self)
-                + [name].compactMap(\.self).map { .clientForEverybody(write: "--client-id \($0)") })
+            hints: [
+                authority.match.registrationHint, Hint("give the app's client ID", write: "--client-id ID"),
+                name.map { .clientForEverybody(write: "--client-id \($0)") },
+            ].compactMap(\.self))
     }
 
     private func checked(_ id: String, _ match: AuthorityMatch) throws(Failure) -> String {
