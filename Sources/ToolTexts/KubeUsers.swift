@@ -283,7 +283,6 @@ extension StringProtocol {
 
 extension Substring {
     fileprivate var indent: Int { utf8.prefix { $0 == UInt8(ascii: " ") }.count }
-    fileprivate var isBlank: Bool { trimmed(of: " \t\r").isEmpty }
     fileprivate var isTopLevelKey: Bool { indent == 0 && !isBlank && !hasPrefix("-") && !hasPrefix("#") }
 }
 

@@ -139,7 +139,7 @@ extension UInt8 {
 }
 
 extension Substring {
-    fileprivate var isBlank: Bool { utf8.allSatisfy { $0.isBlank || $0 == UInt8(ascii: "\r") } }
+    var isBlank: Bool { utf8.allSatisfy { $0.isBlank || $0 == UInt8(ascii: "\r") } }
     fileprivate var isIndented: Bool { utf8.first?.isBlank == true && !isBlank }
 
     fileprivate var isComment: Bool {

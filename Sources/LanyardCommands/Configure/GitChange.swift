@@ -7,12 +7,6 @@ struct GitChange: Sendable, Hashable {
     let variable: String
     let value: String
 
-    init(_ variable: String, _ value: String, at place: String = "") {
-        self.place = place
-        self.variable = variable
-        self.value = value
-    }
-
     var section: String { place.isEmpty ? "credential" : "credential.\(place)" }
     var key: String { "\(section).\(variable)" }
 

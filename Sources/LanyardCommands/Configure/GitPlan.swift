@@ -33,12 +33,12 @@ struct GitPlan: Sendable {
         keepers = isAlone || version.takesTokens ? [] : helpers.all.filter(\.mayKeep)
         var changes: [GitChange] = []
         if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
-            if isAlone { changes.append(GitChange("helper", "", at: place)) }
-            changes.append(GitChange("helper", Self.helper(session.context), at: place))
+            if isAlone { changes.append(GitChange(place: place, variable: "helper", value: "")) }
+            changes.append(GitChange(place: place, variable: "helper", value: Self.helper(session.context)))
         }
         for place in Self.placesByPath(session, pattern) {
             guard await !git.sendsPath(for: place, in: scope == .system ? .system : nil) else { continue }
-            changes.append(GitChange("useHttpPath", "true", at: place))
+            changes.append(GitChange(place: place, variable: "useHttpPath", value: "true"))
         }
         self.changes = changes
     }
@@ -90,15 +90,15 @@ struct GitPlan: Sendable {
 
     /// Returns the hosts of rules with a path, and those where plugins find an organisation in the path.
     private static func placesByPath(_ session: Session, _ pattern: URLPattern?) -> [String] {
-        let own = [pattern?.placeWithPath].compactMap(\.self)
         let known = session.registry.gitHosts.map { "https://\($0)" }
         let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + known)
         guard let pattern else { return places.sorted() }
         let place = pattern.place
         // A forwarded URL may well have a path.
         guard session.configuration.agent == nil else { return [place] }
-        let isNeeded = places.contains(place) || !own.isEmpty && session.mapsByPath(pattern)
-        return isNeeded ? [place] : []
+        // A rule for the pattern is about to be added, unless one without a path covers the host.
+        let isCovered = session.configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
+        return places.contains(place) || pattern.placeWithPath != nil && !isCovered ? [place] : []
     }
 
     /// Returns `lanyard` if git finds git-credential-lanyard on PATH, else the path of the one beside this program.
@@ -108,13 +108,6 @@ struct GitPlan: Sendable {
         let path = InstalledFiles(context).credentialHelper ?? context.executable
         let escaped = path.utf8.flatMap { $0.isPlainInShell ? [$0] : [UInt8(ascii: "\\"), $0] }
         return String(decoding: escaped, as: UTF8.self)
-    }
-}
-
-extension Session {
-    /// Whether a rule for this pattern is about to be added, with a path that git must send.
-    fileprivate func mapsByPath(_ pattern: URLPattern) -> Bool {
-        pattern.hasPath && !configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
     }
 }
 

@@ -63,7 +63,7 @@ extension GitRecord.Entry {
             ["helper", "useHttpPath"].contains(variable), let value = json["value"]?.string
         else { return nil }
         self.init(
-            change: GitChange(variable, value, at: place), file: json["file"]?.string,
+            change: GitChange(place: place, variable: variable, value: value), file: json["file"]?.string,
             isNew: json["new"] == .bool(true))
     }
 

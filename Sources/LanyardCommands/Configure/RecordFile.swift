@@ -11,7 +11,7 @@ import Terminal
 /// The user's record is in lanyard's state folder, the system's beside the system configuration. It is replaced as a
 /// whole, under the lock of its folder.
 struct RecordFile: Sendable {
-    let path: String
+    var path: String { "\(folder)/\(name)" }
     private let name: String
     private let folder: String
     private let isSystem: Bool
@@ -36,7 +36,6 @@ struct RecordFile: Sendable {
         self.isSystem = isSystem
         self.context = context
         folder = own
-        path = "\(own)/\(name)"
     }
 
     /// Returns the recorded changes, each decoded by the caller.
@@ -82,7 +81,7 @@ struct RecordFile: Sendable {
         guard (try? folder.lock(within: Self.patience)) ?? true else {
             throw Failure("another lanyard is changing \(subject)", hints: ["try again"])
         }
-        return LockedRecordFile(self, folder)
+        return LockedRecordFile(record: self, folder: folder)
     }
 
     private func opened() throws(Failure) -> Folder {
@@ -113,13 +112,8 @@ struct RecordFile: Sendable {
 
 /// A record that no other process changes while this value exists.
 struct LockedRecordFile: ~Copyable {
-    private let record: RecordFile
-    private let folder: Folder
-
-    fileprivate init(_ record: RecordFile, _ folder: consuming Folder) {
-        self.record = record
-        self.folder = folder
-    }
+    fileprivate let record: RecordFile
+    fileprivate let folder: Folder
 
     /// Replaces all changes.
     func write(_ changes: [JSONValue]) throws(Failure) { try record.write(changes, in: folder) }

@@ -29,21 +29,18 @@ enum DockerTool: ConfigurableTool {
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        guard let pattern = place.pattern else {
-            return [ToolChange(.json, ["credsStore"], in: file(place), to: #""lanyard""#)]
-        }
-        return [ToolChange(.json, ["credHelpers", key(pattern)], in: file(place), to: #""lanyard""#)]
+        let key = place.pattern.map { ["credHelpers", registry($0)] } ?? ["credsStore"]
+        return [ToolChange(.json, key, in: file(place), to: #""lanyard""#)]
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let settings = try DockerSettings(file(place), place.context)
-        guard let pattern = place.pattern else {
-            return settings.clearPasswords(nil, name) + settings.otherStore(than: nil, name) + settings.otherHelpers
-        }
-        return settings.clearPasswords(key(pattern), name) + settings.otherStore(than: key(pattern), name)
+        let registry = place.pattern.map(registry)
+        return settings.clearPasswords(registry, name) + settings.otherStore(than: registry, name)
+            + (registry == nil ? settings.otherHelpers : [])
     }
 
-    private static func key(_ pattern: URLPattern) -> String {
+    private static func registry(_ pattern: URLPattern) -> String {
         pattern.isDockerHub ? DockerConsumer.hub : pattern.host.urlText
     }
 
@@ -92,7 +89,7 @@ struct DockerSettings {
 
     /// Returns hints about the helper that stored passwords so far, for one registry or all.
     func otherStore(than registry: String?, _ tool: String) -> [Hint] {
-        let own = registry.flatMap { json?["credHelpers"]?[$0]?.string }
+        let own = registry.flatMap { helpers[$0]?.string }
         guard let store = own ?? json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
         let end = registry.map { " for \($0.displayable(limit: 200))" } ?? ""
         let what = "what docker keeps in \(store.displayable(limit: 60))\(end) stays there, but is no longer used"
@@ -100,16 +97,17 @@ struct DockerSettings {
             ?? [Hint("\(what); to remove it, first, for each registry", run: "\(tool) logout REGISTRY")]
     }
 
+    /// The helpers of registries.
+    private var helpers: [String: JSONValue] { json?["credHelpers"]?.members ?? [:] }
+
     /// The registries for which lanyard is the helper, as URLs.
     var urlsOfLanyard: [String] {
-        let helpers = json?["credHelpers"]?.members ?? [:]
-        return helpers.filter { $1.string == "lanyard" }.keys.map(\.withHTTPS)
+        helpers.filter { $1.string == "lanyard" }.keys.map(\.withHTTPS)
     }
 
     /// The hints about helpers that take precedence over the store.
     var otherHelpers: [Hint] {
-        let helpers = json?["credHelpers"]?.members ?? [:]
-        return helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in
+        helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in
             "\((helper.string ?? "").displayable(limit: 60)) is still asked for \(host.displayable(limit: 200)) (`credHelpers`)"
         }
     }

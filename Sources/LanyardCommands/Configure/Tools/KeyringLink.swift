@@ -9,11 +9,7 @@ import ToolTexts
 /// link to it is made only if there is no other program in the link's place.
 struct KeyringLink {
     private static let name = "keyring"
-    private let place: ToolPlace
-
-    init(_ place: ToolPlace) {
-        self.place = place
-    }
+    let place: ToolPlace
 
     /// The link, if it is missing and tools would find it.
     var changes: [ToolChange] {

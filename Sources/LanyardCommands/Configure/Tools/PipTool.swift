@@ -20,11 +20,11 @@ enum PipTool: ConfigurableTool {
                 "pip reads no settings here: PIP_CONFIG_FILE is /dev/null", hints: [Hint(run: "unset PIP_CONFIG_FILE")])
         }
         return [ToolChange(.ini, ["global", "keyring-provider"], in: file(place), to: "subprocess")]
-            + KeyringLink(place).changes
+            + KeyringLink(place: place).changes
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        var notes = KeyringLink(place).notes(unless: variable)
+        var notes = KeyringLink(place: place).notes(unless: variable)
         if let own = ownProvider(place), !KeyringLink.isRun(own) {
             notes.append(
                 KeyringLink.note(of: own, in: "[install]", of: place.context.short(file(place)), "pip install"))
@@ -33,7 +33,7 @@ enum PipTool: ConfigurableTool {
     }
 
     static func override(_ place: ToolPlace) -> Bool? {
-        let link = KeyringLink(place)
+        let link = KeyringLink(place: place)
         if let asked = link.override(by: variable) { return asked }
         return ownProvider(place).map(KeyringLink.isRun) == false || !link.isFound ? false : nil
     }

@@ -46,6 +46,12 @@ struct ToolRecord: Sendable {
 
     /// Returns the changes that haven't been undone.
     func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
+
+    /// Throws if the entries' files or the record can't be written, before the user is asked anything.
+    func requireWritable(_ entries: [Entry]) throws(Failure) {
+        for entry in entries { try entry.change.setting.requireWritable() }
+        try file.requireWritable()
+    }
 }
 
 extension ToolRecord.Entry {

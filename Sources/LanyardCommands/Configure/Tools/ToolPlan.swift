@@ -56,8 +56,7 @@ struct ToolPlan: Sendable {
     /// Throws if the changes can't be written, before the user is asked anything.
     func requireWritable() throws(Failure) {
         guard !changes.isEmpty else { return }
-        for entry in changes { try entry.change.setting.requireWritable() }
-        try ToolRecord(place.context).file.requireWritable()
+        try ToolRecord(place.context).requireWritable(changes)
     }
 
     /// Records the changes and then writes them, so that lanyard never leaves a change without a record, even if it is

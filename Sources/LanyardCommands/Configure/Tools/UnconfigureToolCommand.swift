@@ -45,7 +45,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             if changed.isEmpty { tellNothing(all, context) }
             return try forget(done, record)
         }
-        if !options.dryRun { try requireWritable(standing, record) }
+        if !options.dryRun { try record.requireWritable(standing) }
         try options.requireAnswer(toChange: "the tool's settings", context)
         let others = all.filter { !mine.contains($0) }
         let (removed, there) = try (standing.filter(in: .removed), standing.filter(in: .standing))
@@ -76,11 +76,6 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         let places = Set(all.filter { $0.tool == Tool.name }.map { $0.place ?? "every URL" }).sorted()
         guard url != nil, !places.isEmpty else { return }
         context.console.note("it wrote something for \(places.joined(separator: ", ").displayable(limit: 500))")
-    }
-
-    private func requireWritable(_ entries: [ToolRecord.Entry], _ record: ToolRecord) throws(Failure) {
-        for entry in entries { try entry.change.setting.requireWritable() }
-        try record.file.requireWritable()
     }
 
     /// Says that a written value was changed since, and how to restore the previous one.

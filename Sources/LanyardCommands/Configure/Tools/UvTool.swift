@@ -14,14 +14,15 @@ enum UvTool: ConfigurableTool {
     static let url = ToolURL.none
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        [ToolChange(.toml, ["keyring-provider"], in: file(place), to: #""subprocess""#)] + KeyringLink(place).changes
+        [ToolChange(.toml, ["keyring-provider"], in: file(place), to: #""subprocess""#)]
+            + KeyringLink(place: place).changes
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let once = Hint(
             "uv asks lanyard only for indexes whose URL has a user name; for another, in its [[index]]",
             write: #"authenticate = "always""#)
-        var notes = [once] + KeyringLink(place).notes(unless: variable)
+        var notes = [once] + KeyringLink(place: place).notes(unless: variable)
         if let own = ownProvider(place), own != "subprocess" {
             notes.append(KeyringLink.note(of: own, in: "[pip]", of: place.context.short(file(place)), "uv pip"))
         }
@@ -29,7 +30,7 @@ enum UvTool: ConfigurableTool {
     }
 
     static func override(_ place: ToolPlace) -> Bool? {
-        let link = KeyringLink(place)
+        let link = KeyringLink(place: place)
         return link.override(by: variable) ?? (link.isFound ? nil : false)
     }
 
