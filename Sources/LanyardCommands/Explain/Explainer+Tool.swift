@@ -16,7 +16,7 @@ extension Explainer {
             name: tool.name, sendsPath: tool.sendsPath, takesFields: tool.request?.takesFields ?? false,
             asksNothing: tool.request == nil, asks: asks(tool), uses: uses(of: tool))
         guard tool.request != nil else {
-            view.take(tool.refusal)
+            view.take(tool.firstTurn)
             return view
         }
         switch explanation.next.step {
@@ -97,7 +97,7 @@ extension Explainer {
 
 extension Explanation.ToolView {
     /// Records what the tool reads; `credential` is what is in it, if anything.
-    fileprivate mutating func take(_ answer: SimulatedTool.Answer, _ credential: Credential? = nil) {
+    fileprivate mutating func take(_ answer: Turn, _ credential: Credential? = nil) {
         reads = answer.lines(of: credential)
         status = answer.status
         switch answer.complaint {

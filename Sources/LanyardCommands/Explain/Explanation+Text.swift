@@ -53,20 +53,14 @@ extension Explanation {
             facts.append(("cache", [isRemembered ? "an answer is cached" : "no answer is cached"]))
         }
         if let git {
-            facts.append(
-                (
-                    "git",
-                    [
-                        "asks \(git.helpers.names)\(git.missing.map { ", but can't find \($0.program)" } ?? "")",
-                        git.sendsPath ? "sends the path" : "does not send the path",
-                    ]
-                ))
+            let missing = git.missing.map { ", but can't find \($0.program)" } ?? ""
+            let path = git.sendsPath ? "sends the path" : "does not send the path"
+            facts.append(("git", ["asks \(git.helpers.names)\(missing)", path]))
         }
         if let tool {
             facts.append(("asks", tool.asks))
             if let uses = tool.uses { facts.append((tool.name.text, [uses.text()])) }
-            let reads = tool.reads.isEmpty ? [] : [("reads", tool.reads)]
-            facts += reads
+            if !tool.reads.isEmpty { facts.append(("reads", tool.reads)) }
         }
         if let server { facts.append(("server", server.lines(at: url))) }
         return facts

@@ -24,22 +24,6 @@ struct ToolName: ExpressibleByArgument, Sendable {
 
 /// A simulated tool: it asks for a URL as the real tool does, and gets the same answers.
 struct SimulatedTool: Sendable {
-    /// What the tool reads.
-    struct Answer: Sendable {
-        /// The output of lanyard.
-        let output: String
-        /// The error on stderr; nil for none.
-        let complaint: Turn.Complaint?
-        /// The exit status; nil if lanyard continues.
-        let status: Int32?
-
-        fileprivate init(_ turn: Turn) {
-            output = String(decoding: turn.output, as: UTF8.self)
-            complaint = turn.complaint
-            if case .end(let status) = turn.next { self.status = status } else { status = nil }
-        }
-    }
-
     let name: ToolName
     /// The number of seconds that the tool waits; nil if it waits for a user.
     var timeLimit: Int? { type(of: consumer).timeLimit }
@@ -48,9 +32,9 @@ struct SimulatedTool: Sendable {
     /// Whether the tool accepts stored passwords.
     var takesPasswords: Bool { type(of: consumer).takesPasswords }
     /// The tool's question to the engine; nil if it asks nothing for such a URL.
-    let request: CredentialRequest?
-    /// What the tool reads if it asks nothing.
-    let refusal: Answer
+    var request: CredentialRequest? { if case .ask(.get(let request)) = firstTurn.next { request } else { nil } }
+    /// The first turn, which is the last one if the tool asks nothing.
+    let firstTurn: Turn
     private let consumer: any Consumer
 
     /// Makes the tool ask for a URL.
@@ -59,17 +43,15 @@ struct SimulatedTool: Sendable {
             return nil
         }
         var asking = consumer
-        let turn = asking.begin(with: invocation)
+        firstTurn = asking.begin(with: invocation)
         self.name = name
         self.consumer = asking
-        if case .ask(.get(let request)) = turn.next { self.request = request } else { request = nil }
-        refusal = Answer(turn)
     }
 
-    /// Returns what the tool reads after an event from the engine.
-    func answer(_ event: ConsumerEvent) -> Answer {
+    /// Returns the turn after an event from the engine.
+    func answer(_ event: ConsumerEvent) -> Turn {
         var consumer = consumer
-        return Answer(consumer.take(event))
+        return consumer.take(event)
     }
 }
 
@@ -90,7 +72,12 @@ extension Credential {
     }
 }
 
-extension SimulatedTool.Answer {
+extension Turn {
+    /// The exit status; nil if lanyard continues.
+    var status: Int32? { if case .end(let status) = next { status } else { nil } }
+
+    private var text: String { String(decoding: output, as: UTF8.self) }
+
     /// Returns in words what the answer contains of a masked credential; nil if it contains nothing.
     func contents(of masked: Credential, exchanged: Bool) -> String? {
         let secret =
@@ -99,13 +86,13 @@ extension SimulatedTool.Answer {
             case .password: "a password"
             case .authorization: "a credential"
             }
-        let fields = masked.fields.keys.filter(output.hasBytes).sorted()
+        let fields = masked.fields.keys.filter(text.hasBytes).sorted()
         let end = isTold(masked.expiresOn, masked.expiry) ? ", and \(fields.isEmpty ? "its" : "their") expiry time" : ""
-        if output.hasBytes(masked.authorizationHeader) { return header(masked, secret) + end }
-        guard output.hasBytes(Credential.mask) else { return nil }
+        if text.hasBytes(masked.authorizationHeader) { return header(masked, secret) + end }
+        guard text.hasBytes(Credential.mask) else { return nil }
         guard fields.isEmpty else { return "temporary keys (\(fields.joined(separator: ", ")))\(end)" }
         let name = masked.passwordUsername
-        let isNamed = !name.isEmpty && output.hasBytes(name)
+        let isNamed = !name.isEmpty && text.hasBytes(name)
         return (isNamed ? "the user name \(name.displayable(limit: 100)) and \(secret)" : secret) + end
     }
 
@@ -118,12 +105,12 @@ extension SimulatedTool.Answer {
 
     private func isTold(_ end: Int?, _ date: String?) -> Bool {
         guard let end, let date else { return false }
-        return output.hasBytes(String(end)) || output.hasBytes(date)
+        return text.hasBytes(String(end)) || text.hasBytes(date)
     }
 
     /// Returns the lines of a masked answer; a base64 header, which contains the user name, is masked as well.
     func lines(of masked: Credential?) -> [String] {
-        var text = output
+        var text = text
         if let header = masked?.authorizationHeader, header.hasPrefix("Basic ") {
             text = text.replacing(bytes: header, with: "Basic \(Credential.mask)")
         }
