@@ -29,7 +29,7 @@ struct ClearFilter {
         let chosen = zip(records, facts).filter { record, facts in
             guard facts.kind != .account else { return false }
             if expired, facts.usableUntil.map({ $0 > now }) ?? true { return false }
-            if let named, !named.contains(facts.homeAccountID.lowercased()) { return false }
+            if let named, !named.contains(facts.home) { return false }
             if let clientIDs, !clientIDs.contains(facts.clientID.lowercased()) { return false }
             if let place, !covers(place, record, facts, policies) { return false }
             return true
@@ -37,11 +37,10 @@ struct ClearFilter {
         let left = zip(records, facts).filter { record, facts in
             facts.kind != .account && facts.kind != .appMetadata && !chosen.contains { $0.0 == record }
         }
-        let homesLeft = Set(left.map { $0.1.homeAccountID.lowercased() })
-        let touched = Set(chosen.map { $0.1.homeAccountID.lowercased() }).union(named ?? [])
+        let homesLeft = Set(left.map { $0.1.home })
+        let touched = Set(chosen.map { $0.1.home }).union(named ?? [])
         let orphans = zip(records, facts).filter { _, facts in
-            let home = facts.homeAccountID.lowercased()
-            return facts.kind == .account && !expired && touched.contains(home) && !homesLeft.contains(home)
+            facts.kind == .account && !expired && touched.contains(facts.home) && !homesLeft.contains(facts.home)
         }
         return (chosen + orphans).map(\.0)
     }
@@ -49,12 +48,8 @@ struct ClearFilter {
     /// Returns the home account IDs that match the account's name; nil if the filter names none.
     func homes(in records: [CredentialRecord]) -> Set<String>? {
         guard let wanted = account?.lowercased() else { return nil }
-        var homes: Set<String> = []
-        for record in RecordFacts.all(records)
-        where [record.username.lowercased(), record.homeAccountID.lowercased()].contains(wanted) {
-            homes.insert(record.homeAccountID.lowercased())
-        }
-        return homes
+        return Set(
+            RecordFacts.all(records).filter { [$0.username.lowercased(), $0.home].contains(wanted) }.map(\.home))
     }
 
     /// Returns the policies of accounts, by home account ID.
@@ -70,7 +65,7 @@ struct ClearFilter {
         _ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts, _ policies: [String: String]
     ) -> Bool {
         guard place.aliases.contains(facts.environment.lowercased()) else { return false }
-        if let policy = place.policy { return policies[facts.homeAccountID.lowercased()] == policy }
+        if let policy = place.policy { return policies[facts.home] == policy }
         guard place.sharedRealm == nil else { return true }
         switch record {
         case .accessToken(let token):

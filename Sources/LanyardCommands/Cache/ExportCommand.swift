@@ -84,11 +84,11 @@ struct ExportCommand: Command {
             throw Failure(nothingStoredOf: account)
         }
         let facts = RecordFacts.all(all)
-        let owned = facts.filter { homes.contains($0.homeAccountID.lowercased()) }
+        let owned = facts.filter { homes.contains($0.home) }
         let clients = Set(owned.map { $0.clientID.lowercased() })
         return zip(all, facts).filter { _, facts in
             facts.kind == .appMetadata
-                ? clients.contains(facts.clientID.lowercased()) : homes.contains(facts.homeAccountID.lowercased())
+                ? clients.contains(facts.clientID.lowercased()) : homes.contains(facts.home)
         }.map(\.0)
     }
 }

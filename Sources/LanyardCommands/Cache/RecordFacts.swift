@@ -42,7 +42,7 @@ struct RecordFacts {
             (storedOn, expiresOn, usableUntil) = (result.cachedAt, result.expiresOn, result.expiresOn)
             isEndless = result.expiresOn == nil
         }
-        if username.isEmpty { username = usernames[homeAccountID.lowercased()] ?? "" }
+        if username.isEmpty { username = usernames[home] ?? "" }
     }
 
     /// Returns the facts of records, with the user names of their accounts.
@@ -53,6 +53,9 @@ struct RecordFacts {
         }
         return records.map { RecordFacts($0, usernames: usernames) }
     }
+
+    /// The home account ID in lower case, by which records belong together.
+    var home: String { homeAccountID.lowercased() }
 
     /// The owner of the record, fit to show; nil for a client's metadata.
     ///
