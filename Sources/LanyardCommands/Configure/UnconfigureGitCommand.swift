@@ -38,16 +38,12 @@ struct UnconfigureGitCommand: Command {
         try await Git(context: context).requireUsable()
         let place = try url.map { url throws(Failure) in try Self.place(url) }
         let record = try GitRecord(scope.scope, context)
-        let written = try await written(record, place)
+        // The changes for the place, or for all, that are still there.
+        let written = try await record.standing(record.entries()).filter { place == nil || $0.change.place == place }
         guard try await take(back: written, record, context) else { return }
         try await tellWhatIsLeft(place, record, context)
         context.tellRules(for: place.map { [$0] }, of: scope.system ? .system : .user)
         if place == nil { try tellIdentity(context) }
-    }
-
-    /// Returns the changes for a place, or for all, that are still there.
-    private func written(_ record: GitRecord, _ place: String?) async throws(Failure) -> [GitRecord.Entry] {
-        try await record.standing(record.entries()).filter { place == nil || $0.change.place == place }
     }
 
     /// Returns false if the user said no.

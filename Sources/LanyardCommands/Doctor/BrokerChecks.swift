@@ -23,18 +23,14 @@ extension Examination {
 
     /// Returns the plugins, each with at least one request that it is for.
     private func uses(in session: Session) -> [(PluginManifest, [TokenRequest])] {
-        var uses: [(PluginManifest, [TokenRequest])] = []
-        for rule in session.configuration.rules where rule.identity == nil {
+        let rules = session.configuration.rules.filter { $0.identity == nil }
+        let uses = rules.compactMap { rule -> (PluginManifest, TokenRequest)? in
             guard let request = try? session.resolve(rule.pattern.request),
                 let match = session.registry.match(request), let plugin = session.registry.broker(for: match)
-            else { continue }
-            if let index = uses.firstIndex(where: { $0.0 == plugin }) {
-                uses[index].1.append(request)
-            } else {
-                uses.append((plugin, [request]))
-            }
+            else { return nil }
+            return (plugin, request)
         }
-        return uses
+        return uses.map(\.0).uniqued.map { plugin in (plugin, uses.filter { $0.0 == plugin }.map(\.1)) }
     }
 
     private func finding(

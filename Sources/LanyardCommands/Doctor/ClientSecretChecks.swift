@@ -6,20 +6,14 @@ import TokenAcquisition
 import TokenStore
 
 extension Examination {
-    private struct Client: Hashable {
-        let id: String
-        let authority: String
-        let kind: String?
-    }
-
     /// Checks the client secrets that the rules' issuers need, if the keyring can be read: returns a finding for each
     /// client at an issuer that uses its secret.
     func clientSecretFindings() throws(StoreError) -> [Finding] {
         var findings: [Finding] = []
-        var seen: Set<Client> = []
+        var seen: Set<[String?]> = []
         for rule in configuration.rules {
             guard let id = configuration.clientID(of: rule),
-                seen.insert(Client(id: id, authority: rule.authority, kind: rule.kind)).inserted,
+                seen.insert([id, rule.authority, rule.kind]).inserted,
                 let match = registry.match(rule), match.plugin.takesClientSecrets
             else { continue }
             let stored = try clientSecrets.secret(of: id, at: match)

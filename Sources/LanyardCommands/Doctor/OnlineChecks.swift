@@ -232,7 +232,7 @@ private struct OnlineTarget: Sendable {
         }
         var targets: [OnlineTarget] = []
         for target in byRules + byDefault(session) + ofMachine(session)
-        where !targets.contains(where: target.asksTheSame) {
+        where !targets.contains(where: { $0.question == target.question }) {
             targets.append(target)
         }
         return targets
@@ -265,11 +265,9 @@ private struct OnlineTarget: Sendable {
         }
     }
 
-    private func asksTheSame(as other: OnlineTarget) -> Bool {
-        func key(_ request: TokenRequest) -> [String?] {
-            [request.authority, request.kind, request.clientID, request.account, request.userHint] + request.scopes
-        }
-        return key(request) == key(other.request)
+    /// What the authority is asked; another target with the same question would get the same answer.
+    private var question: [String?] {
+        [request.authority, request.kind, request.clientID, request.account, request.userHint] + request.scopes
     }
 }
 

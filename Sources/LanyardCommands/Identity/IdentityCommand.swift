@@ -64,11 +64,12 @@ struct IdentityRemoveCommand: Command {
         case .variable(let variable):
             context.console.note(Hint("\(variable) still names it; unset it", run: "unset \(variable)"))
         case .file(let file, _):
-            let system = file == Configuration.systemFile
             context.console.note(
                 Hint(
                     "default-identity still names it; unset it",
-                    run: "lanyard config unset\(flag: "--system", if: system) default-identity"))
+                    run:
+                        "lanyard config unset\(flag: "--system", if: file == Configuration.systemFile) default-identity"
+                ))
         case .builtIn, nil: break
         }
     }

@@ -19,13 +19,12 @@ extension ConfigurationTables {
     }
 
     private func taken(by other: Identity) -> Failure {
-        let system = scope == .system
-        return Failure(
+        Failure(
             "there is an identity \(other.name) already, at \(other.place(context))",
             hints: [
                 Hint(
                     "change it there, or remove it first",
-                    run: "lanyard identity remove\(flag: "--system", if: system) \(other.name)")
+                    run: "lanyard identity remove\(flag: "--system", if: scope == .system) \(other.name)")
             ])
     }
 }

@@ -67,11 +67,10 @@ struct RuleAddCommand: Command {
         // git doesn't use tokens that have to be exchanged first.
         let isExchanging = rule.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
         guard !isExchanging, let lack = await pattern.lackInGit(session) else { return }
-        let system = place.system
         console.note(
             Hint(
                 "if it is for git: \(lack)",
-                run: "lanyard configure git\(flag: "--system", if: system) \(pattern.text)"))
+                run: "lanyard configure git\(flag: "--system", if: place.system) \(pattern.text)"))
     }
 }
 
