@@ -20,7 +20,7 @@ public protocol Consumer: Sendable {
     static var storesWhatWorked: Bool { get }
     /// Whether the tool accepts stored passwords; some accept tokens or keys only.
     static var takesPasswords: Bool { get }
-    /// Returns how a tool asks for a URL; some ask for its host only.
+    /// Returns how a tool asks for a URL, which is its only argument unless the consumer says otherwise.
     ///
     /// - Parameters:
     ///   - url: The URL, with its scheme.
@@ -28,8 +28,6 @@ public protocol Consumer: Sendable {
     ///   - atTerminal: Whether the tool runs at a terminal.
     /// - Returns: The arguments, environment and input of the program that the tool runs.
     static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation
-    /// Returns how every tool of the protocol asks for a URL.
-    static func invocation(for url: String, atTerminal: Bool) -> Invocation
     /// Returns the first turn.
     mutating func begin() -> Turn
     /// Returns the next turn after an event.
@@ -53,13 +51,10 @@ extension Consumer {
     /// Most tools accept a password wherever they accept a token.
     public static var takesPasswords: Bool { true }
 
-    /// Returns the same invocation for every tool of the protocol, as for most protocols.
-    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
-        invocation(for: url, atTerminal: atTerminal)
-    }
-
     /// Returns an invocation with the URL as the only argument.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation { Invocation([url]) }
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
+        Invocation([url])
+    }
 
     /// Treats a list as no credential; most tools never ask for one.
     public mutating func take(list: [String: String]) -> Turn { take(.nothing) }

@@ -1,30 +1,38 @@
+/// A mistake in the arguments of a tool's own program, in that program's words.
+struct Mistake: Error {
+    let message: String
+}
+
 /// A tool's input so far, up to a maximum size.
 struct ToolInput: Sendable {
     /// The maximum size of the input, or of one line, in bytes.
     static let longest = 1 << 20
 
-    /// The bytes that haven't been returned as lines yet.
-    private var bytes: [UInt8] = []
+    /// The input, without lines that were returned.
+    private(set) var all: [UInt8] = []
     /// Whether the maximum was exceeded.
     private(set) var isTooLong = false
 
     /// Appends bytes; past the maximum, discards everything.
     mutating func take(_ more: [UInt8]) {
-        bytes += more
-        isTooLong = bytes.count > Self.longest
-        if isTooLong { bytes = [] }
+        all += more
+        isTooLong = all.count > Self.longest
+        if isTooLong { all = [] }
+    }
+
+    /// Appends bytes and goes on reading; past the maximum, ends with this turn.
+    mutating func read(_ more: [UInt8], orEnd failure: Turn) -> Turn {
+        take(more)
+        return isTooLong ? failure : Turn(.read)
     }
 
     /// The input as text; nil if it isn't UTF-8.
-    var text: String? { String(validating: bytes, as: UTF8.self) }
-
-    /// The input, without lines that were returned.
-    var all: [UInt8] { bytes }
+    var text: String? { String(validating: all, as: UTF8.self) }
 
     /// Removes and returns the next line, without its line feed; nil if there is no complete line.
     mutating func line() -> [UInt8]? {
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        defer { bytes.removeSubrange(...end) }
-        return Array(bytes[..<end])
+        guard let end = all.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        defer { all.removeSubrange(...end) }
+        return Array(all[..<end])
     }
 }

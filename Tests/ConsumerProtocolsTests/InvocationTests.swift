@@ -24,7 +24,7 @@ import Testing
         ) {
             (self.name, self.place, self.isUnattended, self.prefix) = (name, place, isUnattended, prefix)
             self.make = make
-            invocation = { Tool.invocation(for: $0, atTerminal: $1) }
+            invocation = { Tool.invocation(for: $0, of: "", atTerminal: $1) }
         }
 
         var testDescription: String { name }
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `a registry without a sparse index is told that it isn't served`() {
         let invocation = CargoConsumer.invocation(
-            for: "https://github.com/rust-lang/crates.io-index", atTerminal: false)
+            for: "https://github.com/rust-lang/crates.io-index", of: "cargo", atTerminal: false)
         var consumer = CargoConsumer(invocation.arguments)
         let turn = consumer.begin(with: invocation)
         #expect(turn.next == .end(0))
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `Bazel names servers of gRPC by https`() throws {
-        let invocation = BazelConsumer.invocation(for: "grpcs://cache.example:8980", atTerminal: false)
+        let invocation = BazelConsumer.invocation(for: "grpcs://cache.example:8980", of: "bazel", atTerminal: false)
         var consumer = BazelConsumer(invocation.arguments)
         guard case .ask(.get(let request)) = consumer.begin(with: invocation).next else {
             Issue.record("nothing is asked")

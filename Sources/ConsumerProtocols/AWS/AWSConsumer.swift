@@ -12,9 +12,7 @@ public struct AWSConsumer: Consumer {
     /// The SDKs accept keys only.
     public static var takesPasswords: Bool { false }
 
-    private enum Words {
-        static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
-    }
+    private static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
 
     /// The name of the exchange, in lanyard's plugins, that returns AWS keys.
     public static let exchange = "aws-sts"
@@ -28,7 +26,7 @@ public struct AWSConsumer: Consumer {
 
     /// Asks the engine at once; the request has no input.
     public mutating func begin() -> Turn {
-        guard arguments.count == 1 else { return .fail(Words.usage, status: 64) }
+        guard arguments.count == 1 else { return .fail(Self.usage, status: 64) }
         do throws(RequestError) {
             var request = try CredentialRequest(wholeURL: arguments[0])
             request.takesFields = true

@@ -10,11 +10,6 @@ struct AzureCLICommandLine: Sendable {
         case versionText
     }
 
-    /// The reason why a command line can't be served.
-    struct Problem: Error, Equatable {
-        var message: String
-    }
-
     let action: Action
     /// The scopes of the token; empty for `version`.
     private(set) var scopes: [String] = []
@@ -56,9 +51,9 @@ struct AzureCLICommandLine: Sendable {
     }
 
     /// Parses the arguments of `az`.
-    init(_ arguments: [String]) throws(Problem) {
+    init(_ arguments: [String]) throws(Mistake) {
         guard let (action, rest) = Self.action(of: arguments) else {
-            throw Problem(
+            throw Mistake(
                 message: "lanyard answers for az only `account get-access-token`, `account show` and `version`")
         }
         self.action = action
@@ -67,16 +62,16 @@ struct AzureCLICommandLine: Sendable {
     }
 
     /// Returns the values of the options by their long names.
-    private static func values(in arguments: ArraySlice<String>) throws(Problem) -> [String: [String]] {
+    private static func values(in arguments: ArraySlice<String>) throws(Mistake) -> [String: [String]] {
         var values: [String: [String]] = [:]
         var rest = arguments
         while let word = rest.popFirst() {
             let (written, inline) = word.hasPrefix("-") ? word.cut(at: "=") ?? (word[...], nil) : (word[...], nil)
             let name = names[String(written)] ?? String(written)
             if flags.contains(name), inline == nil { continue }
-            guard options.contains(name) else { throw Problem(message: "az: unrecognized arguments: \(word)") }
+            guard options.contains(name) else { throw Mistake(message: "az: unrecognized arguments: \(word)") }
             let found = inline.map { [String($0)] } ?? Self.following(name, &rest)
-            guard !found.isEmpty else { throw Problem(message: "az: argument \(name): expected one argument") }
+            guard !found.isEmpty else { throw Mistake(message: "az: argument \(name): expected one argument") }
             values[name, default: []] += found
         }
         return values
@@ -90,43 +85,35 @@ struct AzureCLICommandLine: Sendable {
         return Array(taken)
     }
 
-    private mutating func take(_ values: [String: [String]]) throws(Problem) {
+    private mutating func take(_ values: [String: [String]]) throws(Mistake) {
         subscription = values["--subscription"]?.last
         member = try Self.member(format: values["--output"]?.last ?? "json", query: values["--query"]?.last)
         tenant = values["--tenant"]?.last
         if let tenant, !CredentialRequest.TokenWish.isTenant(tenant) {
-            throw Problem(message: "az: argument --tenant: it is neither an id nor a domain")
+            throw Mistake(message: "az: argument --tenant: it is neither an id nor a domain")
         }
         scopes = values["--scope"] ?? []
         if let resource = values["--resource"]?.last {
             scopes.append(CredentialRequest.TokenWish.scope(ofResource: resource))
         }
         if let type = values["--resource-type"]?.last {
-            guard let scope = Self.scope(type) else { throw Problem(message: "az: there is no such resource type") }
-            scopes.append(scope)
+            guard let resource = Self.resources[type] else {
+                throw Mistake(message: "az: there is no such resource type")
+            }
+            scopes.append(CredentialRequest.TokenWish.scope(ofResource: resource))
         }
         guard values.keys.filter({ ["--scope", "--resource", "--resource-type"].contains($0) }).count <= 1 else {
-            throw Problem(message: "az: give one of --scope, --resource and --resource-type")
+            throw Mistake(message: "az: give one of --scope, --resource and --resource-type")
         }
-    }
-
-    private static func scope(_ type: String) -> String? {
-        resources[type].map(CredentialRequest.TokenWish.scope(ofResource:))
     }
 
     /// Returns the member that a query selects; nil for all members, as JSON.
-    private static func member(format: String, query: String?) throws(Problem) -> String? {
+    private static func member(format: String, query: String?) throws(Mistake) -> String? {
         switch (format, query) {
         case ("json", nil), ("jsonc", nil): nil
-        case ("tsv", let query?) where query.utf8.allSatisfy(\.isMemberByte): query
+        case ("tsv", let query?) where query.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }: query
         default:
-            throw Problem(message: "lanyard writes az's answers with `--output json`, or `--query MEMBER --output tsv`")
+            throw Mistake(message: "lanyard writes az's answers with `--output json`, or `--query MEMBER --output tsv`")
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isMemberByte: Bool {
-        (0x61...0x7A).contains(self | 0x20) || (0x30...0x39).contains(self) || self == UInt8(ascii: "_")
     }
 }

@@ -33,7 +33,7 @@ public struct AzureCLIConsumer: Consumer {
     }
 
     /// Returns the invocation of SDKs, which name the resource that the token is for.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         Invocation(["account", "get-access-token", "--output", "json", "--resource", url])
     }
 
@@ -42,7 +42,7 @@ public struct AzureCLIConsumer: Consumer {
 
     /// Parses the arguments, and asks for the token if the command needs one.
     public mutating func begin() -> Turn {
-        do throws(AzureCLICommandLine.Problem) {
+        do throws(Mistake) {
             let command = try AzureCLICommandLine(arguments)
             self.command = command
             return switch command.action {

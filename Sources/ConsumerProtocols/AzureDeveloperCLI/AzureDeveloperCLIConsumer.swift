@@ -31,7 +31,7 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     public init(_ arguments: [String]) { self.arguments = arguments }
 
     /// Returns the invocation of SDKs, which name the scope that the token is for.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let scope = CredentialRequest.TokenWish.scope(ofResource: url)
         return Invocation(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])
     }
@@ -41,7 +41,7 @@ public struct AzureDeveloperCLIConsumer: Consumer {
 
     /// Parses the arguments and asks for the token.
     public mutating func begin() -> Turn {
-        do throws(RequestProblem) { return Turn(.ask(.get(try request()))) } catch {
+        do throws(Mistake) { return Turn(.ask(.get(try request()))) } catch {
             return .fail("azd: \(error.message)".displayable(limit: 300), status: 2)
         }
     }
@@ -49,59 +49,53 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     /// Answers with the token.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
-        case .credential(let credential):
-            guard case .accessToken = credential.kind else { return Self.nothing }
-            let members = Self.token(credential)
-            return .answer(.object(members))
+        case .credential(let credential): Self.answer(credential)
         case .refused(let refusal):
-            return Turn(complaint: refusal.complaint(toSDKs: "not logged in, run `azd auth login` to login"), .end(1))
-        case .input, .nothing: return Self.nothing
+            Turn(complaint: refusal.complaint(toSDKs: "not logged in, run `azd auth login` to login"), .end(1))
+        case .input, .nothing: Self.nothing
         }
     }
 
     private static let nothing = Turn.fail("there is no token for this")
 
-    /// Returns the members that azd prints for a token; the expiry is in UTC, as in azd.
+    /// Answers with the members that azd prints for a token; the expiry is in UTC, as in azd.
     ///
     /// A token without a known expiry has none here either, which no SDK accepts.
-    private static func token(_ credential: Credential) -> [String: JSONValue] {
+    private static func answer(_ credential: Credential) -> Turn {
+        guard case .accessToken = credential.kind else { return nothing }
         var members: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
-        members["expiresOn"] = credential.end.map { .string(Moment.utc($0)) }
-        return members
+        members["expiresOn"] = credential.expiry.map(JSONValue.string)
+        return .answer(.object(members))
     }
 
-    private struct RequestProblem: Error {
-        let message: String
-    }
-
-    private func request() throws(RequestProblem) -> CredentialRequest {
-        guard Self.serves(arguments) else { throw RequestProblem(message: "lanyard answers only `azd auth token`") }
+    private func request() throws(Mistake) -> CredentialRequest {
+        guard Self.serves(arguments) else { throw Mistake(message: "lanyard answers only `azd auth token`") }
         let values = try values()
         var request = CredentialRequest()
         request.isUnattended = true
         guard values["--output"]?.last ?? "json" == "json" else {
-            throw RequestProblem(message: "lanyard writes azd's answers with `--output json`")
+            throw Mistake(message: "lanyard writes azd's answers with `--output json`")
         }
         request.wish.scopes = values["--scope"] ?? []
         if request.wish.scopes.isEmpty { request.wish.scopes = [AzureCLIConsumer.defaultScope] }
         request.wish.tenant = values["--tenant-id"]?.last
         if let tenant = request.wish.tenant, !CredentialRequest.TokenWish.isTenant(tenant) {
-            throw RequestProblem(message: "--tenant-id is neither an id nor a domain")
+            throw Mistake(message: "--tenant-id is neither an id nor a domain")
         }
         request.wish.claims = try values["--claims"]?.last.map(Self.claims)
         return request
     }
 
-    private func values() throws(RequestProblem) -> [String: [String]] {
+    private func values() throws(Mistake) -> [String: [String]] {
         var values: [String: [String]] = [:]
         var rest = arguments.dropFirst(2)
         while let word = rest.popFirst() {
             let (written, inline) = word.hasPrefix("-") ? word.cut(at: "=") ?? (word[...], nil) : (word[...], nil)
             let name = Self.names[String(written)] ?? String(written)
             if Self.flags.contains(name) { continue }
-            guard Self.options.contains(name) else { throw RequestProblem(message: "unknown flag: \(word)") }
+            guard Self.options.contains(name) else { throw Mistake(message: "unknown flag: \(word)") }
             guard let value = inline.map(String.init) ?? rest.popFirst(), !value.isEmpty else {
-                throw RequestProblem(message: "flag needs an argument: \(name)")
+                throw Mistake(message: "flag needs an argument: \(name)")
             }
             values[name, default: []].append(value)
         }
@@ -109,10 +103,10 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     }
 
     /// Decodes a claims request from base64.
-    private static func claims(_ text: String) throws(RequestProblem) -> String {
+    private static func claims(_ text: String) throws(Mistake) -> String {
         guard text.utf8.count <= longestClaims, let bytes = Base64URL.decode(text),
             let json = String(validating: bytes, as: UTF8.self), let request = try? ClaimsRequest(json)
-        else { throw RequestProblem(message: "--claims must be a claims request in base64") }
+        else { throw Mistake(message: "--claims must be a claims request in base64") }
         return request.encoded
     }
 }

@@ -19,7 +19,7 @@ public struct BazelConsumer: Consumer {
     }
 
     /// Returns the invocation of Bazel, which names the URL that it wants to load, with https for gRPC servers.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let uri = ["grpc", "grpcs"].contains(StrictURL.scheme(of: url)) ? url.with(scheme: "https") : url
         let request: JSONValue = ["uri": .string(uri)]
         return Invocation(["get"], input: request.encodedText)
@@ -36,16 +36,11 @@ public struct BazelConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input([]): ask()
-        case .input(let bytes): read(bytes)
+        case .input(let bytes): input.read(bytes, orEnd: .fail("the request is longer than 1 MiB"))
         case .credential(let credential): answer(credential)
         case .nothing: .answer(["headers": [:]])
         case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))
         }
-    }
-
-    private mutating func read(_ bytes: [UInt8]) -> Turn {
-        input.take(bytes)
-        return input.isTooLong ? .fail("the request is longer than 1 MiB") : Turn(.read)
     }
 
     private func ask() -> Turn {
@@ -61,7 +56,7 @@ public struct BazelConsumer: Consumer {
 
     private func answer(_ credential: Credential) -> Turn {
         var members: [String: JSONValue] = ["headers": ["Authorization": [.string(credential.authorizationHeader)]]]
-        if let expiry = credential.expiry { members["expires"] = .string(expiry) }
+        members["expires"] = credential.expiry.map(JSONValue.string)
         return .answer(.object(members))
     }
 }

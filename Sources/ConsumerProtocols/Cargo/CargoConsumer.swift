@@ -48,7 +48,7 @@ public struct CargoConsumer: Consumer {
     public static let sparse = "sparse+"
 
     /// Returns the invocation of cargo, which sends a registry's index URL as it is in cargo's settings.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let request: JSONValue = [
             "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string(url)],
         ]

@@ -60,12 +60,8 @@ public struct DockerConsumer: Consumer {
     /// The tools that podman's library asks for, podman first.
     public static let podmans = ["podman", "skopeo", "buildah"]
 
-    /// Returns the invocation of docker, which passes the host on stdin, or Docker Hub's URL.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
-        invocation(for: url, of: "docker", atTerminal: atTerminal)
-    }
-
-    /// Returns the invocation of docker or a tool like it; podman and its relatives name Docker Hub by its host, too.
+    /// Returns the invocation of docker, which passes the host on stdin, or Docker Hub's URL; podman and its relatives
+    /// name Docker Hub by its host, too.
     public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let host = (try? RequestURL(url))?.host.urlText ?? url
         guard isHub(host) else { return Invocation(["get"], input: host) }
@@ -96,7 +92,7 @@ public struct DockerConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input([]): ask()
-        case .input(let bytes): read(bytes)
+        case .input(let bytes): input.read(bytes, orEnd: fail("the request is longer than 1 MiB"))
         case .credential(let credential): answer(credential)
         case .nothing: answerWithout()
         case .refused(let refusal): stored.isCompared ? stored.end(with: nil, orTell: notKept) : fail(refusal.text)
@@ -106,11 +102,6 @@ public struct DockerConsumer: Consumer {
     /// Lists the servers as docker named them, with user names.
     public mutating func take(list: [String: String]) -> Turn {
         .answer(.object(list.mapValues(JSONValue.string)))
-    }
-
-    private mutating func read(_ bytes: [UInt8]) -> Turn {
-        input.take(bytes)
-        return input.isTooLong ? fail("the request is longer than 1 MiB") : Turn(.read)
     }
 
     private mutating func ask() -> Turn {
@@ -169,11 +160,10 @@ public struct DockerConsumer: Consumer {
         if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
         // docker can't represent an authorization with another scheme.
         if case .authorization = credential.kind { return fail(Words.notFound) }
-        let answer: JSONValue = [
+        return .answer([
             "ServerURL": .string(server), "Username": .string(credential.passwordUsername),
             "Secret": .string(credential.secret.reveal()),
-        ]
-        return .answer(answer)
+        ])
     }
 
     private func fail(_ message: String) -> Turn { Turn(output: Array("\(message)\n".utf8), .end(1)) }

@@ -10,9 +10,6 @@ public struct ForwardedConsumer: Consumer {
         self.request = request
     }
 
-    /// Returns an empty invocation, because only lanyard itself asks an agent.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation { Invocation() }
-
     /// Asks the engine.
     public mutating func begin() -> Turn { Turn(.ask(.get(request.wanted))) }
 

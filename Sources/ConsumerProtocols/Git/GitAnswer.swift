@@ -19,12 +19,14 @@ extension GitRequest {
         let takesAuthtype = capabilities.contains(.authtype)
         switch credential.kind {
         case .accessToken where takesAuthtype && credential.takesBearer:
-            try lines.append(credential, authtype: "Bearer")
-            try lines.append("ephemeral", "1")
-            if mayContinue { try lines.append(state: credential.fingerprint) }
+            try lines.append(
+                .authtype, ["authtype": "Bearer", "credential": credential.secret.reveal(), "ephemeral": "1"])
+            if mayContinue {
+                try lines.append(.state, ["continue": "1", "state[]": Self.statePrefix + credential.fingerprint])
+            }
             if let name = username(for: credential) { try lines.append("username", name) }
         case .accessToken:
-            if takesAuthtype { try lines.appendEphemeral() }
+            if takesAuthtype { try lines.append(.authtype, ["ephemeral": "1"]) }
             let name = credential.basicUsername ?? username(for: credential) ?? credential.tokenUsername
             try lines.append("username", name)
             try lines.append("password", credential.secret.reveal())
@@ -33,7 +35,7 @@ extension GitRequest {
             try lines.append("password", credential.secret.reveal())
         case .authorization(let scheme):
             guard takesAuthtype, !scheme.isEmpty else { return lines }
-            try lines.append(credential, authtype: scheme)
+            try lines.append(.authtype, ["authtype": scheme, "credential": credential.secret.reveal()])
             if let username = credential.username { try lines.append("username", username) }
         }
         if let expiry = credential.expiresOn { try lines.append("password_expiry_utc", String(expiry)) }
@@ -57,20 +59,11 @@ extension Credential {
 }
 
 extension Attributes {
-    fileprivate mutating func append(_ credential: Credential, authtype: String) throws(ProtocolError) {
-        try append("capability[]", GitRequest.Capability.authtype.rawValue)
-        try append("authtype", authtype)
-        try append("credential", credential.secret.reveal())
-    }
-
-    fileprivate mutating func appendEphemeral() throws(ProtocolError) {
-        try append("capability[]", GitRequest.Capability.authtype.rawValue)
-        try append("ephemeral", "1")
-    }
-
-    fileprivate mutating func append(state fingerprint: String) throws(ProtocolError) {
-        try append("capability[]", GitRequest.Capability.state.rawValue)
-        try append("continue", "1")
-        try append("state[]", GitRequest.statePrefix + fingerprint)
+    /// Appends values that git reads only after the capability that they need.
+    fileprivate mutating func append(
+        _ capability: GitRequest.Capability, _ values: KeyValuePairs<String, String>
+    ) throws(ProtocolError) {
+        try append("capability[]", capability.rawValue)
+        for (key, value) in values { try append(key, value) }
     }
 }

@@ -16,7 +16,7 @@ public struct GitConsumer: Consumer {
     /// The version of the format of the answer to `capability`.
     public static let formatVersion = 0
     /// The capabilities of git's protocol that lanyard supports.
-    public static let understood = ["authtype", "state"]
+    public static let understood = GitRequest.Capability.allCases.map(\.rawValue)
     /// The longest request that is read, in bytes.
     static let longestRequest = 1 << 20
 
@@ -30,7 +30,7 @@ public struct GitConsumer: Consumer {
     }
 
     /// Returns the invocation of git 2.46 and later, which send the URL and their capabilities.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let lines = ["url=\(url)"] + understood.map { "capability[]=\($0)" }
         return Invocation(input: lines.map { $0 + "\n" }.joined())
     }

@@ -14,7 +14,7 @@ public struct GitRequest: Sendable, Equatable {
     public var passwordExpiry: Int?
     /// A refresh token that another helper got; stored with the password and never interpreted.
     public var oauthRefreshToken: Secret?
-    /// The consumer's capabilities beyond user names and passwords.
+    /// The consumer's capabilities beyond user names and passwords, as far as lanyard knows them.
     public var capabilities: Set<Capability> = []
     /// The scheme of `credential`, such as `Bearer`.
     public var authtype: String?
@@ -27,16 +27,12 @@ public struct GitRequest: Sendable, Equatable {
     /// The prefix of lanyard's own state.
     static let statePrefix = "lanyard:"
 
-    /// A capability of git's protocol (`capability[]`).
-    public struct Capability: RawRepresentable, Sendable, Hashable {
-        /// The name in the protocol.
-        public let rawValue: String
-        /// Creates a capability with any name.
-        public init(rawValue: String) { self.rawValue = rawValue }
+    /// A capability of git's protocol (`capability[]`) that lanyard has, too.
+    public enum Capability: String, Sendable, CaseIterable {
         /// Bearer and other schemes, and ephemeral credentials (git 2.46).
-        public static let authtype = Capability(rawValue: "authtype")
+        case authtype
         /// State that git carries between calls (git 2.46).
-        public static let state = Capability(rawValue: "state")
+        case state
     }
 
     /// Whether git asks again in the same exchange if the answer says `continue`.
@@ -107,7 +103,7 @@ public struct GitRequest: Sendable, Equatable {
         password = attributes["password"].map(Secret.init)
         passwordExpiry = attributes["password_expiry_utc"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         oauthRefreshToken = attributes["oauth_refresh_token"].map(Secret.init)
-        capabilities = Set(attributes.list("capability[]").map(Capability.init))
+        capabilities = Set(attributes.list("capability[]").compactMap(Capability.init))
         authtype = attributes["authtype"]
         credential = attributes["credential"].map(Secret.init)
         isEphemeral = attributes["ephemeral"].flatMap(Bool.init(gitWord:)) == true

@@ -45,7 +45,8 @@ public struct GoConsumer: Consumer {
     private mutating func read(_ bytes: [UInt8]) -> Turn {
         input.take(bytes)
         if input.isTooLong { return .fail("the server's answer is longer than 1 MiB") }
-        let isWhole = bytes.isEmpty || input.all.ends(with: "\n\n") || input.all.ends(with: "\r\n\r\n")
+        let isWhole =
+            bytes.isEmpty || ["\n\n", "\r\n\r\n"].contains { input.all.suffix($0.utf8.count).elementsEqual($0.utf8) }
         guard isWhole else { return Turn(.read) }
         let lines = input.all.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         guard lines.first?.hasPrefix("HTTP/") != false else {
@@ -77,11 +78,5 @@ public struct GoConsumer: Consumer {
             prefixes.append(segments[...index].joined(separator: "/"))
         }
         return prefixes
-    }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with end: StaticString) -> Bool {
-        suffix(end.utf8CodeUnitCount).elementsEqual("\(end)".utf8)
     }
 }

@@ -73,9 +73,6 @@ public struct GoogleConsumer: Consumer {
     private static let jsonWebToken = "urn:ietf:params:oauth:token-type:jwt"
 
     private func fail(_ code: String, _ message: String) -> Turn {
-        let answer: JSONValue = [
-            "version": 1, "success": false, "code": .string(code), "message": .string(message),
-        ]
-        return .answer(answer)
+        .answer(["version": 1, "success": false, "code": .string(code), "message": .string(message)])
     }
 }

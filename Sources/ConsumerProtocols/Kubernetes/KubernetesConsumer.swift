@@ -33,7 +33,7 @@ public struct KubernetesConsumer: Consumer {
     }
 
     /// Returns the invocation of kubectl, which names the cluster, and says whether it runs at a terminal.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let info: JSONValue = [
             "apiVersion": .string(versions[0]), "kind": .string(kind),
             "spec": ["interactive": .bool(atTerminal), "cluster": ["server": .string(url)]],
@@ -95,10 +95,7 @@ public struct KubernetesConsumer: Consumer {
         }
         var status: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
         status["expirationTimestamp"] = credential.expiry.map(JSONValue.string)
-        let answer: JSONValue = [
-            "apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status),
-        ]
-        return .answer(answer)
+        return .answer(["apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status)])
     }
 }
 

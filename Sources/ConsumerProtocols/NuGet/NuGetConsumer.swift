@@ -32,7 +32,7 @@ public struct NuGetConsumer: Consumer {
     public init(_ arguments: [String]) { self.arguments = arguments }
 
     /// Returns the invocation of NuGet, which sends a handshake and then names the source.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         let hello = NuGetMessage(
             handshakeID, .response, "Handshake",
             ["ResponseCode": "Success", "ProtocolVersion": .string(version)])
@@ -115,12 +115,12 @@ public struct NuGetConsumer: Consumer {
 
     /// Returns the answer to a request that needs no credential.
     private func answer(_ message: NuGetMessage) -> NuGetMessage {
-        let done: JSONValue = ["ResponseCode": "Success"]
         switch message.method {
         case "Handshake":
             guard handles(message.payload) else { return message.answer(["ResponseCode": "Error"]) }
             return message.answer(["ResponseCode": "Success", "ProtocolVersion": .string(Self.version)])
-        case "Initialize", "SetLogLevel", "MonitorNuGetProcessExit", "SetCredentials": return message.answer(done)
+        case "Initialize", "SetLogLevel", "MonitorNuGetProcessExit", "SetCredentials":
+            return message.answer(["ResponseCode": "Success"])
         case "GetOperationClaims":
             // If the message names a source, NuGet asks who downloads packages from it.
             let isAboutSource = [message.payload?["PackageSourceRepository"], message.payload?["ServiceIndex"]]

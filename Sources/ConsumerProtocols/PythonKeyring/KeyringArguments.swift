@@ -2,14 +2,11 @@ import Addresses
 import Secrets
 
 /// The arguments of the keyring library's command `keyring`; as in argparse, options may be anywhere.
+///
+/// Mistakes are in argparse's words, which pip compares.
 struct KeyringArguments: Equatable {
     enum Verb: String, CaseIterable {
         case get, set, del
-    }
-
-    /// A mistake in the arguments, in argparse's words, which pip compares.
-    struct Mistake: Error, Equatable {
-        let message: String
     }
 
     let verb: Verb
@@ -69,14 +66,12 @@ struct KeyringArguments: Equatable {
 }
 
 extension KeyringArguments.Form {
-    fileprivate mutating func take(
-        option word: String, _ rest: inout ArraySlice<String>
-    ) throws(KeyringArguments.Mistake) {
+    fileprivate mutating func take(option word: String, _ rest: inout ArraySlice<String>) throws(Mistake) {
         let parts = word.pieces(between: "=", maxSplits: 1, omittingEmpty: false).map(String.init)
         let name = parts[0]
-        guard ["--mode", "--output"].contains(name) else { throw KeyringArguments.Mistake(unrecognized: word) }
+        guard ["--mode", "--output"].contains(name) else { throw Mistake(unrecognized: word) }
         guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-            throw KeyringArguments.Mistake(message: "argument \(name): expected one argument")
+            throw Mistake(message: "argument \(name): expected one argument")
         }
         switch (name, value) {
         case ("--mode", "creds"): hasUsername = true
@@ -84,13 +79,12 @@ extension KeyringArguments.Form {
         case ("--output", "json"): isJSON = true
         case ("--output", "plain"): isJSON = false
         default:
-            throw KeyringArguments.Mistake(
-                message: "argument \(name): invalid choice: '\(value.displayable(limit: 60))'")
+            throw Mistake(message: "argument \(name): invalid choice: '\(value.displayable(limit: 60))'")
         }
     }
 }
 
-extension KeyringArguments.Mistake {
+extension Mistake {
     fileprivate init(unrecognized word: String) {
         self.init(message: "unrecognized arguments: \(word.displayable(limit: 60))")
     }

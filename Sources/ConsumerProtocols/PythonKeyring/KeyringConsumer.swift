@@ -32,7 +32,7 @@ public struct KeyringConsumer: Consumer {
     }
 
     /// Returns the invocation of pip and uv, which name the index, and ask for its user name, too.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         Invocation(["--mode=creds", "--output=json", "get", url])
     }
 
@@ -41,7 +41,7 @@ public struct KeyringConsumer: Consumer {
         guard !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) else {
             return Turn(output: Array(Self.usage.utf8), .end(0))
         }
-        do throws(KeyringArguments.Mistake) {
+        do throws(Mistake) {
             let wanted = try KeyringArguments(arguments)
             self.wanted = wanted
             return begin(wanted)
@@ -80,7 +80,7 @@ public struct KeyringConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input([]): store()
-        case .input(let bytes): read(bytes)
+        case .input(let bytes): input.read(bytes, orEnd: .fail("the password is longer than 1 MiB"))
         case .credential(let credential): answer(credential)
         case .nothing where wanted?.verb == .set && !stored.isCompared: stored.compare(at: request)
         case .nothing: Turn(.end(wanted?.verb == .get ? 1 : 0))
@@ -92,11 +92,6 @@ public struct KeyringConsumer: Consumer {
     /// The note that a rule maps the URL to a token.
     private var notKept: String {
         "a rule maps \(request.url) to a token, which tools get; the password is not kept"
-    }
-
-    private mutating func read(_ bytes: [UInt8]) -> Turn {
-        input.take(bytes)
-        return input.isTooLong ? .fail("the password is longer than 1 MiB") : Turn(.read)
     }
 
     /// Stores all of stdin, without one line feed at its end.

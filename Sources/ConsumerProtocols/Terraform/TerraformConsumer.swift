@@ -34,7 +34,7 @@ public struct TerraformConsumer: Consumer {
     public static var sendsPath: Bool { false }
 
     /// Returns the invocation of terraform, which passes the host after the verb.
-    public static func invocation(for url: String, atTerminal: Bool) -> Invocation {
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
         Invocation(["get", (try? RequestURL(url))?.host.urlText ?? url])
     }
 
@@ -102,7 +102,6 @@ public struct TerraformConsumer: Consumer {
 
     private func answer(_ credential: Credential) -> Turn {
         if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
-        let answer: JSONValue = ["token": .string(credential.secret.reveal())]
-        return .answer(answer)
+        return .answer(["token": .string(credential.secret.reveal())])
     }
 }
