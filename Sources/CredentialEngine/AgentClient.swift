@@ -6,24 +6,17 @@ import TokenStore
 /// The terms on which a tool waits for an agent's reply.
 public struct AgentTerms: Sendable {
     /// Whether the agent may ask the user, whose screen isn't the tool's.
-    public var mayAsk: @Sendable () -> Bool
+    public var mayAsk: @Sendable () -> Bool = { true }
     /// The number of seconds that the tool waits; nil if it waits for a user.
     public var timeLimit: Int?
     /// Called once if the reply takes longer than a second.
-    public var waiting: @Sendable () -> Void
+    public var waiting: @Sendable () -> Void = {}
     /// Whether the caller relies on the credential being stored: agents store nothing, so `store` is refused unless the
     /// agent already returns the same one.
     public var mustKeep = false
 
-    /// Creates the terms of a caller that doesn't rely on storing.
-    public init(
-        mayAsk: @escaping @Sendable () -> Bool = { true }, timeLimit: Int? = nil,
-        waiting: @escaping @Sendable () -> Void = {}
-    ) {
-        self.mayAsk = mayAsk
-        self.timeLimit = timeLimit
-        self.waiting = waiting
-    }
+    /// Creates the terms of a caller that waits for the user, and doesn't rely on storing.
+    public init() {}
 }
 
 /// Asks an agent elsewhere instead of using this machine's rules and keyring.

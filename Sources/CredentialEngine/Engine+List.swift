@@ -1,23 +1,8 @@
 import Addresses
 import Rules
 import Secrets
-public import TokenAcquisition
-public import TokenStore
-
-/// All stored tokens and accounts, including secrets.
-public struct Listing: Sendable {
-    /// The records that one search of the keyring found.
-    public let records: StoredRecords
-    private let acquirer: TokenAcquirer
-
-    init(_ records: StoredRecords, _ acquirer: TokenAcquirer) {
-        self.records = records
-        self.acquirer = acquirer
-    }
-
-    /// The accounts and where each is used; looks for the plugins, which say which hosts belong together.
-    public var accounts: AccountOverview { acquirer.accounts(among: records) }
-}
+import TokenAcquisition
+import TokenStore
 
 extension CredentialSources {
     /// Returns the hosts that accept an exchanged token, each with its user name, if it can be had without the user.
@@ -60,11 +45,5 @@ extension Engine {
                 throw .store(error)
             }
         }
-    }
-
-    /// Lists what is stored, with one search of the keyring.
-    public func list() throws(Refusal) -> Listing {
-        let acquirer = try readSources().acquirer
-        do throws(StoreError) { return Listing(try acquirer.allRecords(), acquirer) } catch { throw .store(error) }
     }
 }

@@ -56,9 +56,9 @@ extension AgentTerms {
         _ context: CommandContext, _ options: InteractionOptions.Values,
         isRefused: @escaping @Sendable () -> Bool = { false }
     ) {
-        self.init(
-            mayAsk: { options.isInteractive && context.silencingVariable == nil && !isRefused() },
-            timeLimit: options.timeLimit,
-            waiting: { context.console.note("waiting for the agent; it may be asking you on its machine") })
+        self.init()
+        mayAsk = { options.isInteractive && context.silencingVariable == nil && !isRefused() }
+        timeLimit = options.timeLimit
+        waiting = { context.console.note("waiting for the agent; it may be asking you on its machine") }
     }
 }

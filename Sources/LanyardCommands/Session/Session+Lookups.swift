@@ -12,7 +12,7 @@ import TokenStore
 extension Session {
     /// Returns all accounts and where each is used, or only those of one authority.
     func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
-        KnownAccounts(try list().accounts, at: named)
+        KnownAccounts(acquirer.accounts(among: try storedRecords()), at: named)
     }
 
     /// Returns the remembered answer of `get`.

@@ -84,12 +84,8 @@ final class Session: Sendable {
     }
 
     /// Returns all stored records.
-    func storedRecords() throws(Failure) -> StoredRecords { try list().records }
-
-    /// Returns all stored tokens and their accounts.
-    func list() throws(Failure) -> Listing {
-        let engine = Engine(in: context.surroundings) { [sources] in sources }
-        do throws(Refusal) { return try engine.list() } catch { throw Failure(error, in: context) }
+    func storedRecords() throws(Failure) -> StoredRecords {
+        try keeping { () throws(StoreError) in try acquirer.allRecords() }
     }
 
     /// Resolves a request to the token that it needs; nil if it needs none.
