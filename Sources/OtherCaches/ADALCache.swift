@@ -14,10 +14,7 @@ extension OtherCache {
         guard case .array(let entries)? = JSONValue(bytes: bytes, atMost: Self.mostBytes) else { return nil }
         self.init()
         for entry in entries {
-            switch ADALEntry(entry).outcome {
-            case .success(let found): records += found
-            case .failure(let reject): rejects.append(reject)
-            }
+            do throws(Reject) { records += try ADALEntry(entry: entry).records() } catch { rejects.append(error) }
         }
     }
 }
@@ -25,25 +22,17 @@ extension OtherCache {
 private struct ADALEntry {
     let entry: JSONValue
 
-    init(_ entry: JSONValue) {
-        self.entry = entry
-    }
-
-    enum Outcome {
-        case success([CredentialRecord])
-        case failure(OtherCache.Reject)
-    }
-
-    var outcome: Outcome {
+    /// The refresh token and its account.
+    func records() throws(OtherCache.Reject) -> [CredentialRecord] {
         if entry["servicePrincipalId"] != nil {
-            return refused(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
+            throw reject(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
         }
         guard let secret = text("refreshToken"), let client = text("_clientId"),
             let host = authorityHost, let userID = text("userId")
-        else { return refused(.malformed) }
-        guard entry["isMRRT"] != .bool(false) else { return refused(.oneResource) }
-        guard let (object, tenant) = owner else { return refused(.malformed) }
-        guard isAtHome(tenant) else { return refused(.guest) }
+        else { throw reject(.malformed) }
+        guard entry["isMRRT"] != .bool(false) else { throw reject(.oneResource) }
+        guard let (object, tenant) = owner else { throw reject(.malformed) }
+        guard isAtHome(tenant) else { throw reject(.guest) }
         let home = "\(object).\(tenant)"
         var token = RefreshTokenRecord(
             homeAccountID: home, environment: host, clientID: client, secret: Secret(secret),
@@ -55,11 +44,13 @@ private struct ADALEntry {
         account.localAccountID = object
         let names = [text("givenName"), text("familyName")].compactMap(\.self)
         if !names.isEmpty { account.name = names.joined(separator: " ") }
-        return .success([.refreshToken(token), CredentialRecord.account(account).asItsPluginTellsIt])
+        return [.refreshToken(token), CredentialRecord.account(account).asItsPluginTellsIt]
     }
 
-    private func refused(_ reason: SkipReason, what: String = "refresh token", whose: String? = nil) -> Outcome {
-        .failure(.init(what: what, whose: whose ?? text("userId") ?? "", reason: reason))
+    private func reject(
+        _ reason: SkipReason, what: String = "refresh token", whose: String? = nil
+    ) -> OtherCache.Reject {
+        .init(what: what, whose: whose ?? text("userId") ?? "", reason: reason)
     }
 
     private func text(_ name: String) -> String? {

@@ -4,7 +4,7 @@ public import TokenStore
 /// The contents of another program's cache, or of an exported document.
 public struct OtherCache: Sendable, Equatable {
     /// An entry that can't become a record.
-    public struct Reject: Sendable, Equatable {
+    public struct Reject: Error, Equatable {
         /// The kind of entry, in words for the user.
         public var what: String
         /// The owner in the entry; not yet made displayable.

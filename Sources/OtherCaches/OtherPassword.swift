@@ -32,15 +32,11 @@ public struct OtherPassword: Sendable, Equatable {
     ///   password.
     public init(gcmItem attributes: [String: String], secret: Secret?) throws(SkipReason) {
         guard let service = attributes["service"], service.hasPrefix("git:"), let secret,
-            let account = attributes["account"], secret.isPassword, !account.isEmpty
+            let account = attributes["account"], secret.isPassword, !account.isEmpty, !account.hasControlCharacter,
+            let url = try? RequestURL(String(service.dropFirst(4)))
         else { throw .malformed }
-        guard let url = try? RequestURL(String(service.dropFirst(4))), !account.hasControlCharacter else {
-            throw .malformed
-        }
-        request = CredentialRequest(url)
-        request.username = account
-        stored = StoredPassword(username: account, proof: .password(secret))
-        var path = request.path ?? ""
+        self.init(url, username: account, secret)
+        var path = url.path ?? ""
         while path.hasSuffix("/") { path.removeLast() }
         // Bitbucket, GitLab and the generic provider each name them differently.
         let isRefreshToken =

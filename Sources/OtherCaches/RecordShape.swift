@@ -9,12 +9,8 @@ enum RecordShape {
 
     /// Whether every part of the record is valid.
     static func accepts(_ record: CredentialRecord) -> Bool {
-        record.isPlain && isShort(record)
-    }
-
-    private static func isShort(_ record: CredentialRecord) -> Bool {
         // No other program has what a token was exchanged for.
-        if case .exchanged = record { return false }
+        guard record.kind != .exchanged, record.isPlain else { return false }
         let texts = record.texts
         return texts.tokens.allSatisfy { fits($0, longestSecret) }
             && texts.targets.allSatisfy { fits($0, longestTarget) }

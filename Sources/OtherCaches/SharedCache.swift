@@ -7,12 +7,8 @@ public import TokenStore
 ///
 /// It is changed entry by entry: everything else is written back as it was read, in the same encoding.
 public struct SharedCache: Sendable {
-    private enum Encoding: Sendable {
-        case json, base64
-    }
-
     private var document: [String: JSONValue]
-    private let encoding: Encoding
+    private let isBase64: Bool
 
     /// The members that MSAL's libraries know; lanyard's own would mean nothing to them.
     private static let members: [String: Set<String>] = [
@@ -28,21 +24,14 @@ public struct SharedCache: Sendable {
 
     /// Parses a cache, which is empty if there are no bytes; nil if the bytes aren't a cache.
     public init?(_ bytes: [UInt8]) {
-        let text = bytes.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-        if text.isEmpty {
-            document = [:]
-            encoding = .json
-        } else if let members = JSONValue(bytes: bytes[...])?.members {
-            document = members
-            encoding = .json
-        } else if let decoded = Data(base64Encoded: Data(bytes), options: .ignoreUnknownCharacters),
-            let members = JSONValue(bytes: [UInt8](decoded)[...])?.members
-        {
-            document = members
-            encoding = .base64
-        } else {
+        let isEmpty = bytes.allSatisfy { " \t\r\n".utf8.contains($0) }
+        let plain = isEmpty ? [:] : JSONValue(bytes: bytes[...])?.members
+        let decoded = plain == nil ? Data(base64Encoded: Data(bytes), options: .ignoreUnknownCharacters) : nil
+        guard let members = plain ?? decoded.flatMap({ JSONValue(bytes: [UInt8]($0)[...])?.members }) else {
             return nil
         }
+        document = members
+        isBase64 = plain == nil
     }
 
     /// Adds access tokens and accounts, replacing entries with the same keys; refresh tokens and other records are
@@ -70,10 +59,7 @@ public struct SharedCache: Sendable {
     /// The bytes to write.
     public var bytes: [UInt8] {
         let json = JSONValue.object(document).encoded()
-        switch encoding {
-        case .json: return json
-        case .base64: return [UInt8](Data(json).base64EncodedString().utf8)
-        }
+        return isBase64 ? [UInt8](Data(json).base64EncodedString().utf8) : json
     }
 
     /// Returns the record as MSAL for Python stores it: under the authority's host without its port.
@@ -111,10 +97,7 @@ public struct AzureIdentityCache: Sendable {
 
     /// Creates the location for programs that don't handle claims challenges, the usual case; nil if the name is invalid.
     public init?(named name: String) {
-        let isPlain = name.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || [0x2D, 0x2E, 0x5F].contains(byte)
-        }
+        let isPlain = name.utf8.allSatisfy { $0.isLabelByte || $0 == UInt8(ascii: ".") }
         guard !name.isEmpty, name.utf8.count <= Self.longestName, isPlain, name.utf8.first != 0x2E else { return nil }
         schema = "\(name).nocae"
         signal = "\(OtherPlaces.azureIdentityFolder)/\(schema)"
