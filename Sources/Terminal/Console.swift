@@ -56,7 +56,7 @@ package struct Console: Sendable {
     /// Shows the user a message and what they can do about it; a text that begins with blanks is already laid out.
     package func note(_ note: Hint) {
         let isLaidOut = note.text.utf8.first == UInt8(ascii: " ")
-        say(isLaidOut ? "lanyard: \(note.line)" : laidOut(note))
+        show(isLaidOut ? "lanyard: \(note.line)" : laidOut(note))
     }
 
     /// Shows the user a message, unless this process has shown it before.
@@ -73,8 +73,8 @@ package struct Console: Sendable {
     package func note(_ line: String, linking word: String, to url: String) {
         let text = laidOut(Hint(line))
         guard screen.hasLinks, let link = Hyperlink(word, to: url), let range = text.utf8.firstRange(of: word.utf8)
-        else { return say(text) }
-        say(text[..<range.lowerBound] + link.text + text[range.upperBound...])
+        else { return show(text) }
+        show(text[..<range.lowerBound] + link.text + text[range.upperBound...])
     }
 
     /// Shows rows of a file, or of other text that is already laid out, as they are.
@@ -90,7 +90,7 @@ package struct Console: Sendable {
 
     private func show(row: String, by blanks: Int) {
         let text = row.replacing(bytes: "\t", with: "    ").displayable(limit: 4000)
-        say("lanyard: \(String(repeating: " ", count: blanks))\(text)")
+        show("lanyard: \(String(repeating: " ", count: blanks))\(text)")
     }
 
     /// Returns the number of rows that a note takes.
@@ -100,11 +100,6 @@ package struct Console: Sendable {
 
     private func laidOut(_ note: Hint) -> String {
         "lanyard: \(note.wrapped(columns: screen.columns, indent: 9))"
-    }
-
-    /// Shows the user text to be copied, or a protocol's lines, as it is and alone on its line.
-    package func show(_ text: String) {
-        say(text)
     }
 
     /// Writes commands for the program that reads stderr, as they are and in one piece, so that no other output gets
@@ -118,12 +113,12 @@ package struct Console: Sendable {
     package func error(_ message: String) {
         status.clear()
         let text = message.wrapped(columns: screen.columns, indent: 9, from: 16)
-        say("lanyard: \(label("error:", colour: 31)) \(text)")
+        show("lanyard: \(label("error:", colour: 31)) \(text)")
     }
 
     /// Shows the user what to do.
     package func hint(_ hint: Hint) {
-        say("lanyard: \(label("hint:", colour: 36)) \(hint.wrapped(columns: screen.columns, indent: 9, from: 15))")
+        show("lanyard: \(label("hint:", colour: 36)) \(hint.wrapped(columns: screen.columns, indent: 9, from: 15))")
     }
 
     /// Shows the user what is wrong with the command line.
@@ -163,7 +158,8 @@ package struct Console: Sendable {
         screen.hasColours ? "\u{1B}[1;\(colour)m\(text)\u{1B}[0m" : text
     }
 
-    private func say(_ text: String) {
+    /// Shows the user text as it is, such as text to be copied or a protocol's lines.
+    package func show(_ text: String) {
         status.aside { _ = try? errors.writeAll(Array("\(text)\n".utf8)) }
     }
 }

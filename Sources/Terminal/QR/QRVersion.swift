@@ -1,36 +1,12 @@
 /// A size of symbol (ISO/IEC 18004, 7.1): version 1 has 21 modules per side, each further version four more.
 struct QRVersion {
     let number: Int
-    /// The number of error correction codewords per block.
-    let correction: Int
-    let blocks: Int
-
-    /// Finds the smallest version that holds a number of bytes, with the most error correction that fits it.
-    ///
-    /// Versions up to 10 hold any URL that a user could type; larger ones fit no terminal.
-    init?(holding bytes: Int) {
-        for number in 1...10 {
-            for level in QRLevel.allCases.reversed() {
-                let shape = level.shapes[number - 1]
-                let version = QRVersion(
-                    number: number, correction: shape.correction, blocks: shape.blocks, level: level)
-                if version.capacity >= bytes {
-                    self = version
-                    return
-                }
-            }
-        }
-        return nil
-    }
-
     let level: QRLevel
 
-    private init(number: Int, correction: Int, blocks: Int, level: QRLevel) {
-        self.number = number
-        self.correction = correction
-        self.blocks = blocks
-        self.level = level
-    }
+    /// The number of error correction codewords per block.
+    var correction: Int { level.shapes[number - 1].correction }
+
+    var blocks: Int { level.shapes[number - 1].blocks }
 
     /// The number of modules per side.
     var side: Int { 17 + 4 * number }
@@ -60,6 +36,19 @@ struct QRVersion {
     }
 
     private var capacity: Int { dataCodewords - (4 + countBits + 7) / 8 }
+}
+
+extension QRVersion {
+    /// Finds the smallest version that holds a number of bytes, with the most error correction that fits it.
+    ///
+    /// Versions up to 10 hold any URL that a user could type; larger ones fit no terminal.
+    init?(holding bytes: Int) {
+        let all = (1...10).lazy.flatMap { number in
+            QRLevel.allCases.reversed().map { QRVersion(number: number, level: $0) }
+        }
+        guard let version = all.first(where: { $0.capacity >= bytes }) else { return nil }
+        self = version
+    }
 }
 
 /// A level of error correction, by how much of a symbol may be damaged.

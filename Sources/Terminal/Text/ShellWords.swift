@@ -1,3 +1,5 @@
+import Addresses
+
 /// Reads and writes words of shell commands, byte by byte, regardless of characters.
 package enum ShellWords {
     /// Splits a command into words as a shell would, without expanding anything; nil if a quote isn't closed.
@@ -37,12 +39,7 @@ package enum ShellWords {
 
     /// Whether a byte is literal in every shell and at every position; no byte outside ASCII is.
     package static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "_@%+=:,./-".utf8.contains(byte)
-        }
+        byte.isAlphanumeric || "_@%+=:,./-".utf8.contains(byte)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { " \t\n".utf8.contains(byte) }

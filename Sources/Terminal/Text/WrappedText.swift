@@ -1,3 +1,5 @@
+import Addresses
+
 // Text for a terminal is wrapped between words, never within one. Text to be copied counts as one word: if the terminal
 // itself breaks it, it still copies as one line. Text for anything else is never wrapped.
 
@@ -15,11 +17,7 @@ extension String {
     }
 
     /// The words between single blanks; joining them restores the text.
-    var words: [String] {
-        utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {
-            String(decoding: $0, as: UTF8.self)
-        }
-    }
+    var words: [String] { pieces(between: " ", omittingEmpty: false).map(String.init) }
 }
 
 extension [String] {
