@@ -31,6 +31,13 @@ extension StrictURL {
 }
 
 extension String {
+    /// The URL without the slashes at its end, which programs write or leave out.
+    package var withoutTrailingSlashes: String {
+        var url = self[...]
+        while url.utf8.last == UInt8(ascii: "/") { url = Substring(url.utf8.dropLast()) }
+        return String(url)
+    }
+
     /// Returns the URL with another scheme; the text itself unless it begins with a scheme and `://`.
     package func with(scheme: String) -> String {
         StrictURL.scheme(of: self).map { scheme + Substring(utf8.dropFirst($0.utf8.count)) } ?? self

@@ -28,7 +28,8 @@ package struct ManagedIdentityService: TokenService {
         guard let resource = fields["resource"], resource.isTokenName else {
             throw .refusal(400, "one resource must be named")
         }
-        guard order.resources.contains(where: { $0.withoutSlashes.isSame(as: resource.withoutSlashes) }) else {
+        let named = resource.withoutTrailingSlashes
+        guard order.resources.contains(where: { $0.withoutTrailingSlashes.isSame(as: named) }) else {
             let shown = resource.displayable(limit: 200)
             throw .refusal(400, "tokens for \(shown) are not allowed; run lanyard exec with --resource \(shown)")
         }

@@ -40,11 +40,4 @@ extension String {
     var isTokenName: Bool {
         !isEmpty && utf8.count <= Self.longestName && !hasPrefix("-") && utf8.allSatisfy(\.isVisibleASCII)
     }
-
-    /// The text without trailing slashes, which programs use inconsistently.
-    var withoutSlashes: Substring {
-        var text = self[...]
-        while text.utf8.last == UInt8(ascii: "/") { text = text.dropLast() }
-        return text
-    }
 }

@@ -273,13 +273,6 @@ extension TokenRequest {
 }
 
 extension String {
-    /// The authority's URL in the form for plugins.
-    public var withoutTrailingSlashes: String {
-        var url = self[...]
-        while url.utf8.last == UInt8(ascii: "/") { url = Substring(url.utf8.dropLast()) }
-        return String(url)
-    }
-
     /// The host of an https URL, without the scheme's default port.
     var hostOfURL: RequestHost? {
         StrictURL(https: self)?.host.withoutOwnPort(of: "https")

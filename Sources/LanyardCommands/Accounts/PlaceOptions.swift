@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import PluginHost
 import Rules
