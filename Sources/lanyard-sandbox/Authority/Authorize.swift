@@ -14,10 +14,7 @@ extension World {
             let request = try read(visit.parameters, at: authority)
             return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
-            switch error {
-            case .onPage(let failure): return .page(Pages.refusal(failure, visit), status: .badRequest)
-            case .redirected(let failure, let target): return answer(failure, to: target, visit)
-            }
+            return answer(error.failure, to: error.target, visit)
         }
     }
 
@@ -55,8 +52,7 @@ extension World {
         let request = interaction.request
         guard let tenant = request.authority.realm.issuer(for: user, in: directory) else {
             let failure = OAuthFailure.unknownUser(user.username, in: request.authority.prefix)
-            return interaction.isSilent
-                ? refuse(failure, interaction, visit) : .page(Pages.refusal(failure, visit), status: .badRequest)
+            return answer(failure, to: interaction.isSilent ? request.target : nil, visit)
         }
         if interaction.userCode != nil, !interaction.isConfirmed {
             return ledger.page(interaction, visit) { Pages.deviceConfirm(request.client.name, user, form: $0) }
@@ -112,14 +108,8 @@ extension World {
     private func page(
         _ interaction: Interaction, _ visit: Visit, or failure: OAuthFailure, _ body: (InteractionForm) -> HTML
     ) -> Response {
-        interaction.isSilent ? refuse(failure, interaction, visit) : ledger.page(interaction, visit, body)
-    }
-
-    private func refuse(_ failure: OAuthFailure, _ interaction: Interaction, _ visit: Visit) -> Response {
-        guard let target = interaction.request.target else {
-            return .page(Pages.refusal(failure, visit), status: .badRequest)
-        }
-        return answer(failure, to: target, visit)
+        interaction.isSilent
+            ? answer(failure, to: interaction.request.target, visit) : ledger.page(interaction, visit, body)
     }
 }
 

@@ -54,11 +54,9 @@ extension World {
         default: return nil
         }
         visit.user = interaction.signedIn?.username
-        guard let target = interaction.request.target else {
-            ledger.decide(.declined, in: interaction)
-            return .page(Pages.deviceDeclined)
-        }
-        return answer(failure, to: target, visit)
+        guard interaction.userCode != nil else { return answer(failure, to: interaction.request.target, visit) }
+        ledger.decide(.declined, in: interaction)
+        return .page(Pages.deviceDeclined)
     }
 
     private func signIn(_ visit: Visit, _ interaction: Interaction) -> Response {
@@ -150,7 +148,9 @@ extension World {
         return redirect(fields, to: target, visit)
     }
 
-    func answer(_ failure: OAuthFailure, to target: ReturnAddress, _ visit: Visit) -> Response {
+    /// Sends a failure to the client, or shows it to the user if there is nowhere to send it.
+    func answer(_ failure: OAuthFailure, to target: ReturnAddress?, _ visit: Visit) -> Response {
+        guard let target else { return .page(Pages.refusal(failure, visit), status: .badRequest) }
         var fields = [
             (name: "error", value: failure.error),
             (name: "error_description", value: failure.description(of: visit, trace: newIdentifier())),

@@ -27,10 +27,11 @@ struct ReturnAddress: Sendable {
     let state: String?
 }
 
-/// The refusal of a sign-in: shown to the user if the redirect URI can't be trusted, else sent to the client.
-enum SignInRefusal<Failure: Error>: Error {
-    case onPage(Failure)
-    case redirected(Failure, ReturnAddress)
+/// The refusal of a sign-in.
+struct SignInRefusal<Failure: Error>: Error {
+    let failure: Failure
+    /// Where to send it; nil if no redirect URI can be trusted, so that only the user sees it.
+    var target: ReturnAddress?
 }
 
 extension World {
@@ -40,7 +41,7 @@ extension World {
     ) throws(SignInRefusal<OAuthFailure>) -> SignInRequest {
         let client: Client
         do throws(OAuthFailure) { client = try self.client(of: parameters, at: authority) } catch {
-            throw .onPage(error)
+            throw SignInRefusal(failure: error)
         }
         let target = try target(of: parameters, for: client)
         do throws(OAuthFailure) {
@@ -52,20 +53,23 @@ extension World {
                 prompts: try prompts(of: parameters), parameters: parameters,
                 claims: try ClaimsRequest(parameters["claims"]))
         } catch {
-            throw .redirected(error, target)
+            throw SignInRefusal(failure: error, target: target)
         }
     }
 
     private func target(
         of parameters: Form, for client: Client
     ) throws(SignInRefusal<OAuthFailure>) -> ReturnAddress {
-        guard let redirect = parameters["redirect_uri"] else { throw .onPage(.missing("redirect_uri")) }
-        guard client.accepts(redirect: redirect) else { throw .onPage(.redirectMismatch) }
+        guard let redirect = parameters["redirect_uri"] else {
+            throw SignInRefusal(failure: .missing("redirect_uri"))
+        }
+        guard client.accepts(redirect: redirect) else { throw SignInRefusal(failure: .redirectMismatch) }
         let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
         let target = ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
         if mode == nil {
-            throw .redirected(
-                OAuthFailure("invalid_request", 90100, "The 'response_mode' parameter is not supported."), target)
+            throw SignInRefusal(
+                failure: OAuthFailure("invalid_request", 90100, "The 'response_mode' parameter is not supported."),
+                target: target)
         }
         return target
     }

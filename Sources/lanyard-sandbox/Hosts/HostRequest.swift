@@ -34,7 +34,9 @@ extension HostSite {
     }
 
     func read(_ parameters: Form) throws(SignInRefusal<HostFailure>) -> HostRequest {
-        guard let client = parameters["client_id"].flatMap(host.client) else { throw .onPage(.badClient) }
+        guard let client = parameters["client_id"].flatMap(host.client) else {
+            throw SignInRefusal(failure: .badClient)
+        }
         let target = try target(of: parameters, for: client)
         do throws(HostFailure) {
             if style != .forge { try checkForm(of: parameters) }
@@ -44,7 +46,7 @@ extension HostSite {
                 resources: try resources(of: parameters), prompts: try prompts(of: parameters), challenge: challenge,
                 nonce: parameters["nonce"], loginHint: parameters["login_hint"] ?? parameters["login"])
         } catch {
-            throw .redirected(error, target)
+            throw SignInRefusal(failure: error, target: target)
         }
     }
 
@@ -54,7 +56,7 @@ extension HostSite {
         let registered = style == .forge ? client.redirectURIs.first : nil
         guard let redirect = parameters["redirect_uri"] ?? registered,
             client.accepts(redirect: redirect, at: style)
-        else { throw .onPage(.badRedirect) }
+        else { throw SignInRefusal(failure: .badRedirect) }
         let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
         return ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
     }

@@ -12,10 +12,7 @@ extension HostSite {
             let request = try read(visit.parameters)
             return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
-            switch error {
-            case .onPage(let failure): return .page(Pages.refusal(failure), status: .badRequest)
-            case .redirected(let failure, let target): return answer(failure, to: target, visit)
-            }
+            return answer(error.failure, to: error.target, visit)
         }
     }
 
@@ -70,14 +67,8 @@ extension HostSite {
     private func page(
         _ interaction: Interaction, _ visit: Visit, or failure: HostFailure, _ body: (InteractionForm) -> HTML
     ) -> Response {
-        interaction.isSilent ? refuse(failure, interaction, visit) : host.ledger.page(interaction, visit, body)
-    }
-
-    private func refuse(_ failure: HostFailure, _ interaction: Interaction, _ visit: Visit) -> Response {
-        guard let target = interaction.request.target else {
-            return .page(Pages.refusal(failure), status: .badRequest)
-        }
-        return answer(failure, to: target, visit)
+        interaction.isSilent
+            ? answer(failure, to: interaction.request.target, visit) : host.ledger.page(interaction, visit, body)
     }
 
     private func needsConsent(_ interaction: Interaction, _ user: User) -> Bool {
@@ -116,7 +107,7 @@ extension HostSite {
     }
 
     private func decline(_ interaction: Interaction, _ visit: Visit) -> Response {
-        guard interaction.userCode != nil else { return refuse(.denied, interaction, visit) }
+        guard interaction.userCode != nil else { return answer(.denied, to: interaction.request.target, visit) }
         host.ledger.decide(.declined, in: interaction)
         return .page(Pages.deviceDeclined)
     }
@@ -149,8 +140,10 @@ extension HostSite {
         return redirect([("code", code)], to: target, visit)
     }
 
-    private func answer(_ failure: HostFailure, to target: ReturnAddress, _ visit: Visit) -> Response {
-        redirect(
+    /// Sends a failure to the client, or shows it to the user if there is nowhere to send it.
+    private func answer(_ failure: HostFailure, to target: ReturnAddress?, _ visit: Visit) -> Response {
+        guard let target else { return .page(Pages.refusal(failure), status: .badRequest) }
+        return redirect(
             [("error", failure.name(at: style)), ("error_description", failure.message)], to: target, visit)
     }
 
