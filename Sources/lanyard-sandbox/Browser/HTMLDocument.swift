@@ -2,24 +2,19 @@ import Addresses
 
 /// A page as the scripted browser sees it: its forms and its alert.
 struct HTMLDocument: Sendable {
+    /// A field, or a button that submits the form; its name is empty if it has none.
     struct Field: Sendable, Equatable {
         var name: String
-        var value: String
-    }
-
-    /// A button that submits a form.
-    struct Button: Sendable, Equatable {
-        var name: String?
         var value: String
     }
 
     struct Form: Sendable {
         var action: String
         var fields: [Field] = []
-        var buttons: [Button] = []
+        var buttons: [Field] = []
 
         func field(_ name: String) -> Field? { fields.first { $0.name == name } }
-        func button(_ name: String, _ value: String? = nil) -> Button? {
+        func button(_ name: String, _ value: String? = nil) -> Field? {
             buttons.first { $0.name == name && (value == nil || $0.value == value) }
         }
     }
@@ -41,7 +36,7 @@ struct HTMLDocument: Sendable {
                 open = nil
             case "input":
                 if let name = tag["name"] { open?.fields.append(Field(name: name, value: tag["value"] ?? "")) }
-            case "button": open?.buttons.append(Button(name: tag["name"], value: tag["value"] ?? ""))
+            case "button": open?.buttons.append(Field(name: tag["name"] ?? "", value: tag["value"] ?? ""))
             default: break
             }
             if tag["role"] == "alert" { alert = scanner.textAhead() }

@@ -33,7 +33,7 @@ struct Person: Sendable {
 
     private struct Step {
         var form: HTMLDocument.Form
-        var button: HTMLDocument.Button?
+        var button: HTMLDocument.Field?
         var values: [String: String] = [:]
         var isPassword = false
     }

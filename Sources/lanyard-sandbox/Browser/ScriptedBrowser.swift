@@ -56,13 +56,13 @@ struct ScriptedBrowser {
 
     /// Submits a form with one of its buttons.
     mutating func submit(
-        _ form: HTMLDocument.Form, _ button: HTMLDocument.Button?, filling values: [String: String] = [:],
+        _ form: HTMLDocument.Form, _ button: HTMLDocument.Field?, filling values: [String: String] = [:],
         on page: LoadedPage
     ) async throws -> LoadedPage {
         guard let target = form.action.isEmpty ? page.url : URL(string: form.action, relativeTo: page.url)?.absoluteURL
         else { throw SandboxError("the form goes to an odd address: \(form.action)") }
         var fields = form.fields.map { (name: $0.name, value: values[$0.name] ?? $0.value) }
-        if let name = button?.name { fields.append((name: name, value: button?.value ?? "")) }
+        if let button, !button.name.isEmpty { fields.append((button.name, button.value)) }
         return try await load(target, method: .POST, form: Form(fields))
     }
 

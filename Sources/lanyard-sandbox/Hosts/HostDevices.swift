@@ -45,8 +45,7 @@ extension HostSite {
         case .declined: throw .denied
         case .pending: throw isTooFast ? .slowDown(device.polling.interval) : .pending
         case .approved(let signedIn):
-            let grant = Grant(request: device.request, signedIn: signedIn)
-            return Issue(grant: grant, client: client, scopes: device.request.scopes)
+            return Issue(grant: Grant(request: device.request, signedIn: signedIn), scopes: device.request.scopes)
         }
     }
 

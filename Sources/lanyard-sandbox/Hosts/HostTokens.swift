@@ -8,7 +8,7 @@ extension HostSite {
     /// The inputs for one token response.
     struct Issue: Sendable {
         var grant: Grant
-        var client: HostClient
+        /// The scopes of the access token, which a renewal may narrow.
         var scopes: [String]
         /// Whether a refresh token is redeemed, rather than a sign-in.
         var isRenewal = false
@@ -80,7 +80,7 @@ extension HostSite {
         guard request.challenge.map({ matches($0, verifier: visit.form["code_verifier"] ?? "") }) ?? true else {
             throw .badVerifier
         }
-        return Issue(grant: code.grant, client: client, scopes: request.scopes)
+        return Issue(grant: code.grant, scopes: request.scopes)
     }
 
     private func redeemRefreshToken(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
@@ -106,7 +106,7 @@ extension HostSite {
             return true
         }
         guard isGood else { throw .badRefreshToken }
-        return Issue(grant: token.grant, client: client, scopes: scopes, isRenewal: true)
+        return Issue(grant: token.grant, scopes: scopes, isRenewal: true)
     }
 
     /// Whether refresh tokens are single-use: GitHub's always are, others if the settings say so.
@@ -144,12 +144,12 @@ extension HostSite {
     private func sendsRefreshToken(with issue: Issue) -> Bool {
         let isNeeded = !issue.isRenewal || spendsRefreshTokens
         let isForLong = issue.grant.request.scopes.contains { $0 == "offline_access" || $0.hasSuffix("_repository") }
-        return style == .gitea || isNeeded && isForLong && issue.client.grants.contains("refresh_token")
+        return style == .gitea || isNeeded && isForLong && issue.grant.request.client.grants.contains("refresh_token")
     }
 
     /// Returns tokens with GitHub's prefixes: `gho_` for access tokens of OAuth apps, `ghu_` for those of GitHub Apps.
     private func gitHubTokens(_ issue: Issue) -> [String: JSONValue] {
-        guard issue.client.isApp else {
+        guard issue.grant.request.client.isApp else {
             return [
                 "access_token": .string(accessToken(issue, prefix: "gho_", lifetime: nil)), "token_type": "bearer",
                 "scope": .string(issue.scopes.joined(separator: ",")),
@@ -180,7 +180,7 @@ extension HostSite {
         let now = Date.now.unix
         var claims = claims(about: issue.grant)
         claims["iss"] = .string(world.faults.take(\.issuer, at: visit.path) ?? host.url)
-        claims["aud"] = .string(issue.client.id)
+        claims["aud"] = .string(issue.grant.request.client.id)
         claims["exp"] = .integer(now + 3600)
         claims["iat"] = .integer(now)
         claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
