@@ -1,5 +1,3 @@
-import Hummingbird
-
 extension Pages {
     /// Returns a page that posts a response to the client (OAuth 2.0 Form Post Response Mode).
     static func formPost(_ fields: Form, to uri: String, scriptNonce: String) -> HTML {
