@@ -57,8 +57,10 @@ struct ImportFindings {
     /// The notes about the source for the user.
     var notes: [String] = []
 
-    mutating func add(_ more: OtherCache) {
-        cache.records += more.records
-        cache.rejects += more.rejects
+    /// Adds the tokens and accounts of another cache of the same source, and the notes about it.
+    mutating func add(_ more: ImportFindings) {
+        cache.records += more.cache.records
+        cache.rejects += more.cache.rejects
+        notes += more.notes
     }
 }

@@ -1,5 +1,4 @@
 import Files
-import Glibc
 import OtherCaches
 import Secrets
 import SystemPackage
@@ -26,7 +25,4 @@ struct SourceFile {
             throw Failure("\(shown) is longer than \(OtherCache.mostBytes >> 20) MiB")
         }
     }
-
-    /// Whether a file exists.
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

@@ -5,25 +5,12 @@ import TokenStore
 // The tokens of code hosts' own command-line tools, which git sends as passwords.
 
 extension SourceReader {
-    /// Reads the tokens of the GitHub CLI.
-    func gh() throws(Failure) -> ImportFindings {
-        try tokens(
-            .gh, at: places.ghHosts, anybody: "x-access-token", logout: "gh auth logout",
-            HostTokens.init(gh:))
-    }
-
-    /// Reads the tokens of the GitLab CLI.
-    func glab() throws(Failure) -> ImportFindings {
-        try tokens(
-            .glab, at: places.glabSettings, anybody: "oauth2",
-            logout: "glab auth logout", HostTokens.init(glab:))
-    }
-
-    private func tokens(
+    /// Reads the tokens of a program, which signs out by a command and gets a user name for tokens of `anybody`.
+    func tokens(
         _ source: ImportSource, at place: String, anybody: String, logout: String, _ read: ([UInt8]) -> HostTokens?
     ) throws(Failure) -> ImportFindings {
         let path = file ?? place
-        guard file != nil || SourceFile.exists(path) else { throw Self.nothing(source, at: path) }
+        guard file != nil || session.context.isFile(path) else { throw Self.nothing(source, at: path) }
         let settings = try SourceFile(path, input: session.context.input)
         guard let hosts = read(settings.contents) else {
             throw Failure("\(Self.name(path)) is not what \(source.name) writes")
@@ -32,9 +19,7 @@ extension SourceReader {
         if hosts.entries.contains(where: { $0.token != nil }) {
             findings.notes = Self.warning(settings, path, remedy: "once they are imported: \(logout)")
         }
-        for entry in hosts.entries {
-            try add(entry, of: source, anybody, to: &findings)
-        }
+        for entry in hosts.entries { try add(entry, of: source, anybody, to: &findings) }
         return findings
     }
 

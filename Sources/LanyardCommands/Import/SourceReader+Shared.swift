@@ -23,24 +23,16 @@ extension SourceReader {
     /// Reads the Azure SDKs' caches: those with the name that was given, or else the usual ones.
     func azureIdentity() throws(Failure) -> ImportFindings {
         if let file { return try locked(file) }
-        var findings = ImportFindings()
-        var isFound = false
+        var found: [ImportFindings?] = []
         for cache in places.azureIdentityCaches(item) {
-            let found = try OtherLock(cache.file + OtherPlaces.extensionsLock).reading { () throws(Failure) in
-                (try keyringCache(cache.item), try plain(cache.file))
-            }
-            for more in [found.0, found.1].compactMap(\.self) {
-                findings.add(more.cache)
-                findings.notes += more.notes
-                isFound = true
+            found += try OtherLock(cache.file + OtherPlaces.extensionsLock).reading { () throws(Failure) in
+                [try keyringCache(cache.item), try plain(cache.file)]
             }
         }
-        if let more = try keyringCache(OtherPlaces.azureIdentityScriptItem) {
-            findings.add(more.cache)
-            isFound = true
-        }
-        guard isFound else { throw Self.nothing(.azureIdentity, at: "the keyring or in \(places.azureIdentity)") }
-        return findings
+        found.append(try keyringCache(OtherPlaces.azureIdentityScriptItem))
+        let all = found.compactMap(\.self)
+        guard !all.isEmpty else { throw Self.nothing(.azureIdentity, at: "the keyring or in \(places.azureIdentity)") }
+        return all.reduce(into: ImportFindings()) { $0.add($1) }
     }
 
     /// Reads the Azure Developer CLI's caches: one per account, and an older one for all accounts.
@@ -49,28 +41,20 @@ extension SourceReader {
         if let file { return try locked(file, lock) }
         let caches = places.azureDeveloperCLICaches
         var findings = ImportFindings()
-        if SourceFile.exists(places.azureDeveloperCLISignIn) {
+        if session.context.isFile(places.azureDeveloperCLISignIn) {
             let source = try SourceFile(places.azureDeveloperCLISignIn, input: session.context.input)
             if case .application(let client) = AzureDeveloperCLISignIn(source.contents) {
                 findings.cache.rejects.append(.init(what: "application's secret", whose: client, reason: .ownerless))
             }
         }
-        let found = Self.names(in: caches).filter(OtherPlaces.isAzureDeveloperCLICache).sorted()
+        let names = (try? Folder(caches))?.names(atMost: 1024) ?? []
+        let found = names.filter(OtherPlaces.isAzureDeveloperCLICache).sorted()
         guard !found.isEmpty || !findings.cache.rejects.isEmpty else {
             throw Self.nothing(.azd, at: caches).with(
                 Hint("if it uses the Azure CLI's", run: "lanyard import --from azure-cli"))
         }
-        for name in found {
-            let more = try locked("\(caches)/\(name)", lock)
-            findings.add(more.cache)
-            findings.notes += more.notes
-        }
+        for name in found { findings.add(try locked("\(caches)/\(name)", lock)) }
         return findings
-    }
-
-    private static func names(in folder: String) -> [String] {
-        guard let folder = try? Folder(folder) else { return [] }
-        return folder.names(atMost: 1024)
     }
 
     /// Reads a cache in a file with a lock beside it.
@@ -83,7 +67,7 @@ extension SourceReader {
     /// Reads the cache of a program that may work without a keyring; otherwise its file only shows when the cache
     /// changed.
     private func plain(_ path: String) throws(Failure) -> ImportFindings? {
-        guard SourceFile.exists(path) else { return nil }
+        guard session.context.isFile(path) else { return nil }
         let source = try SourceFile(path, input: session.context.input)
         return OtherCache(unified: source.contents).map {
             ImportFindings(cache: $0, notes: Self.warning(source, path, remedy: Self.remedy(path)))

@@ -35,8 +35,12 @@ struct SourceReader {
         case .msalExtensions: try msalExtensions()
         case .azureIdentity: try azureIdentity()
         case .azd: try azureDeveloperCLI()
-        case .gh: try gh()
-        case .glab: try glab()
+        case .gh:
+            try tokens(
+                .gh, at: places.ghHosts, anybody: "x-access-token", logout: "gh auth logout", HostTokens.init(gh:))
+        case .glab:
+            try tokens(
+                .glab, at: places.glabSettings, anybody: "oauth2", logout: "glab auth logout", HostTokens.init(glab:))
         }
     }
 
@@ -44,8 +48,8 @@ struct SourceReader {
 
     private func azureCLI() throws(Failure) -> ImportFindings {
         let path = file ?? places.azureCLICache
-        if file != nil || SourceFile.exists(path) { return try unified(path, remedy: Self.azureRemedy) }
-        guard SourceFile.exists(places.azureCLISignal) else { throw Self.nothing(.azureCLI, at: path) }
+        if file != nil || session.context.isFile(path) { return try unified(path, remedy: Self.azureRemedy) }
+        guard session.context.isFile(places.azureCLISignal) else { throw Self.nothing(.azureCLI, at: path) }
         guard let findings = try keyringCache(OtherPlaces.azureCLIItem) else {
             throw Self.nothing(.azureCLI, at: "the keyring")
         }
@@ -54,7 +58,7 @@ struct SourceReader {
 
     private func adal() throws(Failure) -> ImportFindings {
         let path = file ?? places.adalCache
-        guard file != nil || SourceFile.exists(path) else { throw Self.nothing(.adal, at: path) }
+        guard file != nil || session.context.isFile(path) else { throw Self.nothing(.adal, at: path) }
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(adal: source.contents) else {
             throw Failure("\(Self.name(path)) is not a cache of ADAL for Python")
@@ -124,7 +128,7 @@ struct SourceReader {
         var findings = ImportFindings()
         for item in items {
             if let cache = item.secret.flatMap({ OtherCache(unified: Array($0.reveal().utf8)) }) {
-                findings.add(cache)
+                findings.add(ImportFindings(cache: cache))
             } else {
                 findings.cache.rejects.append(.init(what: "cache", whose: "", reason: .malformed))
             }
