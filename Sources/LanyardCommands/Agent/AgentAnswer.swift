@@ -13,12 +13,8 @@ import Terminal
 /// stdin stays open while the answer is wanted. When it closes, however the agent ended, this process and everything
 /// that it started end as if by SIGTERM.
 struct AgentAnswer {
-    private let context: CommandContext
+    let context: CommandContext
     private let pending = PendingQuestion()
-
-    init(_ context: CommandContext) {
-        self.context = context
-    }
 
     func run() async throws {
         guard let block = readRequest() else { throw Failure("the agent's request cannot be read") }
@@ -49,7 +45,7 @@ struct AgentAnswer {
             return ForwardedRefusal(request.wanted, objection, to: forward)
         }
         guard forward.confirms else { return nil }
-        return await Confirmation(context, requester).refusal(of: request.wanted)
+        return await Confirmation(context: context, requester: requester).refusal(of: request.wanted)
     }
 
     private func readRequest() -> Attributes? {

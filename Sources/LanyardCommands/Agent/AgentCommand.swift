@@ -32,7 +32,7 @@ struct AgentCommand: Command {
     var answerFor: Int32?
 
     mutating func run(in context: CommandContext) async throws {
-        guard answerFor == nil else { return try await AgentAnswer(context).run() }
+        guard answerFor == nil else { return try await AgentAnswer(context: context).run() }
         let duties = try LocalDuties(context)
         let console = context.console
         do throws(AgentFolder.Problem) {
@@ -58,6 +58,17 @@ struct AgentCommand: Command {
         }
         return "\(folder)/agents"
     }
+
+    /// Returns how to start the agent; nil if it already serves a forward.
+    static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
+        guard let folder = try? place(context), isServed("\(folder)/\(forward)") else {
+            return Hint(text, run: "lanyard agent")
+        }
+        return nil
+    }
+
+    /// Whether an agent answers at a socket.
+    static func isServed(_ socket: String) -> Bool { (try? AgentSocket(socket).check()) != nil }
 }
 
 /// What an agent needs from this machine: lanyard itself, its settings and its remembered answers.
@@ -150,26 +161,6 @@ extension ForwardedRefusal {
         case .namesToken:
             self.init(.invalid, "the forward \(forward.name) is for URLs, not for tokens named by authority and scopes")
         case .noPlace: self.init(.invalid, "the request names no URL")
-        }
-    }
-}
-
-extension AgentCommand {
-    /// Returns how to start the agent; nil if it already serves a forward.
-    static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
-        guard let folder = try? place(context), isServed("\(folder)/\(forward)") else {
-            return Hint(text, run: "lanyard agent")
-        }
-        return nil
-    }
-
-    /// Whether an agent answers at a socket.
-    static func isServed(_ socket: String) -> Bool {
-        do throws(AgentSocket.Problem) {
-            try AgentSocket(socket).check()
-            return true
-        } catch {
-            return false
         }
     }
 }

@@ -24,13 +24,8 @@ final class PendingQuestion: Sendable {
 
 /// Asks the user whether a far side may use a credential: on the agent's terminal, or else by a notification.
 struct Confirmation {
-    private let context: CommandContext
-    private let requester: Requester
-
-    init(_ context: CommandContext, _ requester: Requester) {
-        self.context = context
-        self.requester = requester
-    }
+    let context: CommandContext
+    let requester: Requester
 
     /// The user's answer.
     enum Answer: Sendable {
@@ -42,22 +37,17 @@ struct Confirmation {
     }
 
     /// The time that the user has for an answer, in seconds.
-    private static let patience = 60
+    fileprivate static let patience = 60
 
     /// Returns the reason why the far side may not use it; nil if it may.
     func refusal(of request: CredentialRequest) async -> ForwardedRefusal? {
         let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
         let question = "may \(requester.text) use your credential for \(what)?"
-        let answer: Answer
-        do {
-            // Only one question is shown at a time, whichever far side asks.
-            answer = try await SingleFlight(environment: context.environment).withLock(
-                key: "agent's question", deadline: Double(Self.patience)
-            ) { await ask(question, what) }
-        } catch {
-            answer = .nothing
-        }
-        switch answer {
+        // Only one question is shown at a time, whichever far side asks.
+        let answer = try? await SingleFlight(environment: context.environment).withLock(
+            key: "agent's question", deadline: Double(Self.patience)
+        ) { await ask(question, what) }
+        switch answer ?? .nothing {
         case .yes: return nil
         case .no: return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
         case .nothing: return ForwardedRefusal(.person, "nobody confirmed the use of the credential for \(what)")
@@ -100,8 +90,6 @@ extension Requester {
 /// A desktop notification, shown by notify-send.
 struct Notification: Sendable {
     private let program: String
-    /// The time that a question stays on the screen, in seconds.
-    private static let patience = 60
 
     /// Returns nil if there is no such program or no screen.
     init?(_ context: CommandContext) {
@@ -117,10 +105,10 @@ struct Notification: Sendable {
     /// What the user chooses.
     func answer(to title: String, _ question: String) async -> Confirmation.Answer {
         let options = [
-            "--app-name=lanyard", "--urgency=critical", "--wait", "--expire-time=\(Self.patience * 1000)",
+            "--app-name=lanyard", "--urgency=critical", "--wait", "--expire-time=\(Confirmation.patience * 1000)",
             "--action=allow=Allow", "--action=deny=Deny",
         ]
-        guard let ended = await run(options, title, question, within: Self.patience) else { return .nothing }
+        guard let ended = await run(options, title, question, within: Confirmation.patience) else { return .nothing }
         guard ended.isDone else { return .nobodyThere }
         switch ended.output.trimmed(of: " \t\r\n") {
         case "allow": return .yes

@@ -25,17 +25,15 @@ struct UnlockCommand: Command {
             return
         }
         guard let problem = session.store.problem() else { return console.note("the keyring is unlocked already") }
-        switch problem.reason {
-        case .locked:
-            let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
+        guard [.locked, .noDefaultCollection].contains(problem.reason) else { throw Failure(problem) }
+        let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
+        if problem.reason == .locked {
             try unlocker.unlock(with: try await password(session.context, ["password of the keyring"]))
             console.note("the keyring is unlocked")
-        case .noDefaultCollection:
-            let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
+        } else {
             try await unlocker.make(
                 with: try await password(session.context, ["password of the new keyring", "repeat the password"]))
             console.note("the keyring was created and is unlocked")
-        default: throw Failure(problem)
         }
     }
 

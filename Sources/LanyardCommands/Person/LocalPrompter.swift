@@ -39,14 +39,27 @@ struct LocalPrompter: UserPrompter {
         }
     }
 
-    var mayAskToUnlock: Bool { offer != nil }
+    /// Whether there is a terminal to ask for the keyring's password; a window asks by itself.
+    var mayAskToUnlock: Bool { presence.isSomebodyThere && !presence.hasDisplay && ControllingTerminal.isThere }
 
     func unlockKeyring(for url: String?) async -> Bool {
         context.console.endProgress()
-        return await offer?.accept(for: url) ?? false
+        guard mayAskToUnlock else { return false }
+        if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
+        do throws(Failure) {
+            let unlocker = try KeyringUnlocker(context, group: configuration.group)
+            context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
+            let answer = await Prompt(context.console).line("password of the keyring", echo: false)
+            guard let answer, !answer.isEmpty else { return false }
+            try unlocker.unlock(with: Secret(answer))
+            return true
+        } catch  where error == KeyringUnlocker.wrongPassword {
+            context.console.note(error.message)
+        } catch {
+            // The error that led here says what is wrong with the keyring.
+        }
+        return false
     }
-
-    private var offer: UnlockOffer? { UnlockOffer(context, presence, group: configuration.group) }
 }
 
 extension Presence {

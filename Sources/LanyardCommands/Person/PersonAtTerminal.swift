@@ -15,13 +15,6 @@ struct PersonAtTerminal: PersonInterface {
     let patience: Int
     private let course = Course()
 
-    init(context: CommandContext, presence: Presence, browser: Browser?, patience: Int) {
-        self.context = context
-        self.presence = presence
-        self.browser = browser
-        self.patience = patience
-    }
-
     /// The time after which the page's URL is shown in addition to opening the browser.
     private static let browserPatience = Duration.seconds(20)
 

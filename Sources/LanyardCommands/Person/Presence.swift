@@ -7,41 +7,33 @@ import Terminal
 /// `--non-interactive` mean that there is no user, whatever else is set.
 struct Presence: Sendable, Equatable {
     /// Whether a terminal can show messages and ask questions.
-    var hasTerminal: Bool
+    var hasTerminal = false
     /// Whether a browser can be opened here.
-    var hasBrowser: Bool
+    var hasBrowser = false
     /// Whether a window can open in front of the user; over SSH it would open on another screen.
-    var hasDisplay: Bool
+    var hasDisplay = false
     /// Whether the session came over SSH.
-    var isRemote: Bool
+    var isRemote = false
 
     /// Whether the user can be reached at all.
     var isSomebodyThere: Bool { hasTerminal || hasBrowser }
 
-    static let nobody = Presence(hasTerminal: false, hasBrowser: false, hasDisplay: false, isRemote: false)
+    static let nobody = Presence()
+
+    private init() {}
 
     /// Determines how the user can be reached.
     ///
     /// A command by which the user requests to be asked, such as `login`, needs no terminal, because its messages show
     /// on stderr. `browser` is the configured command, or `Configuration.noBrowser`.
     init(_ context: CommandContext, browser: String?, isInteractive: Bool, isAskedFor: Bool) {
-        guard isInteractive, context.silencingVariable == nil else {
-            self = .nobody
-            return
-        }
+        guard isInteractive, context.silencingVariable == nil else { return }
         isRemote = context.variable("SSH_CONNECTION") != nil
         hasTerminal = isAskedFor || ControllingTerminal.isThere
         hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
         let named = browser ?? context.variable("BROWSER")
         hasBrowser =
             browser != Configuration.noBrowser && (named != nil || hasDisplay || (context.isInWSL && !isRemote))
-    }
-
-    private init(hasTerminal: Bool, hasBrowser: Bool, hasDisplay: Bool, isRemote: Bool) {
-        self.hasTerminal = hasTerminal
-        self.hasBrowser = hasBrowser
-        self.hasDisplay = hasDisplay
-        self.isRemote = isRemote
     }
 }
 

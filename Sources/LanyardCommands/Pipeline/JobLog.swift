@@ -13,11 +13,7 @@ import Terminal
 
 /// The log of the job that this process belongs to.
 struct JobLog: Sendable {
-    private let service: PipelineService
-
-    init(of service: PipelineService) {
-        self.service = service
-    }
+    let service: PipelineService
 
     /// Whether the log, and nothing else, reads what is written to an open file.
     func reads(_ file: FileDescriptor) -> Bool {
@@ -87,7 +83,7 @@ extension CommandContext {
     /// Services read the two outputs independently, so output to one may overtake earlier output to the other.
     func mask(_ values: [String]) {
         guard let service = PipelineService(environment) else { return }
-        let (log, masks) = (JobLog(of: service), service.masks(of: values))
+        let (log, masks) = (JobLog(service: service), service.masks(of: values))
         if log.reads(console.errors) { console.command(masks) }
         if log.reads(console.output) { console.write(Array(masks.utf8)) }
     }
