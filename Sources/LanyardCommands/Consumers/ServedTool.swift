@@ -8,7 +8,7 @@ struct ServedTool: Sendable {
     private enum Way: Sendable {
         /// Through a link to lanyard with this name.
         case program(String)
-        /// Through a link that only `exec` makes, and that isn't installed.
+        /// Through a link that only `exec` makes, and that isn't installed, or one of lanyard's commands of that name.
         case standIn(String)
         /// Through one of lanyard's commands.
         case command(String)
@@ -54,21 +54,15 @@ struct ServedTool: Sendable {
         Entrance(.command("aws"), for: "aws") { arguments, _ in AWSConsumer(arguments) },
         Entrance(.command("gcloud"), for: "gcloud") { GoogleConsumer($0, $1.environment) },
         Entrance(.program("nuget-plugin-lanyard"), for: "nuget", "dotnet") { arguments, _ in NuGetConsumer(arguments) },
-        Entrance(.standIn(AzureCLIConsumer.program), for: "azure-cli", make: azureCLI),
-        Entrance(.command(AzureCLIConsumer.program), make: azureCLI),
+        Entrance(.standIn(AzureCLIConsumer.program), for: "azure-cli") {
+            AzureCLIConsumer($0, environment: $1.environment, version: Version.current)
+        },
         Entrance(.standIn(AzureDeveloperCLIConsumer.program), for: "azd") { arguments, _ in
             AzureDeveloperCLIConsumer(arguments)
         },
-        Entrance(.command(AzureDeveloperCLIConsumer.program)) { arguments, _ in AzureDeveloperCLIConsumer(arguments) },
     ]
 
     private static let git = Entrance(.command("get"), for: "git") { _, _ in GitConsumer(.get) }
-
-    @Sendable private static func azureCLI(
-        _ arguments: [String], _ context: CommandContext
-    ) -> AzureCLIConsumer {
-        AzureCLIConsumer(arguments, environment: context.environment, version: Version.current)
-    }
 
     /// The names of the installed links to lanyard.
     static let programs = all.compactMap { entrance in
@@ -86,7 +80,8 @@ struct ServedTool: Sendable {
         for entrance in Self.all {
             switch entrance.way {
             case .program(program), .standIn(program): self.arguments = arguments
-            case .command(arguments.first ?? "") where !arguments.contains(where: \.asksForHelp):
+            case .command(arguments.first ?? ""), .standIn(arguments.first ?? ""):
+                guard !arguments.contains(where: \.asksForHelp) else { continue }
                 self.arguments = Array(arguments.dropFirst())
             default: continue
             }
