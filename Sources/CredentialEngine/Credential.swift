@@ -15,9 +15,7 @@ extension Credential {
         let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.reveal())" }
         return ([secret.reveal()] + parts).joined(separator: "\0").shortDigest
     }
-}
 
-extension Credential {
     /// Creates a credential from a token, or from what it was exchanged for; `issuer` is the issuer's entry in a plugin
     /// manifest.
     public init(_ token: AcquiredToken, at issuer: PluginIssuer?) {
@@ -43,9 +41,7 @@ extension Credential {
         expiresOn = stored.expiresOn
         oauthRefreshToken = stored.oauthRefreshToken
     }
-}
 
-extension Credential {
     /// The value of `expires_on` for a token without a known expiry.
     private static let never = "never"
 

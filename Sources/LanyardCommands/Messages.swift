@@ -52,7 +52,8 @@ extension Failure {
         switch complaint {
         case .refusal: self = refusal.map { Failure($0, in: context) } ?? Failure("the request can't be answered")
         case .unreadable(let error): self.init(error)
-        case .invalid(let error): self.init(error)
+        case .invalid(.invalid(let key)):
+            self.init("the request's `\(key.displayable(limit: 60))` is not valid", hints: [Self.protocolHint])
         case .unwritable(let request):
             self.init("what is stored for \(request.url) cannot be written in the tool's format")
         case .other(let message, let remedy):
@@ -71,14 +72,6 @@ extension Failure {
             case .notUTF8: "it is not UTF-8"
             }
         self.init("the request cannot be read: \(reason)", hints: [Self.protocolHint])
-    }
-
-    /// Creates the error for a request with an invalid value.
-    private init(_ error: RequestError) {
-        switch error {
-        case .invalid(let key):
-            self.init("the request's `\(key.displayable(limit: 60))` is not valid", hints: [Self.protocolHint])
-        }
     }
 
     static let protocolHint: Hint = "lanyard expects git's credential format; see git help credential"

@@ -12,9 +12,7 @@ extension String {
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
         return ["http", "https"].contains(host) ? nil : withHTTPS
     }
-}
 
-extension String {
     /// The complete URL that the user means, with its scheme.
     var asWholeURL: String {
         get throws(Failure) {
@@ -30,9 +28,27 @@ extension CredentialRequest {
         guard let whole = url.withScheme, let parsed = try? RequestURL(whole) else { throw Failure(notURL: url) }
         self.init(parsed)
     }
+
+    /// Whether a token may be sent there: the connection is encrypted from the start, or before anybody signs in.
+    var isTokenPlace: Bool {
+        guard let scheme, let host else { return true }
+        return ["https", "imap", "imaps", "smtp", "smtps"].contains(scheme) || scheme == "http" && host.isThisMachine
+    }
 }
 
 extension URLPattern {
+    /// Creates the pattern for a typed URL.
+    init(typed url: String) throws(Failure) {
+        guard let pattern = url.withScheme.flatMap(URLPattern.init) else { throw Failure(notURL: url) }
+        // A password would be written into files, and the pattern would match no request.
+        guard !pattern.hasPassword else {
+            throw Failure(
+                "the URL contains a password, which doesn't belong in the configuration",
+                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.urlText)/…"], status: .usage)
+        }
+        self = pattern
+    }
+
     /// The scheme and host.
     var place: String { "\(scheme)://\(host.urlText)" }
 
@@ -55,32 +71,10 @@ extension URLPattern {
     }
 }
 
-extension CredentialRequest {
-    /// Whether a token may be sent there: the connection is encrypted from the start, or before anybody signs in.
-    var isTokenPlace: Bool {
-        guard let scheme, let host else { return true }
-        return ["https", "imap", "imaps", "smtp", "smtps"].contains(scheme) || scheme == "http" && host.isThisMachine
-    }
-}
-
 extension Hint {
     /// Returns a hint with the same URL over https, for servers that support it.
     static func overHTTPS(_ url: String) -> Hint {
         Hint("if the server has https, write", write: url.with(scheme: "https"))
-    }
-}
-
-extension URLPattern {
-    /// Creates the pattern for a typed URL.
-    init(typed url: String) throws(Failure) {
-        guard let pattern = url.withScheme.flatMap(URLPattern.init) else { throw Failure(notURL: url) }
-        // A password would be written into files, and the pattern would match no request.
-        guard !pattern.hasPassword else {
-            throw Failure(
-                "the URL contains a password, which doesn't belong in the configuration",
-                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.urlText)/…"], status: .usage)
-        }
-        self = pattern
     }
 }
 

@@ -34,6 +34,7 @@ struct RemoteSignOut {
         let account = known.account
         guard let ask = authority(of: known) else { throw Failure(.unknownAuthority(""), sessionOf: account) }
         let token = idTokens.first { $0.clientID.lowercased() == ask.clientID?.lowercased() } ?? idTokens.first
+        let page = SignOutPage(console: session.context.console, browser: session.browser)
         let client = token?.clientID ?? clientID ?? ask.clientID ?? known.clientIDs.first ?? ""
         do throws(AcquisitionError) {
             try await session.acquirer.endSession(
@@ -43,10 +44,6 @@ struct RemoteSignOut {
             guard case .plugin(let reason, _) = error, reason.code == .unsupported else { throw failure }
             session.context.console.note(failure)
         }
-    }
-
-    private var page: SignOutPage {
-        SignOutPage(console: session.context.console, browser: session.browser)
     }
 
     /// An authority with its kind and client in the configuration.

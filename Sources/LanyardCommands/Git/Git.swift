@@ -99,11 +99,17 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
     let major: Int
     let minor: Int
 
-    init(major: Int, minor: Int) {
-        self.major = major
-        self.minor = minor
-    }
+    var description: String { "\(major).\(minor)" }
 
+    /// Whether git accepts bearer tokens, and tells its other helpers not to store them.
+    var takesTokens: Bool { self >= GitVersion(major: 2, minor: 46) }
+
+    static func < (one: GitVersion, other: GitVersion) -> Bool {
+        (one.major, one.minor) < (other.major, other.minor)
+    }
+}
+
+extension GitVersion {
     /// Parses the output of `git --version`: `git version 2.39.5 (Apple Git-154)`, `git version 2.46-rc1`.
     init?(_ text: String) {
         guard let word = text.trimmed(of: " \n").pieces(between: " ").first(where: { $0.utf8.first?.isDigit == true })
@@ -115,17 +121,4 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
         guard numbers.count > 1, let major = numbers[0], let minor = numbers[1] else { return nil }
         self.init(major: major, minor: minor)
     }
-
-    var description: String { "\(major).\(minor)" }
-
-    /// Whether git accepts bearer tokens, and tells its other helpers not to store them.
-    var takesTokens: Bool { self >= GitVersion(major: 2, minor: 46) }
-
-    static func < (one: GitVersion, other: GitVersion) -> Bool {
-        (one.major, one.minor) < (other.major, other.minor)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -82,8 +82,7 @@ struct GitConfiguration: Sendable {
 
     /// Adds a value to a key that may have others.
     func add(_ key: String, _ value: String, to scope: Scope) async throws(Failure) {
-        let result = try await git.run(["config", scope.rawValue, "--add", key, value])
-        guard result.status == 0 else { throw result.failure(doing: "writing \(key.displayable())") }
+        try await write(key, [scope.rawValue, "--add", key, value])
     }
 
     /// The special characters of POSIX regular expressions.
@@ -105,8 +104,7 @@ struct GitConfiguration: Sendable {
 
     /// Whether git's `credential.interactive` forbids prompts for a URL.
     func forbidsPrompts(for url: String) async -> Bool {
-        guard let value = await value(of: "credential.interactive", for: url) else { return false }
-        return Self.forbidsPrompts(value)
+        await value(of: "credential.interactive", for: url).map(Self.forbidsPrompts) ?? false
     }
 
     /// Whether a value of `credential.interactive` forbids prompts.

@@ -75,6 +75,12 @@ struct GitHelpers: Sendable, Equatable {
         let pattern = URLPattern(StrictURL.scheme(of: place) != nil ? place : "\(request.scheme ?? "https")://\(place)")
         return pattern?.fit(request) != nil
     }
+
+    /// Returns the places for which git's configuration names lanyard.
+    static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
+        entries.filter { Helper(value: $0.value, file: $0.file).isLanyard }
+            .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
+    }
 }
 
 extension GitHelpers {
@@ -118,14 +124,6 @@ extension GitHelpers.Helper {
             return nil
         }
         return program.displayable(limit: 200)
-    }
-}
-
-extension GitHelpers {
-    /// Returns the places for which git's configuration names lanyard.
-    static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
-        entries.filter { Helper(value: $0.value, file: $0.file).isLanyard }
-            .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
     }
 }
 

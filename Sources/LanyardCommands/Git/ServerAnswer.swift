@@ -78,9 +78,7 @@ enum ServerAnswer: Sendable, Equatable {
         else { return nil }
         return String(value.trimmed(of: " \r"))
     }
-}
 
-extension ServerAnswer {
     /// The reason why the server can't be asked; nil if it answered.
     var reasonUnreachable: String? {
         if case .unreachable(let reason) = self { reason } else { nil }

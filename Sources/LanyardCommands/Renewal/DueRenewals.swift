@@ -77,9 +77,7 @@ extension RenewalRequest {
     /// Starts the renewing process and returns its ID; if it can't be started, a later request gets the new token.
     fileprivate func start(in context: CommandContext) -> pid_t? {
         guard let bytes = encoded else { return nil }
-        let words = [context.executable, RenewCommand.name]
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
-        arguments.append(nil)
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(context.executable), strdup(RenewCommand.name), nil]
         defer { arguments.forEach { free($0) } }
         let process = lanyard_detach(context.executable, &arguments, environ, bytes, bytes.count)
         return process > 0 ? process : nil

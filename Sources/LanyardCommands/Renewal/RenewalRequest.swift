@@ -12,26 +12,6 @@ struct RenewalRequest: Sendable, Equatable {
     /// The maximum size in bytes: what a pipe holds without a reader.
     static let longest = 65_536
 
-    init(request: CredentialRequest, mark: String) {
-        self.request = request
-        self.mark = mark
-    }
-
-    /// Parses the lines; nil if they are something else.
-    init?(_ bytes: [UInt8]) {
-        var parser = AttributeParser(longestInput: Self.longest)
-        guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
-            let mark = lines["mark"]
-        else { return nil }
-        self.mark = mark
-        request = CredentialRequest()
-        for (key, member) in Self.texts { request[keyPath: member] = lines[key] }
-        for (key, member) in Self.lists { request[keyPath: member] = lines.list(key) }
-        guard let host = lines["host"] else { return }
-        request.host = RequestHost(host)
-        if request.host == nil { return nil }
-    }
-
     /// The request as lines; nil if a value can't be on one.
     var encoded: [UInt8]? {
         var lines = Attributes()
@@ -58,5 +38,22 @@ struct RenewalRequest: Sendable, Equatable {
     }
     private static var lists: [(String, WritableKeyPath<CredentialRequest, [String]>)] {
         [("scope[]", \.wish.scopes), ("wwwauth[]", \.wwwAuthenticate)]
+    }
+}
+
+extension RenewalRequest {
+    /// Parses the lines; nil if they are something else.
+    init?(_ bytes: [UInt8]) {
+        var parser = AttributeParser(longestInput: Self.longest)
+        guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
+            let mark = lines["mark"]
+        else { return nil }
+        self.mark = mark
+        request = CredentialRequest()
+        for (key, member) in Self.texts { request[keyPath: member] = lines[key] }
+        for (key, member) in Self.lists { request[keyPath: member] = lines.list(key) }
+        guard let host = lines["host"] else { return }
+        request.host = RequestHost(host)
+        if request.host == nil { return nil }
     }
 }

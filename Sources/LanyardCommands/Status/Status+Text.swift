@@ -38,9 +38,9 @@ extension Status {
     /// The status as JSON, documented in lanyard-status(1).
     var json: JSONValue {
         [
-            "agent": agent.map(JSONValue.string) ?? .null,
+            "agent": JSONValue(agent),
             "accounts": accounts.map { known in JSONValue.array(known.byUse.map { $0.json(among: known) }) } ?? .null,
-            "keyring": keyring.map { JSONValue.string($0.message) } ?? .null,
+            "keyring": JSONValue(keyring?.message),
             "rules": .array(rules.map(\.json)),
             "status": .integer(Int64(exitStatus.rawValue)),
         ]
@@ -82,14 +82,14 @@ extension RuleStatus {
     fileprivate var json: JSONValue {
         [
             "broker": .bool(isBrokered),
-            "url": .string(url), "file": rule.map { JSONValue.string($0.file) } ?? .null,
-            "line": rule?.line.map { JSONValue.integer(Int64($0)) } ?? .null, "step": .string(step.rawValue),
-            "status": .integer(Int64(exitStatus.rawValue)), "account": account.map(JSONValue.string) ?? .null,
-            "authority": wanted.map { JSONValue.string($0.authority) } ?? .null,
-            "clientId": wanted.map { JSONValue.string($0.clientID) } ?? .null,
+            "url": .string(url), "file": JSONValue(rule?.file),
+            "line": JSONValue(rule?.line), "step": .string(step.rawValue),
+            "status": .integer(Int64(exitStatus.rawValue)), "account": JSONValue(account),
+            "authority": JSONValue(wanted?.authority),
+            "clientId": JSONValue(wanted?.clientID),
             "scopes": JSONValue(strings: wanted?.scopes ?? []),
-            "expiresOn": expiresOn.map { JSONValue.integer(Int64($0)) } ?? .null,
-            "text": failure.map { JSONValue.string($0.message) } ?? .null,
+            "expiresOn": JSONValue(expiresOn),
+            "text": JSONValue(failure?.message),
             "hints": JSONValue(strings: failure?.hints.map(\.line) ?? []),
         ]
     }

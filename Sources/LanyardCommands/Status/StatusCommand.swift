@@ -30,7 +30,7 @@ struct StatusCommand: Command {
         let status = try Status(of: url, in: Session(context, options: .init(isInteractive: false, timing: timing)))
         let console = context.console
         if json {
-            console.print(status.json.encoded(pretty: true))
+            console.print(json: status.json)
         } else {
             for line in status.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
             for note in status.notes { console.note(note) }

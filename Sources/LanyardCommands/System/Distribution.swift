@@ -51,37 +51,27 @@ enum Distribution: Sendable, CaseIterable {
     ]
 }
 
-/// A package that lanyard works with.
-enum Package: Sendable, CaseIterable {
+/// A package that lanyard works with, by the name that most distributions give it.
+enum Package: String, Sendable, CaseIterable {
     case git
     /// A provider of the Secret Service.
-    case gnomeKeyring
+    case gnomeKeyring = "gnome-keyring"
     /// The library for access to keyrings.
     case libsecret
     /// The local Entra for trying lanyard out.
-    case sandbox
+    case sandbox = "lanyard-sandbox"
     /// The tools that open a browser.
-    case xdgUtils
+    case xdgUtils = "xdg-utils"
 
     /// Returns a hint to install the package.
     func hint(_ text: String = "install it", on distribution: Distribution = .here) -> Hint {
         switch distribution {
         case .debian: Hint(text, run: "sudo apt install \(debianName)")
-        case .fedora: Hint(text, run: "sudo dnf install \(name)")
-        case .arch: Hint(text, run: "sudo pacman -S \(name)")
-        case .other: Hint("\(text) with your distribution's package manager; it is called \(name) or similar")
+        case .fedora: Hint(text, run: "sudo dnf install \(rawValue)")
+        case .arch: Hint(text, run: "sudo pacman -S \(rawValue)")
+        case .other: Hint("\(text) with your distribution's package manager; it is called \(rawValue) or similar")
         }
     }
 
-    private var name: String {
-        switch self {
-        case .git: "git"
-        case .gnomeKeyring: "gnome-keyring"
-        case .libsecret: "libsecret"
-        case .sandbox: "lanyard-sandbox"
-        case .xdgUtils: "xdg-utils"
-        }
-    }
-
-    private var debianName: String { self == .libsecret ? "libsecret-1-0" : name }
+    private var debianName: String { self == .libsecret ? "libsecret-1-0" : rawValue }
 }
