@@ -173,9 +173,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             var command = try parseAsRoot(arguments)
             if var command = command as? any Command {
                 try await command.run(in: context)
-            } else if var command = command as? any AsyncParsableCommand {
-                try await command.run()
             } else {
+                // A command that only has others below it shows its help.
                 try command.run()
             }
             return ExitStatus.done.rawValue

@@ -3,14 +3,12 @@ import ConsumerProtocols
 import Rules
 
 /// The format of stdin and stdout.
-private enum CredentialFormat {
-    static let note = "In git's key=value format; see git-credential-lanyard(1)."
-}
+private let formatNote = "In git's key=value format; see git-credential-lanyard(1)."
 
 struct GetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Answer the credential request on standard input.",
-        usage: "lanyard get [<options>]", discussion: CredentialFormat.note)
+        usage: "lanyard get [<options>]", discussion: formatNote)
 
     static let examples: KeyValuePairs = [
         "Ask for a credential as git does": #"printf 'url=\#(Example.url)\n' | lanyard get"#
@@ -27,7 +25,7 @@ struct GetCommand: Command {
 
 struct StoreCommand: ServedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Store the password on standard input.", discussion: CredentialFormat.note)
+        commandName: "store", abstract: "Store the password on standard input.", discussion: formatNote)
 
     static let examples: KeyValuePairs = [
         "Store a password from a file with url, username and password": "lanyard store <credential.txt"
@@ -37,7 +35,7 @@ struct StoreCommand: ServedCommand {
 struct EraseCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Forget the password or token on standard input.",
-        discussion: CredentialFormat.note)
+        discussion: formatNote)
 
     static let examples: KeyValuePairs = [
         "Forget a password": #"printf 'url=https://git.contoso.com\nusername=alice\n' | lanyard erase"#

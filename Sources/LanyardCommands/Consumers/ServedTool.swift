@@ -23,15 +23,11 @@ struct ServedTool: Sendable {
         /// The names that people use for these tools.
         let tools: [String]
         let make: Maker
-        let invocation: @Sendable (_ url: String, _ tool: String, _ atTerminal: Bool) -> Invocation
 
-        init<Tool: Consumer>(
-            _ way: Way, for tools: String..., make: @escaping @Sendable ([String], CommandContext) -> Tool
-        ) {
+        init(_ way: Way, for tools: String..., make: @escaping Maker) {
             self.way = way
             self.tools = tools
             self.make = make
-            invocation = { Tool.invocation(for: $0, of: $1, atTerminal: $2) }
         }
     }
 
@@ -96,7 +92,8 @@ struct ServedTool: Sendable {
         of name: String, for url: String, _ context: CommandContext
     ) -> (consumer: any Consumer, invocation: Invocation)? {
         guard let entrance = ([git] + all).first(where: { $0.tools.contains(name) }) else { return nil }
-        let invocation = entrance.invocation(url, name, context.isInputTerminal)
+        let tool = type(of: entrance.make([], context))
+        let invocation = tool.invocation(for: url, of: name, atTerminal: context.isInputTerminal)
         var played = context
         played.environment.merge(invocation.environment) { $1 }
         return (entrance.make(invocation.arguments, played), invocation)
