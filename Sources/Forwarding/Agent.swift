@@ -168,7 +168,9 @@ public final class Agent<Duties: AgentDuties> {
         let before = doors.map(\.forward)
         guard forwards != before || doors.isEmpty else { return }
         for door in doors where !forwards.contains(where: { $0.name == door.forward.name }) {
-            dismiss(door.forward.name)
+            for index in connections.indices.reversed() where connections[index].door == door.forward.name {
+                drop(index)
+            }
             Glibc.close(door.listener)
             folder.remove(door.forward.name)
             duties.tell(.closed(door.forward.name))
@@ -188,11 +190,6 @@ public final class Agent<Duties: AgentDuties> {
         folder.removeOthers(than: doors.map(\.forward.name))
         let news = doors.map(\.forward).filter { !before.contains($0) }
         if !news.isEmpty || doors.isEmpty { duties.tell(.serving(news, folder: folder.path)) }
-    }
-
-    /// Ends the connections through a door that is closed.
-    private func dismiss(_ name: String) {
-        for index in connections.indices.reversed() where connections[index].door == name { drop(index) }
     }
 
     // MARK: Connections
@@ -303,14 +300,9 @@ public final class Agent<Duties: AgentDuties> {
         let now = Uptime.now
         ending.removeAll { process, deadline in
             if now >= deadline { kill(process, SIGKILL) }
-            var status: CInt = 0
-            let found = waitpid(process, &status, WNOHANG)
-            return found != 0
+            return waitpid(process, nil, WNOHANG) != 0
         }
-        renewing.removeAll { process in
-            var status: CInt = 0
-            return waitpid(process, &status, WNOHANG) != 0
-        }
+        renewing.removeAll { waitpid($0, nil, WNOHANG) != 0 }
     }
 
     /// Ends all connections, sockets and workers.
