@@ -28,7 +28,8 @@ extension Configuration {
         }
         guard match.takes(clientID: text) else {
             let names = match.clients.map(\.name).filter(allows)
-            throw .unknownClient(text, names: names, nearest: match.nearestClient(to: text).flatMap(names.member))
+            let nearest = match.nearestClient(to: text).flatMap { names.contains($0) ? $0 : nil }
+            throw .unknownClient(text, names: names, nearest: nearest)
         }
         return text
     }
@@ -42,8 +43,4 @@ extension Configuration {
         }
         return Set(ids.map { $0.lowercased() })
     }
-}
-
-extension [String] {
-    fileprivate func member(_ text: String) -> String? { contains(text) ? text : nil }
 }

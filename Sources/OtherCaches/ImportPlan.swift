@@ -91,8 +91,7 @@ private struct Judge {
             if rules.allows(client: token.clientID) { return nil }
             guard let family = token.familyID else { return .otherClient }
             return families.contains(family) ? nil : .otherFamily
-        case .idToken(let token): return rules.allows(client: token.clientID) ? nil : .otherClient
-        case .appMetadata(let metadata): return rules.allows(client: metadata.clientID) ? nil : .otherClient
+        case .idToken, .appMetadata: return rules.allows(client: record.clientID ?? "") ? nil : .otherClient
         case .account: return nil
         case .exchanged: return .malformed
         }

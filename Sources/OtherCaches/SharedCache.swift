@@ -80,6 +80,20 @@ public struct SharedCache: Sendable {
         guard let known = members[section], let all = JSONValue(bytes: record.json[...])?.members else { return nil }
         return (section, all.filter { known.contains($0.key) })
     }
+
+    /// Whether Azure Identity's libraries support such accounts: Microsoft Entra ID's, but not Azure AD B2C's.
+    public static func accepts(_ account: AccountRecord) -> Bool { account.isMicrosofts && account.policy == nil }
+
+    /// Returns the record that Azure Identity's libraries for Python need to find an account in their cache.
+    public static func authenticationRecord(of account: AccountRecord, clientID: String, tenant: String) -> JSONValue {
+        // A host with a port would be parsed as a URL's scheme.
+        let host = account.environment
+        return .object([
+            "authority": .string(host.hasBytes(":") ? "https://\(host)" : host), "clientId": .string(clientID),
+            "homeAccountId": .string(account.homeAccountID), "tenantId": .string(tenant),
+            "username": .string(account.username), "version": .string("1.0"),
+        ])
+    }
 }
 
 /// The location of a named cache of Azure Identity for Python.
@@ -105,20 +119,4 @@ public struct AzureIdentityCache: Sendable {
 
     /// The lock file in the user's home folder, which exists while a program writes.
     public var lock: String { signal + OtherPlaces.extensionsLock }
-}
-
-extension SharedCache {
-    /// Whether Azure Identity's libraries support such accounts: Microsoft Entra ID's, but not Azure AD B2C's.
-    public static func accepts(_ account: AccountRecord) -> Bool { account.isMicrosofts && account.policy == nil }
-
-    /// Returns the record that Azure Identity's libraries for Python need to find an account in their cache.
-    public static func authenticationRecord(of account: AccountRecord, clientID: String, tenant: String) -> JSONValue {
-        // A host with a port would be parsed as a URL's scheme.
-        let host = account.environment
-        return .object([
-            "authority": .string(host.hasBytes(":") ? "https://\(host)" : host), "clientId": .string(clientID),
-            "homeAccountId": .string(account.homeAccountID), "tenantId": .string(tenant),
-            "username": .string(account.username), "version": .string("1.0"),
-        ])
-    }
 }

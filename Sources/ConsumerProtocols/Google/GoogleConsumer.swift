@@ -65,12 +65,10 @@ public struct GoogleConsumer: Consumer {
 
     /// The token type to report to Google: an OpenID Connect ID token if Google asks for one, else a JWT.
     private var tokenType: String {
-        let asked = environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] ?? ""
-        return asked == Self.idToken ? asked : Self.jsonWebToken
+        let idToken = "urn:ietf:params:oauth:token-type:id_token"
+        let isAsked = environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] == idToken
+        return isAsked ? idToken : "urn:ietf:params:oauth:token-type:jwt"
     }
-
-    private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
-    private static let jsonWebToken = "urn:ietf:params:oauth:token-type:jwt"
 
     private func fail(_ code: String, _ message: String) -> Turn {
         .answer(["version": 1, "success": false, "code": .string(code), "message": .string(message)])

@@ -134,11 +134,9 @@ public struct NuGetConsumer: Consumer {
 
     /// Whether the client supports the only version of the protocol that lanyard has.
     private func handles(_ payload: JSONValue?) -> Bool {
-        guard let newest = payload?["ProtocolVersion"]?.string, let oldest = payload?["MinimumProtocolVersion"]?.string
-        else { return false }
-        let major = { (text: String) in text.pieces(between: ".").first.flatMap { Int(String($0)) } }
-        guard let first = major(oldest), let last = major(newest) else { return false }
-        return (first...Swift.max(first, last)).contains(2) && first <= last
+        let major = { (name: String) in payload?[name]?.string?.pieces(between: ".").first.flatMap { Int($0) } }
+        guard let oldest = major("MinimumProtocolVersion"), let newest = major("ProtocolVersion") else { return false }
+        return oldest <= 2 && newest >= 2
     }
 
     private mutating func authenticate(_ message: NuGetMessage) -> Turn {

@@ -1,3 +1,4 @@
+import Addresses
 import Secrets
 import Terminal
 
@@ -19,7 +20,7 @@ enum CompletingShell: String {
             }
         case .zsh:
             return answer(Proposal(for: question, in: context)) { _, candidate in
-                let text = candidate.text.escaping(":")
+                let text = candidate.text.replacing(bytes: "\\", with: "\\\\").replacing(bytes: ":", with: "\\:")
                 return candidate.note.isEmpty ? text : "\(text):\(candidate.shortNote)"
             }
         case .fish:
@@ -44,17 +45,5 @@ extension Candidate {
     fileprivate var shortNote: String {
         let text = note.displayable(limit: 100)
         return text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
-    }
-}
-
-extension String {
-    /// Returns the text with a backslash before each of these characters and each backslash.
-    fileprivate func escaping(_ characters: String) -> String {
-        var text = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if scalar == "\\" || characters.unicodeScalars.contains(scalar) { text.append("\\") }
-            text.append(scalar)
-        }
-        return String(text)
     }
 }

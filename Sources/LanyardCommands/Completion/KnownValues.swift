@@ -120,9 +120,7 @@ struct KnownValues {
             }
         }
     }
-}
 
-extension KnownValues {
     /// The time limit for the keyring, in seconds: the user is waiting after pressing Tab.
     private static let patience = 0.5
 

@@ -10,12 +10,12 @@ struct PasswordPlan {
         let skipped: SkipReason?
     }
 
-    private(set) var entries: [Entry] = []
+    let entries: [Entry]
 
     /// Decides about each password; one that is already stored stays unchanged.
     init(_ passwords: [OtherPassword], in session: Session) throws(Failure) {
-        for password in passwords {
-            entries.append(Entry(password: password, skipped: try Self.objection(to: password, in: session)))
+        entries = try passwords.map { password throws(Failure) in
+            Entry(password: password, skipped: try Self.objection(to: password, in: session))
         }
     }
 

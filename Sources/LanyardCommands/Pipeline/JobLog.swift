@@ -40,7 +40,7 @@ struct JobLog: Sendable {
     /// Whether a process has the variable that all processes of a job have; nil if that isn't known.
     private func isOfJob(_ process: pid_t) -> Bool? {
         guard let text = try? OpenFile("/proc/\(process)/environ").contents(atMost: 1 << 21) else { return nil }
-        let mark = Array("\(service.variable)=".utf8)
+        let mark = Array("\(service.rawValue)=".utf8)
         return text.split(separator: 0).contains { $0.starts(with: mark) }
     }
 

@@ -1,26 +1,18 @@
 import Addresses
 import Rules
 
-/// A service that runs pipelines, and whose logs can hide values.
-enum PipelineService: Sendable, CaseIterable {
+/// A service that runs pipelines, and whose logs can hide values, by the variable that all processes of a job have.
+enum PipelineService: String, Sendable, CaseIterable {
     /// GitHub Actions, and compatible runners such as Gitea's.
-    case githubActions
-    case azurePipelines
+    case githubActions = "GITHUB_ACTIONS"
+    case azurePipelines = "TF_BUILD"
 
     /// Returns the service of this process's job; nil outside of jobs, and for services whose logs can't be told to
     /// hide values, such as GitLab's.
     init?(_ environment: [String: String]) {
-        let service = Self.allCases.first { environment[$0.variable]?.lowercased() == "true" }
+        let service = Self.allCases.first { environment[$0.rawValue]?.lowercased() == "true" }
         guard let service else { return nil }
         self = service
-    }
-
-    /// The variable that all processes of a job have.
-    var variable: String {
-        switch self {
-        case .githubActions: "GITHUB_ACTIONS"
-        case .azurePipelines: "TF_BUILD"
-        }
     }
 
     /// Returns the lines that make the log hide some values.

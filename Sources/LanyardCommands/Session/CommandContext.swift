@@ -31,7 +31,8 @@ struct CommandContext: Sendable {
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
         return CommandContext(
             environment: environment, console: console, input: .standardInput,
-            arguments: Array(CommandLine.arguments.dropFirst()), executable: executablePath(),
+            arguments: Array(CommandLine.arguments.dropFirst()),
+            executable: SymbolicLink.target(of: "/proc/self/exe") ?? CommandLine.arguments[0],
             keyring: KeyringConnection(environment: environment), clock: { time(nil) })
     }
 
@@ -75,9 +76,5 @@ struct CommandContext: Sendable {
             next += 1
         }
         return variables
-    }
-
-    private static func executablePath() -> String {
-        SymbolicLink.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]
     }
 }

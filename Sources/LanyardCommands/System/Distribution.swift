@@ -8,11 +8,9 @@ struct OSRelease: Sendable {
 
     /// This system's description; empty if it has no such file.
     static let here: OSRelease = {
-        for path in ["/etc/os-release", "/usr/lib/os-release"] {
-            guard let bytes = try? OpenFile(path).contents(atMost: 1 << 16) else { continue }
-            return OSRelease(String(decoding: bytes, as: UTF8.self))
-        }
-        return OSRelease("")
+        let files = ["/etc/os-release", "/usr/lib/os-release"].lazy
+        let bytes = files.compactMap { try? OpenFile($0).contents(atMost: 1 << 16) }.first
+        return OSRelease(String(decoding: bytes ?? [], as: UTF8.self))
     }()
 
     /// Parses the text of a file.

@@ -38,13 +38,11 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
         ofIdentityFor resources: [String], _ options: [String], in context: CommandContext
     ) throws(Failure) -> [String: String?] {
         let endpoint = try TokenEndpoint(serving: .managedIdentity, of: resources, options, in: context)
-        var variables: [String: String?] = [
+        let variables: [String: String?] = [
             "IDENTITY_ENDPOINT": "\(endpoint.url)/msi/token", "IDENTITY_HEADER": endpoint.secret.reveal(),
+            // With one of these, SDKs assume a different kind of machine.
+            "IDENTITY_SERVER_THUMBPRINT": nil, "IMDS_ENDPOINT": nil, "MSI_ENDPOINT": nil, "MSI_SECRET": nil,
         ]
-        // With one of these, SDKs assume a different kind of machine.
-        for name in ["IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT", "MSI_SECRET"] {
-            variables.updateValue(nil, forKey: name)
-        }
         return variables.merging(unproxied(context)) { $1 }
     }
 

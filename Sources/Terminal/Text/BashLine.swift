@@ -1,3 +1,5 @@
+import Addresses
+
 /// A command line up to the cursor, split as bash does.
 ///
 /// readline replaces only what follows the last word break (`COMP_WORDBREAKS`) or the open quote. So a completion
@@ -62,7 +64,7 @@ package struct BashLine {
 
     /// Handles `<`, `>>`, `2>` and the like: the next word is a file name.
     private mutating func redirect(_ rest: inout Scalars) {
-        if word.utf8.allSatisfy({ "0123456789".utf8.contains($0) }) { isStarted = false }
+        if word.utf8.allSatisfy(\.isDigit) { isStarted = false }
         endWord()
         (word, kept) = ("", "")
         while let next = rest.first, "<>&|".unicodeScalars.contains(next) { rest.removeFirst() }
@@ -98,9 +100,7 @@ package struct BashLine {
     private mutating func close() {
         (quote, kept) = (.none, keptBefore)
     }
-}
 
-extension BashLine {
     /// Returns the text that turns the last word into `word`; nil if `word` doesn't begin with the last word.
     package func replacement(for word: String) -> String? {
         guard word.utf8.starts(with: (words.last ?? "").utf8), word.utf8.starts(with: kept.utf8) else { return nil }
