@@ -1,6 +1,13 @@
 package import OAuth
 package import PluginWire
 
+extension Transport {
+    /// Posts a form that exchanges a token, which does no harm if repeated.
+    package func exchange(_ url: String, _ form: [FormEncoding.Field]) async throws(PluginError) -> HTTPAnswer {
+        do throws(OAuthError) { return try await post(url, form, .harmless) } catch { throw error.plain }
+    }
+}
+
 extension OAuthError {
     /// The error in the plugin protocol's terms; the meaning of a refusal depends on the authority.
     package var plain: PluginError {

@@ -42,11 +42,16 @@ extension OAuthSession {
 
     /// Signs a user in with the first of these flows that is possible here.
     package func signIn(_ flows: [Flow], _ person: any Conversation) async throws(PluginError) -> PluginResult {
-        do throws(OAuthError) {
-            return try await SignIn(client, by: self).run(flows, ConversingPerson(conversation: person))
-        } catch {
-            throw pluginError(error)
+        try await plainly { () async throws(OAuthError) in
+            try await SignIn(client, by: self).run(flows, ConversingPerson(conversation: person))
         }
+    }
+
+    /// Returns what the body returns; its errors become those of the plugin protocol.
+    package func plainly<Value: Sendable>(
+        _ body: () async throws(OAuthError) -> Value
+    ) async throws(PluginError) -> Value {
+        do throws(OAuthError) { return try await body() } catch { throw pluginError(error) }
     }
 
     /// Redeems a refresh token.
@@ -82,15 +87,11 @@ extension OAuthSession {
     /// - Returns: `authority` and, if the authority says so, `client`.
     /// - Throws: the reason why the authority doesn't work.
     package func probe(_ authority: String, clockLead: Double?) async throws(PluginError) -> PluginProbe {
-        do throws(OAuthError) {
-            let isClientKnown = try await knowsClient()
-            return PluginProbe(
-                isClientKnown ? [.authority, .client] : [.authority],
-                time: clockLead.map { Int(max(Date.now.timeIntervalSince1970 + $0, 0)) },
-                proxy: transport.proxy(for: authority))
-        } catch {
-            throw pluginError(error)
-        }
+        let isClientKnown = try await plainly(knowsClient)
+        return PluginProbe(
+            isClientKnown ? [.authority, .client] : [.authority],
+            time: clockLead.map { Int(max(Date.now.timeIntervalSince1970 + $0, 0)) },
+            proxy: transport.proxy(for: authority))
     }
 
     /// Whether the authority knows the client and its scopes; false if it doesn't say.

@@ -54,12 +54,7 @@ package struct STSExchange: Sendable {
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
             ("RoleSessionName", sessionName), ("WebIdentityToken", token.reveal()),
         ]
-        let answer: HTTPAnswer
-        do throws(OAuthError) {
-            answer = try await transport.post("https://\(host)/", form, .harmless)
-        } catch {
-            throw error.plain
-        }
+        let answer = try await transport.exchange("https://\(host)/", form)
         guard answer.status == 200 else { throw refusal(answer) }
         return try keys(answer)
     }

@@ -1,5 +1,6 @@
 import Addresses
 import OAuth
+import PluginOAuth
 import PluginWire
 
 extension IssuerSession {
@@ -16,11 +17,8 @@ extension IssuerSession {
         let wanted = ClientRegistration(
             name: request.clientName ?? "lanyard", redirectURI: redirectURI, scope: scope,
             usesDeviceCodes: metadata.endpoints.deviceAuthorization != nil)
-        let client: RegisteredClient
-        do throws(OAuthError) {
-            client = try await wanted.send(to: endpoint, of: address.hostText, over: transport)
-        } catch {
-            throw pluginError(error)
+        let client = try await plainly { () async throws(OAuthError) in
+            try await wanted.send(to: endpoint, of: address.hostText, over: transport)
         }
         if let error = client.obstacle.map(pluginError) ?? refusal(ofScopes: client) {
             throw await takingBack(client, after: error)

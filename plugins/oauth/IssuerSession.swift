@@ -154,7 +154,7 @@ struct IssuerSession: Sendable {
     /// Returns the checks that succeeded; configured metadata needed no request, so the issuer's servers are asked.
     func probe() async throws(PluginError) -> PluginProbe {
         if metadata.isConfigured {
-            do throws(OAuthError) { _ = try await transport.get(request.authority) } catch { throw pluginError(error) }
+            _ = try await plainly { () async throws(OAuthError) in try await transport.get(request.authority) }
         }
         return try await probe(request.authority, clockLead: metadata.clockLead)
     }
@@ -162,10 +162,8 @@ struct IssuerSession: Sendable {
     /// Revokes a refresh token, if the issuer supports that.
     func revoke(_ refreshToken: Secret) async throws(PluginError) {
         guard let endpoint = metadata.endpoints.revocation else { return }
-        do throws(OAuthError) {
+        try await plainly { () async throws(OAuthError) in
             try await client.revoke(refreshToken, at: endpoint)
-        } catch {
-            throw pluginError(error)
         }
     }
 

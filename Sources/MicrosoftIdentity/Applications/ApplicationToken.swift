@@ -80,9 +80,9 @@ struct ApplicationToken: Sendable {
         var client = session.client
         client.scope = scope
         client.parameters = []
-        client.authentication = try authentication(for: client.endpoints.token, assertion)
         let tokens: EntraTokens
         do throws(OAuthError) {
+            client.authentication = try authentication(for: client.endpoints.token, assertion)
             tokens = try EntraTokens(await client.redeem(.clientCredentials), from: session.authority.environment)
         } catch {
             if session.isRecalled, error.hasMoved { return try await result(session.anew(), assertion) }
@@ -136,17 +136,12 @@ struct ApplicationToken: Sendable {
     /// Returns the client authentication for one request to a token endpoint.
     private func authentication(
         for endpoint: String, _ assertion: Secret?
-    ) throws(PluginError) -> ClientAuthentication {
+    ) throws(OAuthError) -> ClientAuthentication {
         switch proof {
-        case .secret(let secret): return .post(secret)
-        case .assertion: return .assertion(assertion ?? Secret(""))
+        case .secret(let secret): .post(secret)
+        case .assertion: .assertion(assertion ?? Secret(""))
         case .certificate(let certificate, let sendsChain):
-            do throws(OAuthError) {
-                return .assertion(
-                    try certificate.assertion(of: request.clientID, for: endpoint, sendsChain: sendsChain))
-            } catch {
-                throw error.pluginError()
-            }
+            .assertion(try certificate.assertion(of: request.clientID, for: endpoint, sendsChain: sendsChain))
         }
     }
 

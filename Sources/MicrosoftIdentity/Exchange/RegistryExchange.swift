@@ -32,12 +32,7 @@ struct RegistryExchange: Sendable {
         var form: [FormEncoding.Field] = [("grant_type", "access_token"), ("service", registry)]
         if let tenant = token.unverifiedClaims(Claims.self)?.tid { form.append(("tenant", tenant)) }
         form.append(("access_token", token.reveal()))
-        let answer: HTTPAnswer
-        do throws(OAuthError) {
-            answer = try await transport.post("https://\(registry)/oauth2/exchange", form, .harmless)
-        } catch {
-            throw error.plain
-        }
+        let answer = try await transport.exchange("https://\(registry)/oauth2/exchange", form)
         guard answer.status == 200 else { throw refusal(answer) }
         guard let result = answer.json(Answer.self)?.refresh_token, WireForm.secret.accepts(result) else {
             throw PluginError(.internal, "\(registry) returned no usable token")
