@@ -65,7 +65,7 @@ struct BrokerToken: Equatable, Sendable {
         _ json: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount] = [], now: Int
     ) throws(BrokerFailure) {
         guard let response = json["brokerTokenResponse"], let token = response["accessToken"]?.filled,
-            token.isPlainToken
+            token.utf8.allSatisfy(\.isVisibleASCII)
         else { throw BrokerFailure(.failed, "the broker returned no token") }
         guard response["accessTokenType"]?.wholeNumber ?? 0 == 0 else {
             throw BrokerFailure(.refused, "the broker returned a token that is bound to a key")
@@ -143,9 +143,4 @@ struct BrokerIdentity: Equatable, Sendable {
 extension JSONValue {
     /// The string, unless it is empty.
     var filled: String? { string.flatMap { $0.isEmpty ? nil : $0 } }
-}
-
-extension String {
-    /// Whether it contains only characters that are valid in tokens: visible ASCII.
-    fileprivate var isPlainToken: Bool { utf8.allSatisfy(\.isVisibleASCII) }
 }

@@ -111,10 +111,7 @@ extension EntraRefusal {
             return "the organisation requires a managed device, which lanyard can't be; ask the administrator"
         default: break
         }
-        switch code(stage) {
-        case .unavailable: return "try again later"
-        default: return nil
-        }
+        return code(stage) == .unavailable ? "try again later" : nil
     }
 
     private static let resetPassword = 50142

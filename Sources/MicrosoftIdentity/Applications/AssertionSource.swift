@@ -114,14 +114,11 @@ struct AssertionSource: Sendable {
                 return try await transport.post(url, json: "", headers: headers, .harmless)
             }
         }
-        let trimmed = String(text.trimmed(of: " \t\r\n"))
-        guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest,
-            trimmed.utf8.allSatisfy(\.isVisibleASCII)
-        else {
+        guard let token = String(text.trimmed(of: " \t\r\n")).plain(limit: Self.longest) else {
             throw PluginError(
                 .invalidRequest, "\(what) gave no token", hint: "it should be a JSON web token on one line")
         }
-        return Secret(trimmed)
+        return Secret(token)
     }
 
     /// The description of the source in messages.

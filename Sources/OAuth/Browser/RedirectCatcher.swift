@@ -16,7 +16,7 @@ struct RedirectCatcher: Sendable {
         guard incoming.method == .POST else {
             return await answerAddress(parts.count == 2 ? parts[1] : "")
         }
-        guard isForm(incoming.headers["content-type"]) else { return .wrongType }
+        guard FormEncoding.isType(incoming.headers["content-type"].first) else { return .wrongType }
         guard let body = incoming.body else { return .tooLarge }
         return await judge(AuthorizationResponse(form: body[...]))
     }
@@ -38,10 +38,5 @@ struct RedirectCatcher: Sendable {
 
     private func isForUs(_ hosts: [String]) -> Bool {
         hosts.count == 1 && RequestHost(hosts[0])?.isThisMachine(at: port) ?? false
-    }
-
-    private func isForm(_ types: [String]) -> Bool {
-        let type = types.first?.pieces(between: ";").first?.trimmed()
-        return type?.lowercased() == "application/x-www-form-urlencoded"
     }
 }

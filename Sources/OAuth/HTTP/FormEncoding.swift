@@ -7,6 +7,11 @@ package enum FormEncoding {
 
     static let mediaType = "application/x-www-form-urlencoded"
 
+    /// Whether a header of content types names this format, with or without parameters.
+    static func isType(_ header: String?) -> Bool {
+        header?.pieces(between: ";").first?.trimmed().lowercased() == mediaType
+    }
+
     /// Escapes everything but RFC 3986's unreserved characters; a space becomes `%20`, which is valid in both queries
     /// and forms.
     package static func encode(_ fields: [Field]) -> String {

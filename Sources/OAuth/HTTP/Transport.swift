@@ -29,8 +29,7 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// The answer with a form body converted to JSON, for authorities that answer with forms; any other answer is
     /// unchanged.
     var formAsJSON: HTTPAnswer {
-        let type = headers.first(name: "content-type")?.pieces(between: ";").first?.trimmed()
-        guard type?.lowercased() == FormEncoding.mediaType, let text = String(validating: body, as: UTF8.self),
+        guard FormEncoding.isType(headers.first(name: "content-type")), let text,
             let json = try? JSONEncoder().encode(FormEncoding.decode(text[...]))
         else { return self }
         return HTTPAnswer(status: status, headers: headers, body: json)

@@ -78,14 +78,7 @@ enum TransportFailure: Error, Sendable, Equatable {
     }
 
     /// Whether a second attempt may succeed.
-    var isWorthRetrying: Bool {
-        switch self {
-        case .timedOut, .closed, .unreachable(.timedOut): true
-        case .cancelled, .tooLarge, .garbled, .distrusted, .withoutTLS, .refusedByProxy, .proxyWantsPassword,
-            .unreachable:
-            false
-        }
-    }
+    var isWorthRetrying: Bool { [.timedOut, .closed, .unreachable(.timedOut)].contains(self) }
 
     /// Returns this failure as an error that names the host.
     ///

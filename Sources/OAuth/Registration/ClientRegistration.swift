@@ -73,9 +73,9 @@ package struct RegisteredClient: Sendable, Equatable {
 
     /// Parses the answer of a registration endpoint.
     init(_ answer: HTTPAnswer, at endpoint: String, from authority: String) throws(OAuthError) {
-        guard let said = answer.json(Members.self), let id = said.client_id, (1...256).contains(id.utf8.count),
-            id.utf8.allSatisfy(\.isVisibleASCII)
-        else { throw OAuthError(.broken, "\(authority) registered an application and does not say which") }
+        guard let said = answer.json(Members.self), let id = said.client_id?.plain(limit: 256) else {
+            throw OAuthError(.broken, "\(authority) registered an application and does not say which")
+        }
         self.id = id
         scopes = said.scope.map(ScopeText.split)
         management = ClientManagement(said.registration_client_uri, said.registration_access_token, at: endpoint)
@@ -120,8 +120,8 @@ package struct ClientManagement: Sendable, Equatable {
     /// Creates a value from an authority's answer; nil if the token would be sent to a host other than the registration
     /// endpoint's.
     init?(_ uri: String?, _ token: String?, at endpoint: String) {
-        guard let uri, let token, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
-            (1...4096).contains(token.utf8.count), token.utf8.allSatisfy(\.isVisibleASCII)
+        guard let uri, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
+            let token = token?.plain(limit: 4096)
         else { return nil }
         self.init(uri: uri, token: Secret(token))
     }
