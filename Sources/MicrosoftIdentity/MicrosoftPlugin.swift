@@ -27,12 +27,10 @@ package struct MicrosoftPlugin: AuthorityPlugin {
 
     /// The name, version, protocol versions, flows, and what the profile supports.
     package var description: PluginDescription {
-        var description = PluginDescription(
+        PluginDescription(
             name: profile.name, version: FirstParty.version, protocols: [PluginProtocol.version],
-            flows: [.browser, .deviceCode, .paste])
-        if profile.exchanges { description.exchanges = [RegistryExchange.name, STSExchange.name] }
-        if profile.identities { description.identities = [.client] }
-        return description
+            flows: [.browser, .deviceCode, .paste], identities: profile.identities ? [.client] : [],
+            exchanges: profile.exchanges ? [RegistryExchange.name, STSExchange.name] : [])
     }
 
     /// Signs a user in with the first of the request's flows that is possible here.

@@ -152,8 +152,8 @@ extension PluginDescription: PluginAnswer {
         self.init(
             name: try reader.required("name", .token(64)), version: try reader.required("version", .token(64)),
             protocols: try reader.list("protocol[]", .token(64)),
-            flows: try reader.list("flow[]", .token(64)).map(PluginRequest.Flow.init(rawValue:)))
-        identities = try reader.list("identity[]", .token(64)).map(PluginIdentity.Kind.init(rawValue:))
-        exchanges = try reader.list("exchange[]", .token(64))
+            flows: try reader.list("flow[]", .token(64)).map(PluginRequest.Flow.init(rawValue:)),
+            identities: try reader.list("identity[]", .token(64)).map(PluginIdentity.Kind.init(rawValue:)),
+            exchanges: try reader.list("exchange[]", .token(64)))
     }
 }

@@ -153,15 +153,20 @@ public struct PluginDescription: Sendable, Equatable {
     /// The flows that it supports.
     public var flows: [PluginRequest.Flow]
     /// The kinds of identity that it supports.
-    public var identities: [PluginIdentity.Kind] = []
+    public var identities: [PluginIdentity.Kind]
     /// The exchanges that it supports.
-    public var exchanges: [String] = []
+    public var exchanges: [String]
 
-    /// Creates a description; identities and exchanges are set afterwards.
-    public init(name: String, version: String, protocols: [String], flows: [PluginRequest.Flow]) {
+    /// Creates a description.
+    public init(
+        name: String, version: String, protocols: [String], flows: [PluginRequest.Flow],
+        identities: [PluginIdentity.Kind] = [], exchanges: [String] = []
+    ) {
         self.name = name
         self.version = version
         self.protocols = protocols
         self.flows = flows
+        self.identities = identities
+        self.exchanges = exchanges
     }
 }

@@ -6,10 +6,8 @@ import Secrets
 /// Signs people in at Acme with the code their key fob shows.
 struct Acme: AuthorityPlugin {
     var description: PluginDescription {
-        var description = PluginDescription(name: "acme", version: "1.0.0", protocols: ["v1"], flows: [])
-        description.identities = [.client]
-        description.exchanges = ["door"]
-        return description
+        PluginDescription(
+            name: "acme", version: "1.0.0", protocols: ["v1"], flows: [], identities: [.client], exchanges: ["door"])
     }
 
     func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult {

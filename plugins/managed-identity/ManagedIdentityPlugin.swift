@@ -14,10 +14,9 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
 
     /// The name, version, protocol versions and identities.
     package var description: PluginDescription {
-        var description = PluginDescription(
-            name: "managed-identity", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [])
-        description.identities = [.managed]
-        return description
+        PluginDescription(
+            name: "managed-identity", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [],
+            identities: [.managed])
     }
 
     /// Creates the plugin.

@@ -12,11 +12,9 @@ package struct IssuerPlugin: AuthorityPlugin {
 
     /// The name, version, protocol versions and flows.
     package var description: PluginDescription {
-        var description = PluginDescription(
+        PluginDescription(
             name: "oauth", version: FirstParty.version, protocols: [PluginProtocol.version],
-            flows: [.browser, .deviceCode, .paste])
-        description.exchanges = [STSExchange.name]
-        return description
+            flows: [.browser, .deviceCode, .paste], exchanges: [STSExchange.name])
     }
 
     /// Creates the plugin.
