@@ -44,20 +44,16 @@ extension EntraRefusal {
 
     /// The reasons, as far as someone can act on them, from suberrors (MSAL's classification) and numbers.
     private var reasons: Set<PluginError.Reason> {
-        var reasons: Set<PluginError.Reason> = []
-        switch suberror {
-        case "bad_token": reasons.insert(.deadToken)
-        case "user_account_deleted": reasons.insert(.accountDeleted)
-        case "client_mismatch": reasons.insert(.notInFamily)
-        case "basic_action", "additional_action": reasons.insert(.proof)
-        case "message_only": reasons.insert(.policy)
-        case "user_password_expired": reasons.insert(.expiredPassword)
-        case "consent_required": reasons.insert(.consent)
-        default: if error == "consent_required" { reasons.insert(.consent) }
-        }
-        if !Self.strangers.isDisjoint(with: codes) { reasons.insert(.otherAccount) }
-        return reasons
+        let named = suberror.flatMap { Self.suberrors[$0] } ?? (error == "consent_required" ? .consent : nil)
+        let isStranger = !Self.strangers.isDisjoint(with: codes)
+        return Set([named, isStranger ? .otherAccount : nil].compactMap(\.self))
     }
+
+    private static let suberrors: [String: PluginError.Reason] = [
+        "bad_token": .deadToken, "user_account_deleted": .accountDeleted, "client_mismatch": .notInFamily,
+        "basic_action": .proof, "additional_action": .proof, "message_only": .policy,
+        "user_password_expired": .expiredPassword, "consent_required": .consent,
+    ]
 
     /// The numbers for an account that the tenant doesn't know or doesn't admit.
     private static let strangers: Set<Int> = [50020, 50034, 50105, 500_212, 500_213]

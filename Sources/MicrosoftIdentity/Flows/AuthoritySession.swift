@@ -141,41 +141,32 @@ struct AuthoritySession: Sendable {
 extension ClaimsError {
     /// The error for the user.
     var pluginError: PluginError {
-        switch self {
-        case .tooLong:
-            PluginError(.invalidRequest, "claims is too long", hint: "ask for fewer claims")
-        case .notAnObject:
-            PluginError(.invalidRequest, "claims is not a JSON object", hint: "decode it first if it is still base64")
-        case .unknownTarget(let name):
-            PluginError(
-                .invalidRequest, "claims asks \(name.displayable(limit: 40)), which can't be requested",
-                hint: "use id_token or access_token")
-        case .malformedTarget(let name), .malformedClaim(let name), .malformedShortForm(let name):
-            PluginError(
-                .invalidRequest, "claims has an invalid \(name.displayable(limit: 40))",
-                hint: "a claim is null, or says essential, value or values")
-        }
+        let (fault, hint) =
+            switch self {
+            case .tooLong: ("is too long", "ask for fewer claims")
+            case .notAnObject: ("is not a JSON object", "decode it first if it is still base64")
+            case .unknownTarget(let name):
+                ("asks \(name.displayable(limit: 40)), which can't be requested", "use id_token or access_token")
+            case .malformedTarget(let name), .malformedClaim(let name), .malformedShortForm(let name):
+                ("has an invalid \(name.displayable(limit: 40))", "a claim is null, or says essential, value or values")
+            }
+        return PluginError(.invalidRequest, "claims \(fault)", hint: hint)
     }
 }
 
 extension AuthorityError {
     /// Returns the error for the user.
     func pluginError(_ url: String) -> PluginError {
-        let shown = url.displayable(limit: 200)
-        return switch self {
-        case .missing: PluginError(.invalidRequest, "the request names no authority")
-        case .notHTTPS: PluginError(.invalidRequest, "the authority \(shown) is not https")
-        case .malformed: PluginError(.invalidRequest, "the authority \(shown) is not a plain https URL")
-        case .noTenant:
-            PluginError(
-                .invalidRequest, "the authority \(shown) names no tenant",
-                hint: "append the tenant's id or domain, or /organizations")
-        case .shortB2C:
-            PluginError(
-                .invalidRequest, "the authority \(shown) names no policy",
-                hint: "write it as https://HOST/tfp/TENANT/POLICY")
-        case .wrongKind(_, let found):
-            PluginError(.invalidRequest, "the authority \(shown) is of another kind (\(found.rawValue))")
-        }
+        let authority = "the authority \(url.displayable(limit: 200))"
+        let (message, hint): (String, String?) =
+            switch self {
+            case .missing: ("the request names no authority", nil)
+            case .notHTTPS: ("\(authority) is not https", nil)
+            case .malformed: ("\(authority) is not a plain https URL", nil)
+            case .noTenant: ("\(authority) names no tenant", "append the tenant's id or domain, or /organizations")
+            case .shortB2C: ("\(authority) names no policy", "write it as https://HOST/tfp/TENANT/POLICY")
+            case .wrongKind(_, let found): ("\(authority) is of another kind (\(found.rawValue))", nil)
+            }
+        return PluginError(.invalidRequest, message, hint: hint)
     }
 }
