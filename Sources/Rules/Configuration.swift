@@ -168,30 +168,22 @@ public struct Configuration: Sendable, Equatable {
             }
             if !isLocked("known-authorities") { knownAuthorities = hosts }
         }
-        if let name = try file.string("group") {
-            guard name.isScopeToken, name.utf8.count <= 128 else {
-                throw file.error("group", "`group` must be a short word without spaces")
-            }
-            if !isLocked("group") { group = name }
+        let name = try file.string("group", mustBe: "a short word without spaces") {
+            $0.isScopeToken && $0.utf8.count <= 128
         }
+        if let name, !isLocked("group") { group = name }
     }
 
     private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {
-        if let path = try file.string("agent") {
-            guard path.hasPrefix("/") else {
-                throw file.error("agent", "`agent` must be the absolute path of an agent's socket")
-            }
-            if !isLocked("agent") { agent = path }
-        }
+        let socket = try file.string("agent", mustBe: "the absolute path of an agent's socket") { $0.hasPrefix("/") }
+        if let socket, !isLocked("agent") { agent = socket }
         if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
         if let command = try file.string("browser"), !isLocked("browser") {
             // An empty value cancels that of an earlier file.
             browser = command.isEmpty ? nil : command
         }
-        if let path = try file.string("ca-file") {
-            guard path.hasPrefix("/") else { throw file.error("ca-file", "`ca-file` must be an absolute path") }
-            if !isLocked("ca-file") { caFile = path }
-        }
+        let certificates = try file.string("ca-file", mustBe: "an absolute path") { $0.hasPrefix("/") }
+        if let certificates, !isLocked("ca-file") { caFile = certificates }
         if let truth = try file.boolean("answer-cache"), !isLocked("answer-cache") { answerCache = truth }
         if let seconds = try file.integer("timeout") {
             guard (10...86_400).contains(seconds) else {

@@ -30,11 +30,9 @@ public struct Forward: Sendable, Equatable {
     /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
     public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "forward")
-        guard let name = try table.string("name") else { throw table.error(nil, "a forward needs `name`") }
-        guard Self.isName(name) else {
-            throw table.error(
-                "name", "`name` must be a short word of letters, digits, `.`, `_` and `-`", hint: "such as \"devbox\"")
-        }
+        let name = try table.string(
+            "name", mustBe: Identity.formOfNames, hint: "such as \"devbox\"", Self.isName)
+        guard let name else { throw table.error(nil, "a forward needs `name`") }
         let texts = try table.strings("urls") ?? []
         guard !texts.isEmpty else {
             throw table.error(

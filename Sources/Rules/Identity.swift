@@ -87,6 +87,9 @@ public struct Identity: Sendable, Equatable {
         return application
     }
 
+    /// What the name of an identity or a forward is, in words for the user.
+    static let formOfNames = "a short word of letters, digits, `.`, `_` and `-`"
+
     /// Whether a text can name an identity: 1 to 64 letters, digits, `.`, `_` and `-`, but no leading `-`.
     public static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
@@ -106,11 +109,8 @@ extension Identity {
     /// - Throws: `SettingsError` if a key is unknown, missing or invalid, or if there is more than one proof.
     public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "identity")
-        guard let name = try table.string("name") else { throw table.error(nil, "an identity needs `name`") }
-        guard Self.isName(name) else {
-            throw table.error(
-                "name", "`name` must be a short word of letters, digits, `.`, `_` and `-`", hint: "such as \"release\"")
-        }
+        let name = try table.string("name", mustBe: Self.formOfNames, hint: "such as \"release\"", Self.isName)
+        guard let name else { throw table.error(nil, "an identity needs `name`") }
         guard !Self.builtIn.contains(where: { $0.name == name }) else {
             throw table.error("name", "`\(name)` is built in, and needs no table", hint: "choose another name")
         }
@@ -151,13 +151,9 @@ extension SettingsTable {
                 wrong, "a managed identity has no `\(wrong)`: its platform knows it",
                 hint: "for a user-assigned one, write managed = \"client-id:ID\"")
         }
-        let text = try string("managed") ?? ""
-        guard text.isManagedIdentity else {
-            throw error(
-                "managed", "`managed` must be \"system\", or one of client-id:, object-id: and resource-id: with an id",
-                hint: "such as managed = \"client-id:11111111-2222-3333-4444-555555555555\"")
-        }
-        return text
+        return try string(
+            "managed", mustBe: "\"system\", or one of client-id:, object-id: and resource-id: with an id",
+            hint: "such as managed = \"client-id:\(Example.clientID)\"", \.isManagedIdentity) ?? ""
     }
 
     private func application(proving way: String) throws(SettingsError) -> Identity.Application {
@@ -177,11 +173,10 @@ extension SettingsTable {
         case "secret": return .secret(.keyring)
         case "secret-variable": return .secret(.variable(try variable(way)))
         case "certificate":
-            let path = try string(way) ?? ""
-            guard path.hasPrefix("/"), path.utf8.count <= 4096, !path.hasControlCharacter else {
-                throw error(way, "`certificate` must be an absolute path", hint: "such as \"/etc/contoso/release.pem\"")
+            let path = try string(way, mustBe: "an absolute path", hint: "such as \"/etc/contoso/release.pem\"") {
+                $0.hasPrefix("/") && $0.utf8.count <= 4096 && !$0.hasControlCharacter
             }
-            return .certificate(path: path, password: password)
+            return .certificate(path: path ?? "", password: password)
         default:
             let source = try string(way) ?? ""
             guard Identity.isAssertionSource(source) else {
@@ -205,12 +200,9 @@ extension SettingsTable {
     }
 
     private func variable(_ key: String) throws(SettingsError) -> String {
-        let name = try string(key) ?? ""
-        guard name.isVariableName else {
-            throw error(
-                key, "`\(key)` must be the name of a variable, not a secret", hint: "such as \"RELEASE_SECRET\"")
-        }
-        return name
+        try string(
+            key, mustBe: "the name of a variable, not a secret", hint: "such as \"RELEASE_SECRET\"", \.isVariableName)
+            ?? ""
     }
 }
 

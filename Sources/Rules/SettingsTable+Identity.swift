@@ -25,36 +25,33 @@ extension SettingsTable {
         try allow(only: keys)
     }
 
+    /// Returns a text that must be of some form, in words for the user; nil if the key is missing.
+    func string(
+        _ key: String, mustBe form: String, hint: String? = nil, _ isRight: (String) -> Bool
+    ) throws(SettingsError) -> String? {
+        guard let text = try string(key) else { return nil }
+        guard isRight(text) else { throw error(key, "`\(key)` must be \(form)", hint: hint) }
+        return text
+    }
+
     /// Returns the table's `client-id`, validated.
     func clientID() throws(SettingsError) -> String? {
-        guard let id = try string("client-id") else { return nil }
-        guard id.isScopeToken, id.utf8.count <= 256 else {
-            throw error(
-                "client-id",
-                "`client-id` must be the application (client) id of an app registration, or a client's name")
+        try string("client-id", mustBe: "the application (client) id of an app registration, or a client's name") {
+            $0.isScopeToken && $0.utf8.count <= 256
         }
-        return id
     }
 
     /// Returns the name of an identity, validated; its table may be in another file.
     func identityName(_ key: String) throws(SettingsError) -> String? {
-        guard let name = try string(key) else { return nil }
-        guard Identity.isName(name) else {
-            throw error(
-                key, "`\(key)` must be the name of an identity", hint: "such as \(key) = \"environment\"")
-        }
-        return name
+        try string(
+            key, mustBe: "the name of an identity", hint: "such as \(key) = \"environment\"", Identity.isName)
     }
 
     /// Returns the table's `exchange`, validated.
     func exchange() throws(SettingsError) -> String? {
-        guard let name = try string("exchange") else { return nil }
-        guard name.isScopeToken, name.utf8.count <= 64 else {
-            throw error(
-                "exchange", "`exchange` must be the name of a plugin's [[exchange]]", hint: "such as exchange = \"acr\""
-            )
+        try string("exchange", mustBe: "the name of a plugin's [[exchange]]", hint: "such as exchange = \"acr\"") {
+            $0.isScopeToken && $0.utf8.count <= 64
         }
-        return name
     }
 
     /// Returns the parameters of a sign-in, validated.
