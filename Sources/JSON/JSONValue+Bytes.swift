@@ -20,14 +20,11 @@ extension JSONValue {
     /// - Returns: The document in UTF-8.
     public func encoded(pretty: Bool = false) -> [UInt8] {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : .plain
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
         return (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
     }
 
     /// The value as one line of JSON, its members sorted.
     public var encodedText: String { String(decoding: encoded(), as: UTF8.self) }
-}
-
-extension JSONEncoder.OutputFormatting {
-    fileprivate static let plain: JSONEncoder.OutputFormatting = [.sortedKeys, .withoutEscapingSlashes]
 }

@@ -71,9 +71,6 @@ public struct IssuerRegistration: Sendable, Equatable {
     public var advice: String?
     /// The redirect URI to enter there, which requests use if a rule has no port of its own.
     public var redirectURI: String?
-
-    /// Creates an empty value.
-    public init() {}
 }
 
 extension PluginManifest {

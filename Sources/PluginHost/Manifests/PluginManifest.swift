@@ -80,10 +80,6 @@ public struct PluginManifest: Sendable, Equatable {
     /// The program, with symbolic links resolved; only root and the user can have written it.
     public var executable = ""
 
-    init(name: String) {
-        self.name = name
-    }
-
     /// Returns the first parameter of a sign-in that only the plugin may set; nil if there is none.
     public func reserved(in signIn: SignInParameters) -> String? { signIn.first(of: reservedParameters) }
 
