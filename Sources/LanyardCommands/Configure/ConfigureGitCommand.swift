@@ -8,11 +8,7 @@ struct ConfigureCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "configure", abstract: "Make a tool use lanyard.",
         usage: "lanyard configure <tool> [<options>]\nlanyard configure --list",
-        subcommands: [ConfigureGitCommand.self] + Tools.all.map { Self.command($0) })
-
-    private static func command<Tool: ConfigurableTool>(_ tool: Tool.Type) -> any ParsableCommand.Type {
-        ConfigureToolCommand<Tool>.self
-    }
+        subcommands: [ConfigureGitCommand.self] + Tools.all.map { $0.configure })
 
     static let examples: KeyValuePairs = [
         "Make git use lanyard": "lanyard configure git",

@@ -9,11 +9,7 @@ struct UnconfigureCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "unconfigure",
         abstract: "Undo `lanyard configure`.",
-        subcommands: [UnconfigureGitCommand.self] + Tools.all.map { Self.command($0) })
-
-    private static func command<Tool: ConfigurableTool>(_ tool: Tool.Type) -> any ParsableCommand.Type {
-        UnconfigureToolCommand<Tool>.self
-    }
+        subcommands: [UnconfigureGitCommand.self] + Tools.all.map { $0.unconfigure })
 
     static let examples: KeyValuePairs = ["Make git stop using lanyard": "lanyard unconfigure git"]
 }

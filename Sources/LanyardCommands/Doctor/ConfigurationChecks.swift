@@ -10,8 +10,8 @@ import Terminal
 extension Examination {
     /// Checks the configuration files.
     var configurationFindings: [Finding] {
-        [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file] + rules
-            + [clients].compactMap(\.self) + [mode] + [policy].compactMap(\.self)
+        [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file]
+            + configuration.rules.compactMap(finding) + [clients, mode, policy].compactMap(\.self)
     }
 
     private var file: Finding {
@@ -34,9 +34,7 @@ extension Examination {
             Hint(run: "lanyard configure git URL"), "passwords work without a rule")
     }
 
-    /// The rules that can't work, or that look odd.
-    private var rules: [Finding] { configuration.rules.compactMap(finding) }
-
+    /// Returns a finding for a rule that can't work, or that looks odd.
     private func finding(_ rule: Rule) -> Finding? {
         let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
         let place = "edit \(rule.place(context))"

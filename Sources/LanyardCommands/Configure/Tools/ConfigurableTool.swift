@@ -1,4 +1,5 @@
 import Addresses
+import ArgumentParser
 import Files
 import Rules
 import Secrets
@@ -218,6 +219,12 @@ enum Tools {
 }
 
 extension ConfigurableTool {
+    /// The command `lanyard configure TOOL`.
+    static var configure: any ParsableCommand.Type { ConfigureToolCommand<Self>.self }
+
+    /// The command `lanyard unconfigure TOOL`.
+    static var unconfigure: any ParsableCommand.Type { UnconfigureToolCommand<Self>.self }
+
     /// Returns the path of the installed tool; nil if it isn't installed.
     static func installed(_ context: CommandContext) -> String? {
         programs.lazy.compactMap { context.program($0) }.first

@@ -19,9 +19,7 @@ enum DockerTool: ConfigurableTool {
     static let helper: String? = "docker-credential-lanyard"
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
-        let pattern = try pattern.withoutWildcard(for: name)
-        try pattern.requireRegistry(for: name)
-        return pattern.isDockerHub ? URLPattern(DockerConsumer.hub) ?? pattern : pattern.hostAlone()
+        try pattern.registry(for: name, hub: DockerConsumer.hub)
     }
 
     static func urlsFound(_ place: ToolPlace) -> [String] {
@@ -53,12 +51,17 @@ extension URLPattern {
     /// Whether the host is one of Docker Hub's names.
     var isDockerHub: Bool { DockerConsumer.isHub(host.urlText) }
 
-    /// Throws for Docker Hub's web pages, which aren't its registry.
-    func requireRegistry(for tool: String) throws(Failure) {
-        guard ["hub.docker.com", "www.docker.com", "docker.com"].contains(host.name) else { return }
-        throw Failure(
-            "\(host.name) is no registry", hints: [Hint("for Docker Hub", run: "lanyard configure \(tool) docker.io")],
-            status: .usage)
+    /// Returns the pattern of the registry alone; for Docker Hub, that of `hub`.
+    ///
+    /// - Throws: `Failure` for wildcards, and for Docker Hub's web pages, which aren't its registry.
+    func registry(for tool: String, hub: String) throws(Failure) -> URLPattern {
+        let pattern = try withoutWildcard(for: tool)
+        guard !["hub.docker.com", "www.docker.com", "docker.com"].contains(host.name) else {
+            throw Failure(
+                "\(host.name) is no registry",
+                hints: [Hint("for Docker Hub", run: "lanyard configure \(tool) docker.io")], status: .usage)
+        }
+        return pattern.isDockerHub ? URLPattern(hub) ?? pattern : pattern.hostAlone()
     }
 }
 

@@ -20,9 +20,7 @@ enum PodmanTool: ConfigurableTool {
     static let helper: String? = "docker-credential-lanyard"
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
-        let pattern = try pattern.withoutWildcard(for: name)
-        try pattern.requireRegistry(for: name)
-        return pattern.isDockerHub ? URLPattern("https://docker.io") ?? pattern : pattern.hostAlone()
+        try pattern.registry(for: name, hub: "https://docker.io")
     }
 
     static func urlsFound(_ place: ToolPlace) -> [String] {
