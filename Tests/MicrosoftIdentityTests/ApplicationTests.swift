@@ -200,7 +200,7 @@ struct ApplicationTests {
         try await ApplicationScenario.with { scenario in
             let script = "#!/bin/sh\nsleep 60 &\nsleep 60\n"
             let command = AssertionCommand(
-                try scenario.write(script, to: "hanging", permissions: 0o700), patience: .milliseconds(500))
+                path: try scenario.write(script, to: "hanging", permissions: 0o700), patience: .milliseconds(500))
             let start = ContinuousClock.now
             let told = await #expect(throws: PluginError.self) { _ = try await command.output(atMost: 100) }
             #expect(told?.code == .unavailable && ContinuousClock.now - start < .seconds(10))

@@ -7,14 +7,9 @@ import SystemPackage
 
 /// A user's program that prints an assertion.
 struct AssertionCommand: Sendable {
-    private let path: String
+    let path: String
     /// The time limit.
-    private let patience: Duration
-
-    init(_ path: String, patience: Duration = .seconds(8)) {
-        self.path = path
-        self.patience = patience
-    }
+    var patience = Duration.seconds(8)
 
     /// Runs the program without arguments and returns its output; its error output is dropped because it may contain
     /// secrets.

@@ -1,6 +1,6 @@
 import Addresses
 import Files
-import FoundationEssentials
+import JSON
 import OAuth
 import PluginWire
 import Secrets
@@ -103,13 +103,13 @@ struct AssertionSource: Sendable {
         switch source {
         case .text(let secret): text = secret.reveal()
         case .file(let path): text = try Self.read(path)
-        case .command(let path): text = try await AssertionCommand(path).output(atMost: Self.longest)
+        case .command(let path): text = try await AssertionCommand(path: path).output(atMost: Self.longest)
         case .github(let url, let token):
-            text = try await fetch(\.value) { () throws(OAuthError) in
+            text = try await fetch("value") { () throws(OAuthError) in
                 try await transport.get(url.asking(for: audience), headers: Self.bearer(token))
             }
         case .azurePipelines(let url, let token):
-            text = try await fetch(\.oidcToken) { () throws(OAuthError) in
+            text = try await fetch("oidcToken") { () throws(OAuthError) in
                 let headers = Self.bearer(token) + [("x-tfs-fedauthredirect", "Suppress")]
                 return try await transport.post(url, json: "", headers: headers, .harmless)
             }
@@ -140,7 +140,7 @@ struct AssertionSource: Sendable {
     ///
     /// Answers are never shown: a successful one is a secret, and others may contain one.
     private func fetch(
-        _ member: KeyPath<Answer, String?>, _ ask: () async throws(OAuthError) -> HTTPAnswer
+        _ member: String, _ ask: () async throws(OAuthError) -> HTTPAnswer
     ) async throws(PluginError) -> String {
         let answer: HTTPAnswer
         do throws(OAuthError) { answer = try await ask() } catch { throw error.pluginError() }
@@ -149,15 +149,10 @@ struct AssertionSource: Sendable {
                 .invalidRequest, "\(what) gave no token (HTTP \(answer.status))",
                 hint: "check that the job may ask for one")
         }
-        guard let token = answer.json(Answer.self)?[keyPath: member], !token.isEmpty else {
+        guard let token = answer.json(JSONValue.self)?[member]?.string, !token.isEmpty else {
             throw PluginError(.internal, "\(what) answered without a token", hint: "check that the job may ask for one")
         }
         return token
-    }
-
-    private struct Answer: Decodable {
-        var value: String?
-        var oidcToken: String?
     }
 
     private static func read(_ path: String) throws(PluginError) -> String {

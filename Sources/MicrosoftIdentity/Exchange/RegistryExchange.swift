@@ -1,4 +1,5 @@
 import Addresses
+import JSON
 import OAuth
 import PluginOAuth
 import PluginWire
@@ -34,7 +35,7 @@ struct RegistryExchange: Sendable {
         form.append(("access_token", token.reveal()))
         let answer = try await transport.exchange("https://\(registry)/oauth2/exchange", form)
         guard answer.status == 200 else { throw refusal(answer) }
-        guard let result = answer.json(Answer.self)?.refresh_token, WireForm.secret.accepts(result) else {
+        guard let result = answer.json(JSONValue.self)?["refresh_token"]?.string, WireForm.secret.accepts(result) else {
             throw PluginError(.internal, "\(registry) returned no usable token")
         }
         let secret = Secret(result)
@@ -57,7 +58,7 @@ struct RegistryExchange: Sendable {
                 hint:
                     "the account needs a role there, such as AcrPull, and the rule's authority must be the registry's "
                     + "tenant")
-            error.error = answer.json(Refusal.self)?.errors?.first?.code?.plain(limit: 100)
+            error.error = reason(answer)?["code"]?.string?.plain(limit: 100)
             return error
         case 404, 405:
             return PluginError(
@@ -71,26 +72,18 @@ struct RegistryExchange: Sendable {
 
     /// Returns the registry's error message.
     private func words(_ answer: HTTPAnswer) -> String {
-        let first = answer.json(Refusal.self)?.errors?.first
-        return (first?.message ?? first?.code ?? "HTTP \(answer.status)").displayable(limit: 300)
+        let reason = reason(answer)
+        let words = reason?["message"]?.string ?? reason?["code"]?.string
+        return (words ?? "HTTP \(answer.status)").displayable(limit: 300)
+    }
+
+    /// Returns the first reason in an error response of the Distribution API.
+    private func reason(_ answer: HTTPAnswer) -> JSONValue? {
+        answer.json(JSONValue.self)?["errors"]?.elements.first
     }
 
     private struct Claims: Decodable {
         var tid: String?
         var exp: Double?
-    }
-
-    private struct Answer: Decodable {
-        var refresh_token: String?
-    }
-
-    /// The error response of the Distribution API.
-    private struct Refusal: Decodable {
-        struct Reason: Decodable {
-            var code: String?
-            var message: String?
-        }
-
-        var errors: [Reason]?
     }
 }
