@@ -52,13 +52,10 @@ public struct ConformanceKit: Sendable {
             ),
             ("does the operations that its manifest names", { await self.refusesOwnOperation }),
             ("survives a memo that isn't its own", { await self.answers(self.strangeMemo) }),
-            (
-                "answers a probe of no authority with an error",
-                { await self.fails("operation=probe\n\n", with: nil) }
-            ),
+            ("answers a probe of no authority with an error", { await self.fails("operation=probe\n\n") }),
             (
                 "answers a request for a token that another program holds with an error, if it names no authority",
-                { await self.fails("operation=silent\n\n", with: nil) }
+                { await self.fails("operation=silent\n\n") }
             ),
             (
                 "answers an identity of a kind that it doesn't know with unsupported",
@@ -171,13 +168,13 @@ public struct ConformanceKit: Sendable {
     /// What is wrong with the answers to requests that should all fail; nil if they do.
     private func fault(inEach operations: [String], _ request: (String) -> String) async -> String? {
         for operation in operations {
-            guard let fault = await fails(request(operation), with: nil) else { continue }
+            guard let fault = await fails(request(operation)) else { continue }
             return fault == Self.unstartable ? fault : "\(operation): \(fault)"
         }
         return nil
     }
 
-    private func fails(_ request: String, with code: PluginError.Code?) async -> String? {
+    private func fails(_ request: String, with code: PluginError.Code? = nil) async -> String? {
         guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
         if let fault = fault(of: outcome) { return fault }
         guard let answer = outcome.answer, case .error(let error)? = try? PluginMessage(wire: answer) else {

@@ -27,9 +27,9 @@ package struct MetadataMemo: Sendable, Equatable {
     /// Parses the memo from the host; anything else counts as empty.
     package init(_ text: String?) {
         let bytes = Data((text ?? "").utf8)
-        entries = (try? JSONDecoder().decode([String: Entry].self, from: bytes)) ?? [:]
+        let all = try? JSONDecoder().decode([String: Entry].self, from: bytes)
         let now = Self.now
-        entries = entries.filter { (now...now + Self.lifetime).contains($0.value.until) }
+        entries = (all ?? [:]).filter { (now...now + Self.lifetime).contains($0.value.until) }
     }
 
     /// Returns the metadata of the authority at a URL, and whether it is OpenID Connect's; nil if the memo has none.

@@ -1,3 +1,4 @@
+import Addresses
 package import Secrets
 
 /// A defect of a message; the text contains only keys, never values.
@@ -56,12 +57,10 @@ package struct WireReader {
     /// Returns a number in plain digits; nil if the key is missing or empty.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(WireFault) -> Int? {
         guard let value = try optional(key, .token(20)) else { return nil }
-        guard let number = Self.number(value), range.contains(number) else { throw .invalid(key) }
+        guard value.utf8.allSatisfy(\.isDigit), let number = Int(value), range.contains(number) else {
+            throw .invalid(key)
+        }
         return number
-    }
-
-    private static func number(_ text: String) -> Int? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 }
 
