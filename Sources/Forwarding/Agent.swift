@@ -6,7 +6,7 @@ internal import Secrets
 internal import SystemPackage
 
 /// The services that an agent needs from its program.
-public protocol AgentDuties {
+public protocol AgentDelegate {
     /// Returns the forwards in the current settings.
     ///
     /// - Throws: An error if the settings are invalid; the previous ones then stay in effect.
@@ -46,10 +46,10 @@ public enum AgentNews {
 /// Remembered answers are returned at once. For any other request the agent starts a process, which ends with the
 /// connection, so one that hangs or asks the user doesn't hold up the others. The resources of each remote client are
 /// limited.
-public final class Agent<Duties: AgentDuties> {
-    private var duties: Duties
+public final class Agent<Delegate: AgentDelegate> {
+    private var delegate: Delegate
     private let folder: AgentFolder
-    private var doors: [ForwardListener] = []
+    private var listeners: [ForwardListener] = []
     private var connections: [Connection] = []
     /// Processes that are exiting, and when to kill those that don't.
     private var ending: [(process: pid_t, deadline: Int)] = []
@@ -65,11 +65,11 @@ public final class Agent<Duties: AgentDuties> {
     /// Creates the agent of this user.
     ///
     /// - Throws: `AgentFolder.Problem`, for example if there already is an agent.
-    public init(_ duties: Duties, in place: String) throws(AgentFolder.Problem) {
+    public init(_ delegate: Delegate, in place: String) throws(AgentFolder.Problem) {
         var ends: [CInt] = [-1, -1]
         guard lanyard_pipe(&ends, 1) == 0 else { throw .unusable("no pipe can be made") }
         signals = (ends[0], ends[1])
-        self.duties = duties
+        self.delegate = delegate
         folder = try AgentFolder(place)
     }
 
@@ -96,26 +96,26 @@ public final class Agent<Duties: AgentDuties> {
     /// Runs the event loop once; returns the number of a signal that should end the agent.
     private func turn() -> CInt? {
         let now = Uptime.now
-        for index in doors.indices { doors[index].refill(now) }
+        for index in listeners.indices { listeners[index].refill(now) }
         startWorkers(now)
         var entries = [pollfd(fd: signals.read, events: Int16(POLLIN), revents: 0)]
         entries.append(pollfd(fd: watch, events: Int16(POLLIN), revents: 0))
         let isFull = connections.count >= Limit.connections
-        for door in doors {
-            let isOpen = !isFull && door.mayTake(among: connections)
-            entries.append(pollfd(fd: isOpen ? door.listener : -1, events: Int16(POLLIN), revents: 0))
+        for listener in listeners {
+            let isOpen = !isFull && listener.mayTake(among: connections)
+            entries.append(pollfd(fd: isOpen ? listener.descriptor : -1, events: Int16(POLLIN), revents: 0))
         }
         let first = entries.count
         for connection in connections { entries += connection.pollEntries }
         _ = poll(&entries, nfds_t(entries.count), CInt(pause(from: now)))
         if entries[0].revents != 0, let number = takeSignals() { return number }
         serve(entries[first...].map(\.revents))
-        let ready = doors.indices.filter { entries[2 + $0].revents != 0 }
+        let ready = listeners.indices.filter { entries[2 + $0].revents != 0 }
         for index in ready { accept(at: index) }
         reap()
-        renewing += duties.startRenewals()
+        renewing += delegate.startRenewals()
         if entries[1].revents != 0 { drainWatch() }
-        // Last, for it changes which doors and connections there are.
+        // Last, for it changes which listeners and connections there are.
         if mustReload { reload() }
         return nil
     }
@@ -125,7 +125,7 @@ public final class Agent<Duties: AgentDuties> {
         var next = now + 3_600_000
         for connection in connections { next = min(next, connection.deadline) }
         if !ending.isEmpty { next = min(next, now + 50) }
-        if doors.contains(where: \.isThrottled) { next = min(next, now + 20) }
+        if listeners.contains(where: \.isThrottled) { next = min(next, now + 20) }
         if connections.contains(where: \.isQueued) { next = min(next, now + 100) }
         return max(0, next - now)
     }
@@ -147,7 +147,7 @@ public final class Agent<Duties: AgentDuties> {
     // MARK: Settings
 
     private func watchSettings() {
-        guard let path = duties.settingsFolder else { return }
+        guard let path = delegate.settingsFolder else { return }
         let made = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
         guard made >= 0 else { return }
         watch = made
@@ -164,46 +164,46 @@ public final class Agent<Duties: AgentDuties> {
     private func reload() {
         mustReload = false
         let forwards: [Forward]
-        do { forwards = try duties.forwards() } catch { return duties.tell(.unreadable(error)) }
-        let before = doors.map(\.forward)
-        guard forwards != before || doors.isEmpty else { return }
-        for door in doors where !forwards.contains(where: { $0.name == door.forward.name }) {
-            for index in connections.indices.reversed() where connections[index].door == door.forward.name {
+        do { forwards = try delegate.forwards() } catch { return delegate.tell(.unreadable(error)) }
+        let before = listeners.map(\.forward)
+        guard forwards != before || listeners.isEmpty else { return }
+        for listener in listeners where !forwards.contains(where: { $0.name == listener.forward.name }) {
+            for index in connections.indices.reversed() where connections[index].forward == listener.forward.name {
                 drop(index)
             }
-            Glibc.close(door.listener)
-            folder.remove(door.forward.name)
-            duties.tell(.closed(door.forward.name))
+            Glibc.close(listener.descriptor)
+            folder.remove(listener.forward.name)
+            delegate.tell(.closed(listener.forward.name))
         }
-        doors = forwards.compactMap { forward in
-            if var door = doors.first(where: { $0.forward.name == forward.name }) {
-                door.forward = forward
-                return door
+        listeners = forwards.compactMap { forward in
+            if var listener = listeners.first(where: { $0.forward.name == forward.name }) {
+                listener.forward = forward
+                return listener
             }
-            let listener = folder.listen(as: forward.name)
-            guard listener >= 0 else {
-                duties.tell(.noSocket(forward, reason: Errno(rawValue: -listener).description))
+            let descriptor = folder.listen(as: forward.name)
+            guard descriptor >= 0 else {
+                delegate.tell(.noSocket(forward, reason: Errno(rawValue: -descriptor).description))
                 return nil
             }
-            return ForwardListener(forward: forward, listener: listener)
+            return ForwardListener(forward: forward, descriptor: descriptor)
         }
-        folder.removeOthers(than: doors.map(\.forward.name))
-        let news = doors.map(\.forward).filter { !before.contains($0) }
-        if !news.isEmpty || doors.isEmpty { duties.tell(.serving(news, folder: folder.path)) }
+        folder.removeOthers(than: listeners.map(\.forward.name))
+        let news = listeners.map(\.forward).filter { !before.contains($0) }
+        if !news.isEmpty || listeners.isEmpty { delegate.tell(.serving(news, folder: folder.path)) }
     }
 
     // MARK: Connections
 
     private func accept(at index: Int) {
-        let descriptor = lanyard_socket_accept(doors[index].listener)
+        let descriptor = lanyard_socket_accept(listeners[index].descriptor)
         guard descriptor >= 0 else { return }
         let peer = lanyard_socket_peer(descriptor)
         guard peer == 0 || peer == Int64(geteuid()) else {
             Glibc.close(descriptor)
             return
         }
-        doors[index].spendConnection()
-        connections.append(Connection(descriptor, door: doors[index].forward.name, now: Uptime.now))
+        listeners[index].spendConnection()
+        connections.append(Connection(descriptor, forward: listeners[index].forward.name, now: Uptime.now))
     }
 
     /// Handles the events of the connections.
@@ -220,7 +220,7 @@ public final class Agent<Duties: AgentDuties> {
             case .end: finished.append(index)
             case .request(let block): answer(block, index, now)
             case .reply(let reply):
-                if case .refused(let refusal) = reply, refusal.code == .person { rest(connections[index].door, now) }
+                if case .refused(let refusal) = reply, refusal.code == .person { rest(connections[index].forward, now) }
                 finishWorker(index, hasReplied: true)
                 connections[index].reply(reply, now: now)
             }
@@ -230,12 +230,12 @@ public final class Agent<Duties: AgentDuties> {
 
     /// Stops prompting on behalf of this remote client for a while, because the user has just declined.
     private func rest(_ name: String, _ now: Int) {
-        guard let index = doors.firstIndex(where: { $0.forward.name == name }) else { return }
-        doors[index].quietUntil = now + Limit.restAfterNo
+        guard let index = listeners.firstIndex(where: { $0.forward.name == name }) else { return }
+        listeners[index].quietUntil = now + Limit.restAfterNo
     }
 
     private func answer(_ block: Attributes, _ index: Int, _ now: Int) {
-        guard let door = doors.first(where: { $0.forward.name == connections[index].door }) else {
+        guard let listener = listeners.first(where: { $0.forward.name == connections[index].forward }) else {
             return connections[index].reply(.nothing, now: now)
         }
         var request: ForwardedRequest
@@ -244,20 +244,20 @@ public final class Agent<Duties: AgentDuties> {
         } catch {
             return connections[index].reply(.refused(.init(error)), now: now)
         }
-        if let objection = door.forward.objection(to: request.wanted) {
-            let refusal = duties.refusal(of: request.wanted, objection, to: door.forward)
+        if let objection = listener.forward.objection(to: request.wanted) {
+            let refusal = delegate.refusal(of: request.wanted, objection, to: listener.forward)
             return connections[index].reply(.refused(refusal), now: now)
         }
         // The user has just declined, so they aren't asked again at once.
-        if door.forward.confirms, now < door.quietUntil {
+        if listener.forward.confirms, now < listener.quietUntil {
             return connections[index].reply(
                 .refused(.init(.person, "the use of a credential was declined a moment ago")), now: now)
         }
-        if !door.forward.confirms, let known = duties.remembered(request.wanted) {
+        if !listener.forward.confirms, let known = delegate.remembered(request.wanted) {
             return connections[index].reply(.credential(known), now: now)
         }
-        request.forward = door.forward.name
-        if now < door.quietUntil { request.wanted.isUnattended = true }
+        request.forward = listener.forward.name
+        if now < listener.quietUntil { request.wanted.isUnattended = true }
         connections[index].queue(request, now: now)
     }
 
@@ -273,11 +273,11 @@ public final class Agent<Duties: AgentDuties> {
         var running = connections.count(where: \.isWorking)
         for index in connections.indices {
             guard running < Limit.workers, case .queued(let request) = connections[index].state,
-                let door = doors.firstIndex(where: { $0.forward.name == connections[index].door })
+                let listener = listeners.firstIndex(where: { $0.forward.name == connections[index].forward })
             else { continue }
-            let own = connections.count { $0.isWorking && $0.door == connections[index].door }
-            guard own < Limit.workersOfDoor, doors[door].spendWorker() else { continue }
-            let worker = duties.worker
+            let own = connections.count { $0.isWorking && $0.forward == connections[index].forward }
+            guard own < Limit.workersPerForward, listeners[listener].spendWorker() else { continue }
+            let worker = delegate.worker
             guard let block = try? request.block().encoded,
                 let started = Worker(worker.program, worker.arguments, worker.environment, input: block + [0x0A])
             else {
@@ -308,9 +308,9 @@ public final class Agent<Duties: AgentDuties> {
     /// Ends all connections, sockets and workers.
     private func close() {
         for index in connections.indices.reversed() { drop(index) }
-        for door in doors {
-            Glibc.close(door.listener)
-            folder.remove(door.forward.name)
+        for listener in listeners {
+            Glibc.close(listener.descriptor)
+            folder.remove(listener.forward.name)
         }
         let deadline = Uptime.now + Limit.patienceToEnd
         for index in ending.indices { ending[index].deadline = min(ending[index].deadline, deadline) }
@@ -326,11 +326,11 @@ public final class Agent<Duties: AgentDuties> {
 /// Limits for remote clients; times are in milliseconds.
 enum Limit {
     /// Simultaneous connections, in all and for one client.
-    static let (connections, connectionsOfDoor) = (64, 32)
+    static let (connections, connectionsPerForward) = (64, 32)
     /// Connections of one client that wait to be accepted.
     static let backlog: CInt = 16
     /// Simultaneous processes, in all and for one client.
-    static let (workers, workersOfDoor) = (16, 8)
+    static let (workers, workersPerForward) = (16, 8)
     /// New connections of one client, at once and per second.
     static let (connectionBurst, connectionRate) = (1000, 200)
     /// New processes for one client, at once and per second.
@@ -348,23 +348,23 @@ enum Limit {
 /// A forward's socket, and the remaining allowance of its client.
 struct ForwardListener {
     var forward: Forward
-    let listener: CInt
+    let descriptor: CInt
     /// Until when the user isn't asked.
     var quietUntil = 0
     private var connectionsLeft = Double(Limit.connectionBurst)
     private var workersLeft = Double(Limit.workerBurst)
     private var refilled = Uptime.now
 
-    init(forward: Forward, listener: CInt) {
+    init(forward: Forward, descriptor: CInt) {
         self.forward = forward
-        self.listener = listener
+        self.descriptor = descriptor
     }
 
     /// Whether no connection is accepted now because there were too many.
     var isThrottled: Bool { connectionsLeft < 1 }
 
     func mayTake(among connections: [Connection]) -> Bool {
-        !isThrottled && connections.count { $0.door == forward.name } < Limit.connectionsOfDoor
+        !isThrottled && connections.count { $0.forward == forward.name } < Limit.connectionsPerForward
     }
 
     mutating func refill(_ now: Int) {

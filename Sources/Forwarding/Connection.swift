@@ -5,7 +5,7 @@ internal import Secrets
 struct Connection {
     let descriptor: CInt
     /// The name of its forward.
-    let door: String
+    let forward: String
     private(set) var state: State
     /// When it is closed, in milliseconds.
     private(set) var deadline: Int
@@ -28,9 +28,9 @@ struct Connection {
         case reply(ForwardedReply)
     }
 
-    init(_ descriptor: CInt, door: String, now: Int) {
+    init(_ descriptor: CInt, forward: String, now: Int) {
         self.descriptor = descriptor
-        self.door = door
+        self.forward = forward
         state = .reading(AttributeParser(longestInput: ForwardedRequest.longest))
         deadline = now + Limit.transfer
     }

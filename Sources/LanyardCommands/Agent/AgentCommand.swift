@@ -33,10 +33,10 @@ struct AgentCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         guard answerFor == nil else { return try await AgentAnswer(context: context).run() }
-        let duties = try LocalDuties(context)
+        let delegate = try LocalAgentDelegate(context)
         let console = context.console
         do throws(AgentFolder.Problem) {
-            let agent = try Agent(duties, in: try Self.place(context))
+            let agent = try Agent(delegate, in: try Self.place(context))
             _ = agent.run()
         } catch {
             switch error {
@@ -72,7 +72,7 @@ struct AgentCommand: Command {
 }
 
 /// What an agent needs from this machine: lanyard itself, its settings and its remembered answers.
-struct LocalDuties: AgentDuties {
+struct LocalAgentDelegate: AgentDelegate {
     let worker: (program: String, arguments: [String], environment: [String: String])
     let settingsFolder: String?
     private let context: CommandContext
