@@ -46,16 +46,8 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         guard response["response"] == nil else {
             throw OAuthError(.unsupported, "\(client.authority) answers with a signed response that was not requested")
         }
-        guard response.answers(state: request.state) else {
-            throw OAuthError(
-                .invalidRequest, "this answer belongs to another sign-in",
-                hint: "paste the last page's address from the newest sign-in")
-        }
-        guard response.mayHaveCome(to: request.redirectURI) else {
-            throw OAuthError(
-                .invalidRequest, "this answer was sent to another place",
-                hint: "paste the last page's address from the newest sign-in")
-        }
+        guard response.answers(state: request.state) else { throw Self.stray("belongs to another sign-in") }
+        guard response.mayHaveCome(to: request.redirectURI) else { throw Self.stray("was sent to another place") }
         if let issuer = client.issuer, !issuer.accepts(response["iss"]) {
             throw Self.foreign(response["iss"], to: client.authority)
         }
@@ -67,6 +59,12 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
             code, redirectURI: request.redirectURI, verifier: request.proofKey.verifier)
         let tokens = try await client.redeem(grant, headers: rules.headers(redeeming: response))
         return try await rules.accept(tokens, nonce: client.sendsNonce ? request.nonce : nil)
+    }
+
+    /// Returns the error for a response to another request.
+    private static func stray(_ fault: String) -> OAuthError {
+        OAuthError(
+            .invalidRequest, "this answer \(fault)", hint: "paste the last page's address from the newest sign-in")
     }
 
     /// Returns the error for a response that names another issuer, or none (RFC 9207, 2.4).

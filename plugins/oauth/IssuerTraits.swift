@@ -99,11 +99,11 @@ struct IssuerTraits: Sendable {
 
 /// Entra External ID: its documents name an issuer by the tenant's ID, however the authority names the tenant.
 enum CustomerTenant {
-    private static let suffix = ".ciamlogin.com"
+    private static let domain = "ciamlogin.com"
 
     /// Whether a host is a tenant's own.
     static func isHost(_ host: String) -> Bool {
-        host.hasSuffix(suffix) && host.utf8.count > suffix.utf8.count && !host.dropLast(suffix.utf8.count).hasBytes(".")
+        host.cut(at: ".").map { label, rest in !label.isEmpty && rest.isSame(as: domain) } ?? false
     }
 
     /// Whether a text is `https://ID.ciamlogin.com/ID/v2.0`.
@@ -111,6 +111,6 @@ enum CustomerTenant {
         guard let address = StrictURL(https: text), isHost(address.hostText),
             let tenant = address.segments.first, tenant.isUUID
         else { return false }
-        return address.hostText == "\(tenant.lowercased())\(suffix)" && address.segments.dropFirst() == ["v2.0"]
+        return address.hostText == "\(tenant.lowercased()).\(domain)" && address.segments.dropFirst() == ["v2.0"]
     }
 }

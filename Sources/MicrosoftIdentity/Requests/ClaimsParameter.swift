@@ -23,13 +23,9 @@ package enum ClaimsParameter {
             merged = merged?.merging(value) ?? value
         }
         if !capabilities.isEmpty {
-            let value = capabilityClaims(capabilities)
+            let value: JSONValue = ["access_token": ["xms_cc": ["values": JSONValue(strings: capabilities)]]]
             merged = merged?.merging(value) ?? value
         }
         return merged?.encodedText
-    }
-
-    private static func capabilityClaims(_ capabilities: [String]) -> JSONValue {
-        ["access_token": ["xms_cc": ["values": JSONValue(strings: capabilities)]]]
     }
 }

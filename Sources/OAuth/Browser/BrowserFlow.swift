@@ -57,11 +57,15 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let (events, happen) = AsyncStream.makeStream(of: Event.self)
         let (pages, show) = AsyncStream.makeStream(of: LoopbackPage.self)
-        // The page to show once the result of the sign-in is known.
+        // The page to show once the result of the sign-in is known; for an expired sign-in, if the flow is cancelled first.
         let page = Task { await pages.first { _ in true } ?? .expired }
         let catcher = RedirectCatcher(request: request, port: listener.port, path: path) { response in
             happen.yield(.answered(response))
-            return await page.value
+            return await withTaskCancellationHandler {
+                await page.value
+            } onCancel: {
+                page.cancel()
+            }
         }
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<FlowOutcome<Rules.Tokens>, OAuthError> in
             defer {
