@@ -136,7 +136,7 @@ private struct STSAnswer {
 
     init(_ answer: HTTPAnswer) {
         text = answer.text ?? ""
-        let document = answer.json(JSONValue.self)
+        let document = answer.json
         let result = document?["AssumeRoleWithWebIdentityResponse"]?["AssumeRoleWithWebIdentityResult"]
         members = result?["Credentials"] ?? document?["Error"]
     }

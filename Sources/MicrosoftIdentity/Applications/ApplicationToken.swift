@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import FoundationEssentials
 import JSON
 import OAuth
@@ -108,7 +109,7 @@ struct ApplicationToken: Sendable {
     /// assertion is shown.
     private func explained(_ error: PluginError, _ assertion: Secret?) -> PluginError {
         guard !Self.unmatched.isDisjoint(with: error.errorCodes),
-            let claims = assertion?.unverifiedClaims(JSONValue.self), claims.members != nil
+            let claims = assertion.flatMap({ WebToken.claims(of: $0.reveal()) }), claims.members != nil
         else { return error }
         let names = [
             ("issuer", claims["iss"]?.string), ("subject", claims["sub"]?.string),

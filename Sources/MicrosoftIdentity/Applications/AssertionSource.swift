@@ -2,6 +2,7 @@ import Addresses
 import Files
 import JSON
 import OAuth
+import PluginOAuth
 import PluginWire
 import Secrets
 
@@ -68,8 +69,8 @@ struct AssertionSource: Sendable {
     private static func azurePipelines(
         _ identity: PluginIdentity, connection: String
     ) throws(PluginError) -> Source {
-        var url = try identity.requiredURL("SYSTEM_OIDCREQUESTURI", "it is there in jobs of Azure Pipelines only")
-        while url.utf8.last == UInt8(ascii: "/") { url = String(decoding: url.utf8.dropLast(), as: UTF8.self) }
+        let url = try identity.requiredURL("SYSTEM_OIDCREQUESTURI", "it is there in jobs of Azure Pipelines only")
+            .withoutTrailingSlashes
         let id =
             try connection.isEmpty
             ? identity.required(
@@ -149,7 +150,7 @@ struct AssertionSource: Sendable {
                 .invalidRequest, "\(what) gave no token (HTTP \(answer.status))",
                 hint: "check that the job may ask for one")
         }
-        guard let token = answer.json(JSONValue.self)?[member]?.string, !token.isEmpty else {
+        guard let token = answer.json?[member]?.string, !token.isEmpty else {
             throw PluginError(.internal, "\(what) answered without a token", hint: "check that the job may ask for one")
         }
         return token

@@ -35,7 +35,7 @@ struct RegistryExchange: Sendable {
         form.append(("access_token", token.reveal()))
         let answer = try await transport.exchange("https://\(registry)/oauth2/exchange", form)
         guard answer.status == 200 else { throw refusal(answer) }
-        guard let result = answer.json(JSONValue.self)?["refresh_token"]?.string, WireForm.secret.accepts(result) else {
+        guard let result = answer.json?["refresh_token"]?.string, WireForm.secret.accepts(result) else {
             throw PluginError(.internal, "\(registry) returned no usable token")
         }
         let secret = Secret(result)
@@ -79,7 +79,7 @@ struct RegistryExchange: Sendable {
 
     /// Returns the first reason in an error response of the Distribution API.
     private func reason(_ answer: HTTPAnswer) -> JSONValue? {
-        answer.json(JSONValue.self)?["errors"]?.elements.first
+        answer.json?["errors"]?.elements.first
     }
 
     private struct Claims: Decodable {

@@ -56,22 +56,13 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
         person: any Person
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let (events, happen) = AsyncStream.makeStream(of: Event.self)
-        let (pages, show) = AsyncStream.makeStream(of: LoopbackPage.self)
-        // The page to show once the result of the sign-in is known; for an expired sign-in, if the flow is cancelled first.
-        let page = Task { await pages.first { _ in true } ?? .expired }
+        let page = LastPage()
         let catcher = RedirectCatcher(request: request, port: listener.port, path: path) { response in
             happen.yield(.answered(response))
-            return await withTaskCancellationHandler {
-                await page.value
-            } onCancel: {
-                page.cancel()
-            }
+            return await page.wait()
         }
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<FlowOutcome<Rules.Tokens>, OAuthError> in
-            defer {
-                group.cancelAll()
-                page.cancel()
-            }
+            defer { group.cancelAll() }
             group.addTask {
                 await listener.serve(answer: { await catcher.answer($0) }) { shown in
                     if shown.isLast { happen.yield(.pageShown) }
@@ -88,7 +79,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                             : person.open(url, redirectURI: request.redirectURI)))
             }
             return await Result { () async throws(OAuthError) in
-                try await conclude(events, of: request, person: person) { show.yield($0) }
+                try await conclude(events, of: request, page: page, person: person)
             }
         }
         return try outcome.get()
@@ -96,8 +87,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     /// Waits for the event that decides the flow, and shows the browser the result.
     private func conclude(
-        _ events: AsyncStream<Event>, of request: AuthorizationRequest, person: any Person,
-        show: (LoopbackPage) -> Void
+        _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, person: any Person
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         for await event in events {
             switch event {
@@ -107,7 +97,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                 let tokens = await Result { () async throws(OAuthError) in
                     try await signIn.redeem(response, of: request)
                 }
-                show(lastPage(for: tokens))
+                await page.set(lastPage(for: tokens))
                 await waitUntilShown(events)
                 return .signedIn(try tokens.get())
             case .replied(.done), .pageShown: continue
@@ -146,5 +136,29 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
         try? await withDeadline(lastPageLimit) {
             for await case .pageShown in events { return }
         }
+    }
+}
+
+/// The page to show in the browser once the result of the sign-in is known.
+private actor LastPage {
+    private var page: LoopbackPage?
+    private var waiting: [AsyncStream<LoopbackPage>.Continuation] = []
+
+    func set(_ page: LoopbackPage) {
+        self.page = page
+        for continuation in waiting {
+            continuation.yield(page)
+            continuation.finish()
+        }
+        waiting.removeAll()
+    }
+
+    /// Returns the last page, or the page for an expired sign-in if the task is cancelled first.
+    func wait() async -> LoopbackPage {
+        if let page { return page }
+        let (stream, continuation) = AsyncStream.makeStream(of: LoopbackPage.self)
+        waiting.append(continuation)
+        for await page in stream { return page }
+        return .expired
     }
 }

@@ -44,7 +44,8 @@ struct DevicePolling: Sendable {
     /// Adapts the interval to a poll's error, or throws the error if polling doesn't continue after it.
     private mutating func goOn(after error: OAuthError) throws(OAuthError) {
         switch error.kind {
-        case .refused(let refusal, _) where goesOn(after: refusal): break
+        case .refused(let refusal, _):
+            guard goesOn(after: refusal) else { throw error }
         case .unavailable, .throttled:
             // Servers that don't answer are polled half as often (RFC 8628, 3.5).
             interval = min(max(error.wasAnswered ? interval : interval * 2, error.retryAfter ?? 0), 300)

@@ -17,6 +17,9 @@ package struct HTTPAnswer: Sendable, Equatable {
         try? JSONDecoder().decode(type, from: body)
     }
 
+    /// The body, at most as long as a transport accepts.
+    package var bytes: [UInt8] { Array(body) }
+
     /// The body as text; nil if it isn't UTF-8.
     package var text: String? { String(validating: body, as: UTF8.self) }
 
