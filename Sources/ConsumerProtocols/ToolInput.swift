@@ -1,4 +1,4 @@
-/// A mistake in the arguments of a tool's own program, in that program's words.
+/// A mistake in the arguments of a program that stands in for a tool's, told on its stderr.
 struct Mistake: Error {
     let message: String
 }

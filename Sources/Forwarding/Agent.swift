@@ -168,7 +168,7 @@ public final class Agent<Delegate: AgentDelegate> {
         let before = listeners.map(\.forward)
         guard forwards != before || listeners.isEmpty else { return }
         for listener in listeners where !forwards.contains(where: { $0.name == listener.forward.name }) {
-            for index in connections.indices.reversed() where connections[index].forward == listener.forward.name {
+            for index in connections.indices.reversed() where connections[index].forwardName == listener.forward.name {
                 drop(index)
             }
             Glibc.close(listener.descriptor)
@@ -203,7 +203,7 @@ public final class Agent<Delegate: AgentDelegate> {
             return
         }
         listeners[index].spendConnection()
-        connections.append(Connection(descriptor, forward: listeners[index].forward.name, now: Uptime.now))
+        connections.append(Connection(descriptor, forwardName: listeners[index].forward.name, now: Uptime.now))
     }
 
     /// Handles the events of the connections.
@@ -220,7 +220,9 @@ public final class Agent<Delegate: AgentDelegate> {
             case .end: finished.append(index)
             case .request(let block): answer(block, index, now)
             case .reply(let reply):
-                if case .refused(let refusal) = reply, refusal.code == .person { rest(connections[index].forward, now) }
+                if case .refused(let refusal) = reply, refusal.code == .person {
+                    rest(connections[index].forwardName, now)
+                }
                 finishWorker(index, hasReplied: true)
                 connections[index].reply(reply, now: now)
             }
@@ -235,7 +237,7 @@ public final class Agent<Delegate: AgentDelegate> {
     }
 
     private func answer(_ block: Attributes, _ index: Int, _ now: Int) {
-        guard let listener = listeners.first(where: { $0.forward.name == connections[index].forward }) else {
+        guard let listener = listeners.first(where: { $0.forward.name == connections[index].forwardName }) else {
             return connections[index].reply(.nothing, now: now)
         }
         var request: ForwardedRequest
@@ -273,10 +275,10 @@ public final class Agent<Delegate: AgentDelegate> {
         var running = connections.count(where: \.isWorking)
         for index in connections.indices {
             guard running < Limit.workers, case .queued(let request) = connections[index].state,
-                let listener = listeners.firstIndex(where: { $0.forward.name == connections[index].forward })
+                let listenerIndex = listeners.firstIndex(where: { $0.forward.name == connections[index].forwardName })
             else { continue }
-            let own = connections.count { $0.isWorking && $0.forward == connections[index].forward }
-            guard own < Limit.workersPerForward, listeners[listener].spendWorker() else { continue }
+            let own = connections.count { $0.isWorking && $0.forwardName == connections[index].forwardName }
+            guard own < Limit.workersPerForward, listeners[listenerIndex].spendWorker() else { continue }
             let worker = delegate.worker
             guard let block = try? request.block().encoded,
                 let started = Worker(worker.program, worker.arguments, worker.environment, input: block + [0x0A])
@@ -364,7 +366,7 @@ struct ForwardListener {
     var isThrottled: Bool { connectionsLeft < 1 }
 
     func mayTake(among connections: [Connection]) -> Bool {
-        !isThrottled && connections.count { $0.forward == forward.name } < Limit.connectionsPerForward
+        !isThrottled && connections.count { $0.forwardName == forward.name } < Limit.connectionsPerForward
     }
 
     mutating func refill(_ now: Int) {

@@ -5,7 +5,7 @@ internal import Secrets
 struct Connection {
     let descriptor: CInt
     /// The name of its forward.
-    let forward: String
+    let forwardName: String
     private(set) var state: State
     /// When it is closed, in milliseconds.
     private(set) var deadline: Int
@@ -28,9 +28,9 @@ struct Connection {
         case reply(ForwardedReply)
     }
 
-    init(_ descriptor: CInt, forward: String, now: Int) {
+    init(_ descriptor: CInt, forwardName: String, now: Int) {
         self.descriptor = descriptor
-        self.forward = forward
+        self.forwardName = forwardName
         state = .reading(AttributeParser(longestInput: ForwardedRequest.longest))
         deadline = now + Limit.transfer
     }

@@ -15,6 +15,7 @@ struct SilentSelection: Sendable {
     let request: TokenRequest
     /// Whether no token is renewed before it has to be, whatever the timing.
     var renewsLate = false
+    /// When tokens are to be renewed, unless they are renewed late.
     var timing = RenewalTiming.whenDue
     /// The time in seconds since 1970.
     let now: Int
@@ -41,7 +42,7 @@ struct SilentSelection: Sendable {
 
     /// Whether the authority wants the token renewed although it is still valid (`refresh_in`).
     func shouldRenew(_ token: AccessTokenRecord) -> Bool {
-        !renewsLate && timing == .whenDue && token.refreshOn.map { $0 <= now } ?? false
+        !renewsLate && actualTiming == .whenDue && token.refreshOn.map { $0 <= now } ?? false
     }
 
     /// From when on a token, or what one was exchanged for, is renewed ahead of time, in seconds since 1970; nil for never.

@@ -45,7 +45,7 @@ extension TokenAcquirer {
     public func brokerFailure(of plugin: PluginManifest, for request: TokenRequest) -> PluginError? {
         guard let authority = try? match(request) else { return nil }
         // A user who had yet to sign in may have done so in another way since.
-        return [decide(request).account, nil].lazy.compactMap { account in
+        return [decide(request).account, nil].compactMap { account in
             let key = RecentFailures.Key(broker: plugin, request, authority.place, account: account)
             return recentFailures.failure(key, since: .max)
         }.first

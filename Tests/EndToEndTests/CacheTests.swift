@@ -26,6 +26,8 @@ import Testing
             let access = try #require(records.first { $0["kind"] as? String == "accesstoken" })
             #expect(access["expired"] as? Bool == false && access["clientId"] as? String == world.sandbox.clientID)
             let exported = try await world.lanyard(["export"]).output
+            let unset = try await world.lanyard(["export", "--account", ""])
+            #expect(unset.status == 64 && unset.errors.contains("--account is empty"), "\(unset)")
             for secret in try secrets(in: exported) + [token] {
                 #expect(!list.output.contains(secret) && !json.output.contains(secret))
             }

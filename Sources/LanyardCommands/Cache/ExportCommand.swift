@@ -30,6 +30,10 @@ struct ExportCommand: Command {
     @Flag(help: "Print the document even on a terminal.")
     var force = false
 
+    mutating func validate() throws {
+        if account?.isEmpty == true { throw ValidationError("--account is empty; leave it out to export everything") }
+    }
+
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
         let console = session.context.console

@@ -44,7 +44,7 @@ extension Examination {
         guard plugin.hasNeeds(in: context.environment) else {
             return .pass(Self.check, "\(plugin.name) is not asked: there is no session bus")
         }
-        let known = requests.lazy.compactMap { session.acquirer.brokerFailure(of: plugin, for: $0) }.first
+        let known = requests.compactMap { session.acquirer.brokerFailure(of: plugin, for: $0) }.first
         if let known { return warning(plugin, known) }
         do throws(AcquisitionError) {
             let probe = try await session.acquirer.probeBroker(plugin, for: requests[0])

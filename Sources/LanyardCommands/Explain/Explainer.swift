@@ -47,6 +47,7 @@ final class Explainer {
         explanation.isByName = request.host == nil
     }
 
+    /// Explains the request; call it once.
     func explanation() async -> Explanation {
         await explain()
         explanation.tool = toolView

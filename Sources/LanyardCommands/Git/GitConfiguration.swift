@@ -92,14 +92,14 @@ struct GitConfiguration: Sendable {
     func remove(_ key: String, _ value: String, leaving rest: Int, from file: String) async throws(Failure) {
         let pattern = "^\(value.unicodeScalars.map { Self.special.contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
         let change = rest > 0 ? ["--replace-all", key, value, pattern] : ["--unset-all", key, pattern]
-        try await write(key, ["--file", file] + change)
+        // 5 means that there is nothing to remove.
+        try await write(key, ["--file", file] + change, accepting: [0, 5])
         for _ in 1..<max(rest, 1) { try await write(key, ["--file", file, "--add", key, value]) }
     }
 
-    private func write(_ key: String, _ words: [String]) async throws(Failure) {
+    private func write(_ key: String, _ words: [String], accepting statuses: [Int32] = [0]) async throws(Failure) {
         let result = try await git.run(["config"] + words)
-        // 5 means that there is nothing to remove.
-        guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
+        guard statuses.contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
     /// Whether git's `credential.interactive` forbids prompts for a URL.

@@ -21,7 +21,7 @@ extension Session {
     /// configuration.
     func remembered(for request: CredentialRequest, isExact: Bool = false) -> Credential? {
         guard configuration.answerCache else { return nil }
-        return (isExact ? [request.path] : [request.path, nil]).lazy.compactMap { [context] path in
+        return (isExact ? [request.path] : [request.path, nil]).compactMap { [context] path in
             var asked = request
             asked.path = path
             return CachedCredential(asked, in: context.surroundings)?.credential

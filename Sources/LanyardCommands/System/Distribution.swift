@@ -8,7 +8,7 @@ struct OSRelease: Sendable {
 
     /// This system's description; empty if it has no such file.
     static let here: OSRelease = {
-        let files = ["/etc/os-release", "/usr/lib/os-release"].lazy
+        let files = ["/etc/os-release", "/usr/lib/os-release"]
         let bytes = files.compactMap { try? OpenFile($0).contents(atMost: 1 << 16) }.first
         return OSRelease(String(decoding: bytes ?? [], as: UTF8.self))
     }()

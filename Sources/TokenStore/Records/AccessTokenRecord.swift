@@ -81,7 +81,8 @@ extension AccessTokenRecord: MSALRecord {
         members.secret("secret", &secret)
         members.text("token_type", &tokenType)
         members.time("cached_at", &cachedAt)
-        // Other programs that read the record must not use the token beyond an expiry that isn't known.
+        // Other programs that read the record must not use the token beyond an expiry that isn't known. Both members are
+        // set when writing; when reading, the second says whether the first counts.
         var end: Int? = expiresOn ?? 0
         var endless = expiresOn == nil ? "1" : nil
         members.time("expires_on", &end)

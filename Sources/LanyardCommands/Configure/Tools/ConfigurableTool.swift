@@ -227,7 +227,7 @@ extension ConfigurableTool {
 
     /// Returns the path of the installed tool; nil if it isn't installed.
     static func installed(_ context: CommandContext) -> String? {
-        programs.lazy.compactMap { context.program($0) }.first
+        programs.compactMap { context.program($0) }.first
     }
 
     /// Whether the tool asks lanyard for everything.

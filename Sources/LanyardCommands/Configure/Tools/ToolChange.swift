@@ -7,7 +7,7 @@ struct ToolChange: Sendable, Hashable {
     let setting: ToolSetting
     let value: String
 
-    /// Whether the setting has this value.
+    /// Whether the setting has this value; false if it can't be read.
     var stands: Bool { (try? setting.current()) == value }
 }
 

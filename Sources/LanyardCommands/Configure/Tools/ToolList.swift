@@ -75,7 +75,7 @@ struct ToolList {
         let stands = !changes.isEmpty && changes.allSatisfy(\.stands)
         use.here = ToolUse.Here(
             url: tool.url == .required ? request.place ?? url : url, isAsked: isNamed || stands,
-            other: stands ? nil : changes.lazy.compactMap { try? $0.setting.current() }.first)
+            other: stands ? nil : changes.compactMap { try? $0.setting.current() }.first)
         return use
     }
 
