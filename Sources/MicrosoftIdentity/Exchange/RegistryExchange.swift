@@ -49,16 +49,20 @@ struct RegistryExchange: Sendable {
     }
 
     private func refusal(_ answer: HTTPAnswer) -> PluginError {
+        // The first reason in an error response of the Distribution API.
+        let reason = answer.json?["errors"]?.elements.first
+        let words = (reason?["message"]?.string ?? reason?["code"]?.string ?? "HTTP \(answer.status)")
+            .displayable(limit: 300)
         switch answer.status {
         case 401, 403:
             // The cause may be the token or the user's permissions. Nothing tells them apart, so the token is blamed
             // first, and then the permissions.
             var error = PluginError(
-                .interactionRequired, "\(registry) refuses the token: \(words(answer))",
+                .interactionRequired, "\(registry) refuses the token: \(words)",
                 hint:
                     "the account needs a role there, such as AcrPull, and the rule's authority must be the registry's "
                     + "tenant")
-            error.error = reason(answer)?["code"]?.string?.plain(limit: 100)
+            error.error = reason?["code"]?.string?.plain(limit: 100)
             return error
         case 404, 405:
             return PluginError(
@@ -66,20 +70,8 @@ struct RegistryExchange: Sendable {
                 hint: "is it an Azure Container Registry?")
         default:
             return PluginError(
-                .invalidRequest, "\(registry) refuses the exchange (HTTP \(answer.status)): \(words(answer))")
+                .invalidRequest, "\(registry) refuses the exchange (HTTP \(answer.status)): \(words)")
         }
-    }
-
-    /// Returns the registry's error message.
-    private func words(_ answer: HTTPAnswer) -> String {
-        let reason = reason(answer)
-        let words = reason?["message"]?.string ?? reason?["code"]?.string
-        return (words ?? "HTTP \(answer.status)").displayable(limit: 300)
-    }
-
-    /// Returns the first reason in an error response of the Distribution API.
-    private func reason(_ answer: HTTPAnswer) -> JSONValue? {
-        answer.json?["errors"]?.elements.first
     }
 
     private struct Claims: Decodable {
