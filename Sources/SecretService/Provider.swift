@@ -1,4 +1,5 @@
 internal import CGLib
+internal import Glibc
 internal import Synchronization
 
 /// The provider of the Secret Service, as libsecret's service, and its bus.
@@ -8,6 +9,8 @@ final class Provider: Sendable {
     nonisolated(unsafe) let service: OpaquePointer
     /// The name of the provider on the bus; libsecret takes it from SECRET_SERVICE_BUS_NAME if that is set.
     let name: String
+    /// The time in microseconds until a request has reached the provider by way of the bus.
+    private static let delivery: UInt32 = 200
     private let opening = Mutex<SessionOpening?>(nil)
 
     init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
@@ -23,8 +26,14 @@ final class Provider: Sendable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(service)) }
 
-    /// Requests a session for reading secrets.
-    func openSession(_ watchdog: Watchdog) { opening.withLock { $0 = SessionOpening(of: service, watchdog) } }
+    /// Requests a session for reading secrets, and lets the provider begin.
+    ///
+    /// Linux often wakes a process on the processor it last ran on, even if another is idle: the provider would share
+    /// it with this thread, and take twice as long.
+    func openSession(_ watchdog: Watchdog) {
+        opening.withLock { $0 = SessionOpening(of: service, watchdog) }
+        usleep(Self.delivery)
+    }
 
     /// Waits for the requested session, if there is one; otherwise libsecret would open another.
     func awaitSession(_ watchdog: borrowing Watchdog) {
