@@ -1,7 +1,8 @@
 internal import Addresses
 internal import Glibc
 
-/// Checks that only root and the user can write to files; each folder above them is checked once per value.
+/// Checks that only root and the user can write to files; each, and each folder above it, is found trustworthy once
+/// per value.
 package struct FileTrust {
     package enum Verdict: Equatable {
         /// The path without symbolic links; nobody else could have written to it.
@@ -12,6 +13,8 @@ package struct FileTrust {
         case writable(String)
     }
 
+    /// The trusted files, with their paths without symbolic links: plugins share a program.
+    private var files: [String: String] = [:]
     /// The folders that are trusted together with all folders above them.
     private var folders: Set<String> = []
 
@@ -21,6 +24,7 @@ package struct FileTrust {
     ///
     /// A sticky folder of root's (`/tmp`) may be above it, because nobody else can replace the file there.
     package mutating func judge(_ path: String) -> Verdict {
+        if let resolved = files[path] { return .trusted(resolved) }
         // Most files that are checked don't exist, which one call shows.
         guard let status = FileStatus(of: path), let resolved = Self.realPath(path) else { return .missing }
         guard Self.isTrusted(status, mayBeSticky: false) else { return .writable(resolved) }
@@ -34,6 +38,7 @@ package struct FileTrust {
             judged.append(current)
         }
         folders.formUnion(judged)
+        files[path] = resolved
         return .trusted(resolved)
     }
 
