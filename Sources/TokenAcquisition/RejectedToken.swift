@@ -62,7 +62,8 @@ struct RejectedTokens {
     /// Returns the refusals that apply to a request now: those at its path, then those at its host.
     static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> [RejectedToken] {
         let places = places(token, request.clientID)
-        return request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
+        // Most tokens were never refused, and digests take time.
+        return places.isEmpty ? [] : request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
     }
 
     /// Returns the digests of the tokens that were refused anywhere.
