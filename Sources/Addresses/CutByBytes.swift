@@ -49,18 +49,12 @@ extension StringProtocol {
 
     /// Whether the bytes of another text occur in this one.
     public func hasBytes(_ other: some StringProtocol) -> Bool {
-        let other = Array(other.utf8)
-        guard let first = other.first else { return true }
-        var rest = utf8[...]
-        while let start = rest.firstIndex(of: first) {
-            rest = rest[start...]
-            if rest.starts(with: other) { return true }
-            rest = rest.dropFirst()
-        }
-        return false
+        let (bytes, other) = (Array(utf8), Array(other.utf8))
+        return other.isEmpty || bytes.indices.contains { bytes[$0...].starts(with: other) }
     }
 
     /// Whether both texts are the same, byte by byte.
+    @inlinable
     public func isSame(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 

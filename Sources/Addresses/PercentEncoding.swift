@@ -7,7 +7,7 @@ extension StringProtocol {
 
     private func percentDecoded(keepingStrays: Bool) -> String? {
         var bytes: [UInt8] = []
-        var rest = utf8[...]
+        var rest = Array(utf8)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), let value = rest.escapedByte {
                 bytes.append(value)

@@ -82,7 +82,7 @@ public struct StrictURL: Sendable {
     }
 
     /// Whether the text is a scheme (RFC 3986, 3.1).
-    public static func isScheme(_ text: some StringProtocol) -> Bool {
+    public static func isScheme(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, first.isLetter else { return false }
         return text.utf8.allSatisfy { $0.isAlphanumeric || [0x2B, 0x2D, 0x2E].contains($0) }
     }
@@ -91,9 +91,11 @@ public struct StrictURL: Sendable {
 extension StringProtocol {
     /// A URL, or a host with what may follow it, which becomes an https URL.
     package var withHTTPS: String { StrictURL.scheme(of: String(self)) == nil ? "https://\(self)" : String(self) }
+}
 
+extension Substring {
     /// All before the query and the fragment of a URL or a path.
-    package var beforeQuery: SubSequence {
+    package var beforeQuery: Substring {
         self[..<(utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? endIndex)]
     }
 }

@@ -33,5 +33,5 @@ extension UInt8 {
 
 extension StringProtocol {
     /// Whether it has a C0 control character or DEL, which no URL that git can parse contains.
-    package var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+    @inlinable package var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 }

@@ -9,7 +9,7 @@ extension CredentialRequest {
     /// The query and fragment are dropped: no rule or password applies to them.
     init(wholeURL text: String, takesAuthorizations: Bool = false) throws(RequestError) {
         guard !text.hasControlCharacter else { throw .invalid("url") }
-        self.init(try RequestURL(String(text.beforeQuery)))
+        self.init(try RequestURL(String(text[...].beforeQuery)))
         reach = .above
         isUnattended = true
         self.takesAuthorizations = takesAuthorizations

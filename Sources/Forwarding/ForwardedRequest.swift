@@ -95,7 +95,7 @@ public struct ForwardedRequest: Sendable, Equatable {
 
     private mutating func readPlace(_ block: Attributes) throws(Fault) {
         if let scheme = block["protocol"] {
-            guard StrictURL.isScheme(scheme) else { throw .invalid("protocol") }
+            guard StrictURL.isScheme(scheme[...]) else { throw .invalid("protocol") }
             wanted.scheme = scheme.lowercased()
         }
         if let text = block["host"] {

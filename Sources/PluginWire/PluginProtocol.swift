@@ -10,7 +10,7 @@ public enum PluginProtocol {
     public static let realmOfHost = "default"
 
     /// Returns the realm of an authority whose path, or the rest of it, is a realm (`{path}` in a manifest).
-    public static func realm(ofPath segments: some Sequence<String>) -> String {
+    public static func realm(ofPath segments: [String]) -> String {
         let path = segments.joined(separator: "/").lowercased()
         return path.isEmpty ? realmOfHost : path
     }

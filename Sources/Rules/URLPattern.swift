@@ -99,7 +99,7 @@ public struct URLPattern: Sendable, Equatable {
 
     private func hasPrefix(of path: String?) -> Bool {
         guard !segments.isEmpty else { return true }
-        let bare = (path ?? "").beforeQuery
+        let bare = (path ?? "")[...].beforeQuery
         guard !bare.climbs else { return false }
         return bare.segments.starts(with: segments)
     }

@@ -34,7 +34,7 @@ public struct AttributeParser: Sendable {
     public mutating func consume(
         _ bytes: some Sequence<UInt8>, into completed: inout [Attributes]
     ) throws(ProtocolError) {
-        for byte in bytes {
+        for byte in Array(bytes) {
             received += 1
             guard received <= longestInput else { throw .inputTooLong }
             if byte != UInt8(ascii: "\n") {

@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: URLCase.all)
     func `nothing before the query of a URL changes its host`(row: URLCase) {
         guard let url = StrictURL(row.url) else { return }
-        #expect(StrictURL(String(row.url.beforeQuery))?.host == url.host)
+        #expect(StrictURL(String(row.url[...].beforeQuery))?.host == url.host)
         #expect(row.url.withHTTPS == row.url)
         // Without its scheme, it is an https URL of the same host.
         let bare = String(decoding: row.url.utf8.dropFirst(url.scheme.utf8.count + 3), as: UTF8.self)
@@ -72,7 +72,7 @@ import Testing
         ("a/\u{301}#\u{301}", "a/\u{301}"),
     ])
     func `the query begins at a byte, whatever combines with it`(text: String, before: String) {
-        #expect(text.beforeQuery.isSame(as: before))
+        #expect(text[...].beforeQuery.isSame(as: before))
     }
 
     @Test func `each class of bytes holds what it says`() {

@@ -84,7 +84,7 @@ public struct GitRequest: Sendable, Equatable {
 
     private mutating func readLocation(_ attributes: Attributes) throws(RequestError) {
         if let text = attributes["protocol"], !text.isEmpty {
-            guard StrictURL.isScheme(text) else { throw .invalid("protocol") }
+            guard StrictURL.isScheme(text[...]) else { throw .invalid("protocol") }
             wanted.scheme = text.lowercased()
         }
         if let text = attributes["host"], !text.isEmpty {

@@ -70,7 +70,7 @@ public struct GoConsumer: Consumer {
     /// the end.
     private var prefixes: [String] {
         let url = arguments[0]
-        let path = url.beforeQuery
+        let path = url[...].beforeQuery
         var prefixes = [url]
         if path.endIndex < url.endIndex { prefixes.append(String(path)) }
         let segments = path.pieces(between: "/", omittingEmpty: false)

@@ -66,7 +66,7 @@ extension AuthorityPattern {
             }
         }
         if takesRest {
-            fit.realm = PluginProtocol.realm(ofPath: url.path.dropFirst(path.count - 1))
+            fit.realm = PluginProtocol.realm(ofPath: Array(url.path.dropFirst(path.count - 1)))
             fit.isWholePath = true
         }
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
