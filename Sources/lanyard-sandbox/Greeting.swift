@@ -30,7 +30,7 @@ struct Greeting {
 
         An application signs in by itself, as a pipeline does: the identity \(Announcement.identity) of config.toml.
 
-        So does a machine in Azure: as the identity machine, or as \(Announcement.assignedIdentity) of config.toml. These variables make
+        So does a machine in Azure: as the identity machine or \(Announcement.assignedIdentity) in config.toml. These variables make
         this computer one; see 'man lanyard-sandbox':
         \(machine)
         Who can sign in:

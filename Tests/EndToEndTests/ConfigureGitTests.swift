@@ -22,7 +22,7 @@ import Testing
             for _ in 0..<2 {
                 let ended = try await home.lanyard(["configure", "git", "--yes"])
                 #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
-                #expect(ended.errors.contains("for every URL git asks, in this order: cache, lanyard\n"), "\(ended)")
+                #expect(ended.errors.contains("for every URL, git asks in this order: cache, lanyard\n"), "\(ended)")
                 #expect(ended.errors.contains("cache may keep the tokens"), "\(ended)")
             }
             #expect(
@@ -125,7 +125,7 @@ import Testing
             let ended = try await home.lanyard(["configure", "git", "--yes", url, "--only"] + options)
             #expect(ended.status == 0, "\(ended)")
             #expect(
-                ended.errors.contains("for https://git.contoso.example git asks, in this order: lanyard\n"), "\(ended)")
+                ended.errors.contains("for https://git.contoso.example, git asks in this order: lanyard\n"), "\(ended)")
             #expect(ended.errors.hasSuffix("lanyard: next: lanyard login \(url)\n"), "\(ended)")
             let place = "credential.https://git.contoso.example"
             #expect(try await home.git(["config", "--get-all", "\(place).helper"]).output == "\nlanyard\n")

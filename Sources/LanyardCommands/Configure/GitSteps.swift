@@ -76,7 +76,7 @@ struct GitReport {
         let helpers = GitHelpers(
             try await GitConfiguration(session.context).whatCounts(for: plan.scope), for: plan.request)
         let place = pattern?.place
-        console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
+        console.note("for \(place ?? "every URL"), git asks in this order: \(helpers.names)")
         let command: ShellCommand =
             "lanyard configure git \(place ?? "URL") --only\(flag: "--system", if: isForAll)"
         if let keeper = helpers.keepers(version).first {
