@@ -2,6 +2,7 @@ extension Sequence<UInt8> {
     /// The bytes as two lower-case digits each.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
+        // An array, because Swift would look up at run time how to read a generic sequence, which takes long.
         return String(decoding: Array(self).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

@@ -7,6 +7,7 @@ extension StringProtocol {
 
     private func percentDecoded(keepingStrays: Bool) -> String? {
         var bytes: [UInt8] = []
+        // An array, because Swift would look up at run time how to read a generic sequence, which takes long.
         var rest = Array(utf8)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), let value = rest.escapedByte {

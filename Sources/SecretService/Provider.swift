@@ -4,13 +4,14 @@ internal import Synchronization
 
 /// The provider of the Secret Service, as libsecret's service, and its bus.
 final class Provider: Sendable {
+    /// The time in microseconds until a request has reached the provider by way of the bus.
+    private static let delivery: UInt32 = 200
+
     let bus: BusConnection
     // GDBus's proxies can be used on any thread.
     nonisolated(unsafe) let service: OpaquePointer
     /// The name of the provider on the bus; libsecret takes it from SECRET_SERVICE_BUS_NAME if that is set.
     let name: String
-    /// The time in microseconds until a request has reached the provider by way of the bus.
-    private static let delivery: UInt32 = 200
     private let opening = Mutex<SessionOpening?>(nil)
 
     init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {

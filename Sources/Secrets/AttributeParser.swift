@@ -34,6 +34,7 @@ public struct AttributeParser: Sendable {
     public mutating func consume(
         _ bytes: some Sequence<UInt8>, into completed: inout [Attributes]
     ) throws(ProtocolError) {
+        // An array, because Swift would look up at run time how to read a generic sequence, which takes long.
         for byte in Array(bytes) {
             received += 1
             guard received <= longestInput else { throw .inputTooLong }
