@@ -24,6 +24,27 @@ let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-
 let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
+/// Packages that only other packages use, with one product of each.
+///
+/// All packages have an exact version in this file, and script/lint-dependencies checks that. Package.resolved can't do
+/// it: it names commits, and a mirror's commits can differ. SwiftPM warns about packages that no target uses, so the sandbox
+/// depends on these on a platform that it isn't built for.
+let pinned: [Target.Dependency] = [
+    ("Algorithms", "swift-algorithms"),
+    ("AsyncAlgorithms", "swift-async-algorithms"),
+    ("Atomics", "swift-atomics"),
+    ("Collections", "swift-collections"),
+    ("Configuration", "swift-configuration"),
+    ("Tracing", "swift-distributed-tracing"),
+    ("StructuredFieldValues", "swift-http-structured-headers"),
+    ("Metrics", "swift-metrics"),
+    ("NIOExtras", "swift-nio-extras"),
+    ("NIOHTTP2", "swift-nio-http2"),
+    ("NIOTransportServices", "swift-nio-transport-services"),
+    ("Numerics", "swift-numerics"),
+    ("ServiceContextModule", "swift-service-context"),
+].map { .product(name: $0, package: $1, condition: .when(platforms: [.wasi])) }
+
 /// The linker settings that make an executable start fast, stay small and be hard to misuse; script/lint checks the
 /// result.
 ///
@@ -75,21 +96,36 @@ let package = Package(
         .library(name: "PluginKit", targets: ["Claims", "PluginKit", "PluginWire", "Secrets"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
+        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
+
+        // Only other packages use these.
+        .package(url: "https://github.com/apple/swift-algorithms", exact: "1.2.1"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-transport-services", exact: "1.28.0"),
+        .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
+        .package(url: "https://github.com/apple/swift-service-context", exact: "1.5.1"),
     ],
     targets: [
         // The host, which answers git. No HTTP below this line.
@@ -255,7 +291,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "X509", package: "swift-certificates"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOCore", package: "swift-nio"),
-            ],
+            ] + pinned,
             swiftSettings: strict, linkerSettings: small),
 
         // Tests. Nothing that can run is mocked: keyrings, authorities, plugins and gits are real processes.
