@@ -37,11 +37,13 @@ struct AgentClient {
             return try get(request)
         case .erase(_, let refused) where refused.mustExist: throw .keptElsewhere
         case .erase(var request, let refused):
-            guard let secret = refused.authorization ?? refused.password, request.host != nil else { return .nothing }
-            request.refusedToken = secret.fingerprint
+            guard request.host != nil else { return .nothing }
             request.isUnattended = true
-            // The result is for the next request.
-            _ = try? get(request)
+            for fingerprint in refused.fingerprints ?? [] {
+                request.refusedToken = fingerprint
+                // The result is for the next request.
+                _ = try? get(request)
+            }
             return .nothing
         case .store(let credential, var request):
             guard terms.mustKeep else { return .nothing }

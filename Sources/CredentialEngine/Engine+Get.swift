@@ -13,7 +13,7 @@ extension Engine {
         if let credential = remembered?.credential { return .settled(try request.outcome(credential)) }
         let look = StoredLookup(
             request: request, remembered: remembered?.place(), passwordMiss: PasswordMiss(request, in: surroundings),
-            now: surroundings.now)
+            given: surroundings.given, now: surroundings.now)
         look.passwordMiss.prepare()
         return try answer(.get(request)) { sources throws(Refusal) in
             do throws(Refusal) {
@@ -31,16 +31,18 @@ private struct StoredLookup: Sendable {
     let request: CredentialRequest
     let remembered: CachedCredential.Place?
     let passwordMiss: PasswordMiss
+    let given: GivenTokens
     /// Seconds since 1970.
     let now: Int
 
     func attempt(in sources: CredentialSources) throws(Refusal) -> Attempt {
+        try dropRefused(in: sources)
         guard let wanted = try sources.resolve(request) else {
             let password = try password(in: sources)
             passwordMiss.note(isMiss: password == nil)
             return .settled(password.map(Outcome.credential) ?? .nothing)
         }
-        let decision = try decide(wanted, in: sources)
+        let decision = try sources.decide(wanted, place: request.place)
         if case .answer(let token) = decision.step {
             return .settled(try keep(token, for: wanted, decision.match?.issuer, in: sources))
         }
@@ -66,21 +68,19 @@ private struct StoredLookup: Sendable {
     private func keep(
         _ token: AcquiredToken, for wanted: TokenRequest, _ issuer: PluginIssuer?, in sources: CredentialSources
     ) throws(Refusal) -> Outcome {
+        given.note(token.accessToken)
         remembered?.keep(token, at: issuer, for: wanted, from: sources)
         return try request.outcome(Credential(token, at: issuer))
     }
 
-    /// Decides what to do for a request, without handing out a token that the server has just refused.
+    /// Drops the token that the server has just refused, as after an `erase`.
     ///
-    /// If the server asks for claims, they already rule out the stored token. Otherwise the refusal is treated like an
-    /// `erase`, but only if it is about the stored token: another process may have renewed it meanwhile.
-    private func decide(_ wanted: TokenRequest, in sources: CredentialSources) throws(Refusal) -> Decision {
-        let decision = try sources.decide(wanted, place: request.place)
-        guard let refused = request.refusedToken, wanted.claims == nil, case .answer(let token) = decision.step,
-            token.accessToken.fingerprint == refused
-        else { return decision }
-        try sources.reject(token.accessToken, for: wanted, place: request.place)
-        return try sources.decide(wanted, place: request.place)
+    /// If the server asks for claims, they already rule out the stored token.
+    private func dropRefused(in sources: CredentialSources) throws(Refusal) {
+        guard let refused = request.refusedToken else { return }
+        let possible = sources.possibleTokens(for: request)
+        guard possible.first?.claims == nil else { return }
+        _ = try sources.reject(.these([refused]), for: possible, place: request.place)
     }
 
     private func password(in sources: CredentialSources) throws(Refusal) -> Credential? {
@@ -89,15 +89,6 @@ private struct StoredLookup: Sendable {
             return try sources.passwords.get(query, now: now).map(Credential.init)
         } catch {
             throw .store(error)
-        }
-    }
-}
-
-extension CredentialSources {
-    /// Records that a consumer reports a token as refused.
-    func reject(_ token: Secret?, for wanted: TokenRequest, place: String?) throws(Refusal) {
-        do throws(AcquisitionError) { try acquirer.reject(token, for: wanted) } catch {
-            throw .noToken(error, wanted, place: place)
         }
     }
 }

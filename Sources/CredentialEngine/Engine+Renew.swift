@@ -1,6 +1,7 @@
 import PluginHost
 public import Rules
 import TokenAcquisition
+import TokenStore
 
 extension Engine {
     /// Renews the token that answered a request, ahead of time and only if it is still stored, and remembers the new one.
@@ -22,6 +23,7 @@ extension Engine {
             if case .answer(let token) = decision.step {
                 // Another process was quicker. The answer cache may still have the old token.
                 guard Credential(token, at: nil).mark != mark else { return false }
+                surroundings.given.note(token.accessToken)
                 place?.keep(token, at: decision.match?.issuer, for: wanted, from: sources)
                 return true
             }
@@ -29,6 +31,7 @@ extension Engine {
             let token = try await sources.token(
                 for: wanted, place: request.place, by: decision, isUnattended: true)
             guard Credential(token, at: nil).mark != mark else { return false }
+            surroundings.given.note(token.accessToken)
             place?.keep(token, at: decision.match?.issuer, for: wanted, from: sources, isAhead: true)
             return true
         } catch {

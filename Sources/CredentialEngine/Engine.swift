@@ -6,7 +6,7 @@ import Rules
 /// It knows no consumer's protocol, no terminal and none of the process's streams.
 public struct Engine: Sendable {
     let surroundings: Surroundings
-    private let terms: AgentTerms
+    let terms: AgentTerms
     private let reading: @Sendable () throws -> CredentialSources
 
     /// Creates an engine.

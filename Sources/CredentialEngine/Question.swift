@@ -1,5 +1,6 @@
 public import Rules
 public import Secrets
+import TokenStore
 
 /// A consumer's question to the engine.
 public indirect enum Question: Sendable, Equatable {
@@ -20,6 +21,12 @@ public indirect enum Question: Sendable, Equatable {
         public var authorization: Secret?
         /// Whether it is an error if no such password is stored.
         public var mustExist: Bool
+
+        /// The fingerprints of everything in the secrets that may be a token; nil if there are no secrets.
+        var fingerprints: Set<String>? {
+            let secrets = [password, authorization].compactMap(\.self)
+            return secrets.isEmpty ? nil : secrets.reduce(into: []) { $0.formUnion($1.fingerprints) }
+        }
 
         /// Creates the consumer's report; with neither secret, it is about whatever is stored.
         public init(_ password: Secret? = nil, _ authorization: Secret? = nil, mustExist: Bool = false) {

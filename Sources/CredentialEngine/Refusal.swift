@@ -16,6 +16,8 @@ public indirect enum Refusal: Error, Sendable {
     case noToken(AcquisitionError, TokenRequest, place: String?)
     /// The credential for this place has several named parts, and the tool can't use such a credential.
     case severalParts([String], place: String?)
+    /// The secret to store for this place is a token of lanyard's own, which is no password.
+    case ownToken(place: String?)
     /// There is no such password to erase.
     case noPassword
     /// The keyring can't be used now; its content is untouched.

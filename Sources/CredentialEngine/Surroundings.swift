@@ -30,6 +30,9 @@ public struct Surroundings: Sendable {
     /// The remembered answers.
     public var answers: AnswerCache { AnswerCache(environment: environment) }
 
+    /// The tokens that tools were given lately.
+    var given: GivenTokens { GivenTokens(environment: environment) }
+
     /// The socket of the agent that the environment names; nil if it names none, or if this machine's settings may
     /// forbid it and have to be read first.
     var agent: String? {

@@ -75,7 +75,10 @@ extension Failure {
         guard request.account == nil else {
             return Hint(isHostsOwn ? "\(calls); to use it" : "to use it", run: .using(account: typed))
         }
-        guard isHostsOwn, let named = url?.naming(user: account.username) else { return nil }
+        // The rule is only for the name in its own URL.
+        guard isHostsOwn, request.usernameOfRule == nil, let named = url?.naming(user: account.username) else {
+            return nil
+        }
         return Hint("\(calls); name that in the URL", write: named.displayable(limit: 500))
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 import ConsumerProtocols
 import CredentialEngine
@@ -32,6 +33,10 @@ extension Failure {
             self.init(
                 "the credential for \(place ?? "the host") has several parts: \(names.joined(separator: ", "))",
                 hints: ["only tools that expect several parts can use it; see lanyard-consumers(7)"])
+        case .ownToken(let place):
+            self.init(
+                "that is a token of lanyard's own, which is not kept as a password",
+                hints: [Hint("have lanyard give it", run: "lanyard rule add\(last: place ?? "URL")")])
         // In the words of Python's keyring, whose protocol is the only one that can ask for this.
         case .noPassword: self.init("No such password!")
         case .store(let error): self.init(error)
@@ -340,7 +345,7 @@ extension Failure {
         guard let url, !request.named.contains(.authority) else {
             return "lanyard use\(option: "--authority", request.authority, limit: 255)\(last: account)"
         }
-        return "lanyard use\(last: account)\(last: url)"
+        return "lanyard use\(last: account)\(last: request.typed(url))"
     }
 
     private static func list(_ scopes: [String]) -> String {
@@ -364,7 +369,7 @@ extension Failure {
         }
         let shape: ShellCommand = url == nil ? signInOptions(request) : ""
         return """
-            lanyard login\(last: url)\(option: "--authority", authority, limit: 255)\
+            lanyard login\(last: request.typed(url))\(option: "--authority", authority, limit: 255)\
             \(option: "--client-id", client, limit: 255)\(scopes)\(shape)\
             \(option: "--account", request.account, limit: 100)\(option: "--claims", claims)
             """
@@ -380,6 +385,18 @@ extension Failure {
 }
 
 extension TokenRequest {
+    /// The user name in the URL of the rule that maps the request; nil if there is none.
+    var usernameOfRule: String? {
+        guard case .rule(let text) = origin else { return nil }
+        return URLPattern(text)?.request.username
+    }
+
+    /// Returns a URL as it has to be typed for the same rule: with the user name that the rule's URL has.
+    func typed(_ url: String?) -> String? {
+        guard let user = usernameOfRule, let url, StrictURL(url)?.user == nil else { return url }
+        return url.naming(user: user) ?? url
+    }
+
     /// Returns the request for an account.
     func naming(_ account: String) -> TokenRequest {
         var request = self

@@ -218,6 +218,12 @@ extension Decision {
         }
     }
 
+    /// The fingerprints of what the request gets, or got last.
+    func current(for request: TokenRequest) -> Set<String> {
+        if request.exchange != nil { return exchanged.map(\.fingerprints) ?? [] }
+        return accessToken.map { [$0.secret.fingerprint] } ?? []
+    }
+
     /// The store's error, if that is the reason for the refusal.
     public var storeError: StoreError? {
         guard case .refuse(.store(let error)) = step else { return nil }
@@ -227,7 +233,7 @@ extension Decision {
 
 extension StoredRecords {
     /// Returns the records that are stored under any of these hosts.
-    fileprivate func kept(under hosts: [String]) -> StoredRecords {
+    func kept(under hosts: [String]) -> StoredRecords {
         all.reduce(into: StoredRecords()) { kept, record in
             if hosts.contains(record.environment.lowercased()) { kept.append(record) }
         }

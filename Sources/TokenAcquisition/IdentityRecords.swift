@@ -37,24 +37,21 @@ struct IdentityRecords: Sendable {
         }
     }
 
-    /// Drops the token, or the result of an exchange, that a server refused; nil stands for the current one.
+    /// Forgets the remembered token, or the remembered result of an exchange, if it has one of these fingerprints.
     ///
-    /// - Throws: An error if it is in the keyring and can't be deleted there.
-    func drop(_ refused: Secret?, for request: TokenRequest, at place: AuthorityPlace) throws(StoreError) {
-        func isMeant(_ record: CredentialRecord) -> Bool {
-            switch record {
-            case .accessToken(let token) where request.exchange == nil && token.homeAccountID == nil:
-                refused.map { $0 == token.secret } ?? token.serves(request)
-            case .exchanged(let result) where result.homeAccountID == nil:
-                result.serves(request) && refused.map { $0 == result.secret } ?? true
-            default: false
-            }
+    /// - Returns: Whether it had.
+    func forget(_ fingerprints: Set<String>, for request: TokenRequest, at place: AuthorityPlace) -> Bool {
+        let owners = [request, request.withoutExchange].map { $0.owner(at: place) }.filter { owner in
+            var records = StoredRecords()
+            if let record = remembered?.record(of: owner, now: clock()) { records.append(record) }
+            return records.hasToken(fingerprints)
         }
-        let owner = request.owner(at: place)
-        if let remembered, remembered.record(of: owner, now: clock()).map(isMeant) == true { remembered.forget(owner) }
-        let dropped = inKeyring(place).all.filter(isMeant)
-        if !dropped.isEmpty { _ = try keyring.deleteUnchanged(dropped) }
+        for owner in owners { remembered?.forget(owner) }
+        return !owners.isEmpty
     }
+
+    /// Returns every record in the keyring; nil if it can't be used.
+    func all() -> StoredRecords? { try? keyring.records(matching: .all) }
 
     private func inKeyring(_ place: AuthorityPlace) -> StoredRecords {
         (try? keyring.records(matching: RecordQuery(environments: place.aliases))) ?? StoredRecords()

@@ -16,6 +16,9 @@ struct RecordKeeper: Sendable {
         try load(RecordQuery(environments: place.aliases))
     }
 
+    /// What is stored at any authority.
+    func loadAll() throws(AcquisitionError) -> StoredRecords { try load(.all) }
+
     /// What is stored at an authority, with the client's secret if there may be one; takes one search.
     func load(_ authority: AuthorityMatch, for clientID: String) throws(AcquisitionError) -> StoredRecords {
         let place = authority.place

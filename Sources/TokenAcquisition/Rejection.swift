@@ -24,12 +24,11 @@ struct Rejection {
     private(set) var refusals: [String: RejectedToken] = [:]
     private let request: TokenRequest
 
-    init(of token: Secret?, among records: StoredRecords, request: TokenRequest, now: Int) {
+    /// Decides about refused tokens that the request may have got.
+    init(of refused: [AccessTokenRecord], for request: TokenRequest, now: Int) {
         self.request = request
-        let claims =
-            token == nil ? nil : request.claims.flatMap { $0.utf8.count <= RejectedToken.longestClaims ? $0 : nil }
-        for record in records.accessTokens where record.clientID.lowercased() == request.clientID.lowercased() {
-            guard token.map({ $0 == record.secret }) ?? record.serves(request) else { continue }
+        let claims = request.claims.flatMap { $0.utf8.count <= RejectedToken.longestClaims ? $0 : nil }
+        for record in refused {
             let isHopeless = Self.isHopeless(record, claims, now)
             guard let account = record.homeAccountID?.lowercased(), isHopeless || claims != nil else {
                 dropped.append(record)
@@ -37,7 +36,7 @@ struct Rejection {
             }
             kept.append(record)
             refusals[account] = RejectedToken(
-                token: record.secret.reveal().shortDigest, on: now, renewed: isHopeless ? record.cachedAt : nil,
+                token: record.secret.fingerprint, on: now, renewed: isHopeless ? record.cachedAt : nil,
                 claims: claims)
         }
     }
@@ -60,6 +59,14 @@ struct Rejection {
     }
 }
 
+/// The tokens, or results of exchanges, that are refused or no longer wanted.
+public enum Refused: Sendable, Equatable {
+    /// The one that the request would get now, and no other account's.
+    case current
+    /// Those with one of these fingerprints, whosever they are.
+    case these(Set<String>)
+}
+
 /// Drops tokens that servers refuse, or notes the refusals.
 struct RefusedTokens: Sendable {
     let keeper: RecordKeeper
@@ -69,27 +76,49 @@ struct RefusedTokens: Sendable {
     /// Seconds to wait for a running renewal before a refusal is noted in its refresh token's record.
     private static let patience = 60.0
 
-    /// Does what follows from a refusal at the request's host and path; nil stands for the current token.
+    /// Does what follows from a refusal of the tokens with these fingerprints, whosever they are and wherever they are
+    /// stored.
     ///
-    /// See `Rejection` for the consequences.
+    /// See `Rejection` for the consequences, which depend on the request: the first one that may have got the token. A
+    /// token that no server reported, or that none of the requests gets, is dropped; so is the result of an exchange.
+    ///
+    /// - Returns: Whether any is stored.
     func reject(
-        _ token: Secret?, for request: TokenRequest, at authority: AuthorityMatch
-    ) throws(AcquisitionError) {
-        guard request.identity == nil else {
-            return try storing { () throws(StoreError) in try identities.drop(token, for: request, at: authority.place)
-            }
+        _ fingerprints: Set<String>, for requests: [(wanted: TokenRequest, authority: AuthorityMatch)], isReported: Bool
+    ) throws(AcquisitionError) -> Bool {
+        var isFound = false
+        for (request, authority) in requests where request.identity != nil {
+            isFound = identities.forget(fingerprints, for: request, at: authority.place) || isFound
         }
-        if request.exchange != nil { return try rejectExchanged(token, for: request, at: authority.place) }
-        let records = try keeper.load(authority.place)
-        let rejection = Rejection(of: token, among: records, request: request, now: keeper.clock())
+        // Most machines that identities work on have no keyring, and nobody is asked to unlock one for them.
+        let isForIdentities = !requests.isEmpty && requests.allSatisfy { $0.wanted.identity != nil }
+        guard let records = isForIdentities ? identities.all() : try keeper.loadAll() else { return isFound }
+        let exchanged = records.exchanged.filter { !fingerprints.isDisjoint(with: $0.fingerprints) }
+        var left = records.accessTokens.filter { fingerprints.contains($0.secret.fingerprint) }
+        isFound = isFound || !left.isEmpty || !exchanged.isEmpty
+        try keeper.deleteUnchanged(exchanged.map(CredentialRecord.exchanged))
+        for (request, authority) in requests where isReported && request.identity == nil {
+            let own = left.filter { $0.mayHaveAnswered(request, at: authority.place) }
+            left.removeAll(where: own.contains)
+            guard !own.isEmpty else { continue }
+            let rejection = Rejection(of: own, for: request, now: keeper.clock())
+            try carryOut(rejection, among: records.kept(under: authority.place.aliases), for: request, authority.place)
+        }
+        try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
+        return isFound
+    }
+
+    private func carryOut(
+        _ rejection: Rejection, among records: StoredRecords, for request: TokenRequest, _ place: AuthorityPlace
+    ) throws(AcquisitionError) {
         try keeper.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
-            try keeper.locks.exclusively(keeper.lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
+            try keeper.locks.exclusively(keeper.lock(of: refreshToken, place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
                 // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
-                let stored = try keeper.load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
+                let stored = try keeper.load(place).refreshTokens.first(where: refreshToken.isSameItem)
                 guard let new = stored.flatMap(rejection.noted) else { return }
                 try keeper.save([.refreshToken(new)])
                 noted.insert(new.homeAccountID.lowercased())
@@ -97,16 +126,6 @@ struct RefusedTokens: Sendable {
         }
         let left = rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) }
         try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
-    }
-
-    /// Forgets a credential that a consumer reports as refused; nil stands for the current one.
-    private func rejectExchanged(
-        _ refused: Secret?, for request: TokenRequest, at place: AuthorityPlace
-    ) throws(AcquisitionError) {
-        let dropped = try keeper.load(place).exchanged.filter { result in
-            result.serves(request) && refused.map { $0 == result.secret } ?? true
-        }
-        try keeper.deleteUnchanged(dropped.map(CredentialRecord.exchanged))
     }
 
     /// Records that a server refused the broker's token, because the broker may return it again.
@@ -120,7 +139,14 @@ struct RefusedTokens: Sendable {
     }
 
     private static func refusal(of token: Secret, for request: TokenRequest) -> String {
-        ["refused of broker", token.reveal().shortDigest, request.host ?? "", request.path ?? ""].joined(
+        ["refused of broker", token.fingerprint, request.host ?? "", request.path ?? ""].joined(
             separator: "\n")
+    }
+}
+
+extension AccessTokenRecord {
+    /// Whether it is of the request's authority, client and scopes, for whichever account.
+    fileprivate func mayHaveAnswered(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
+        serves(request) && place.aliases.contains(environment.lowercased())
     }
 }

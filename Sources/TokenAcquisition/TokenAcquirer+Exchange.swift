@@ -21,7 +21,7 @@ extension TokenAcquirer {
             return try await turn(token, for: request, exchange, since: asked, isLast: token.source != .cache) {
                 () async throws(AcquisitionError) in
                 // The refused token may have been revoked: a new one shows whether the token was at fault.
-                try self.reject(token.accessToken, for: request.withoutExchange)
+                try self.reject(.these([token.accessToken.fingerprint]), for: [request.withoutExchange])
                 return try await self.token(for: request.withoutExchange.meaning(token.account), by: nil, finder)
             }
         } catch {

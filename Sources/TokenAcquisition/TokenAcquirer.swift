@@ -1,7 +1,7 @@
 public import PluginHost
 public import PluginWire
 public import Rules
-public import Secrets
+import Secrets
 public import TokenStore
 
 /// Acquires tokens as MSAL does, but with the work split between host and plugins: from the store, else by a refresh
@@ -175,13 +175,28 @@ public struct TokenAcquirer: Sendable {
         try await identities.authenticatedAnew(request, at: match(request))
     }
 
-    /// Records that a consumer reports a token as refused at the request's host and path; nil stands for the current
-    /// token.
+    /// Drops tokens that a consumer reports as refused, or notes the refusals at the request's host and path.
     ///
-    /// The request's claims are those that the server asked for. If a result of an exchange was refused, it is dropped,
-    /// and the token stays and is exchanged again. It isn't an error if the token isn't stored.
-    public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
-        try refusedTokens.reject(token, for: request, at: match(request))
+    /// The requests are those that may have got such a token, most likely first; without a secret only the first counts.
+    /// The requests' claims are those that the server asked for. If a result of an exchange was refused, it is dropped,
+    /// and the token stays and is exchanged again.
+    ///
+    /// - Returns: Whether any such token is stored; if not, that isn't an error.
+    @discardableResult
+    public func reject(_ refused: Refused, for requests: [TokenRequest]) throws(AcquisitionError) -> Bool {
+        let known = requests.compactMap { request in registry.match(request).map { (wanted: request, authority: $0) } }
+        switch refused {
+        case .these(let fingerprints):
+            return try refusedTokens.reject(fingerprints, for: known, isReported: true)
+        case .current:
+            guard var first = known.first else { return false }
+            (first.wanted.claims, first.wanted.prompt) = (nil, nil)
+            let decision = decide(first.wanted)
+            if let error = decision.storeError { throw .store(error) }
+            let current = decision.current(for: first.wanted)
+            guard !current.isEmpty else { return false }
+            return try refusedTokens.reject(current, for: [first], isReported: false)
+        }
     }
 
     // MARK: - Steps

@@ -79,7 +79,9 @@ import TokenStore
         }
 
         /// Reports a token as refused; nil stands for the current one.
-        func reject(_ token: String?) throws { try acquirer.reject(token.map { Secret($0) }, for: request) }
+        func reject(_ token: String?) throws {
+            try acquirer.reject(token.map { .these(Secret($0).fingerprints) } ?? .current, for: [request])
+        }
 
         private var acquirer: TokenAcquirer {
             TokenAcquirer(

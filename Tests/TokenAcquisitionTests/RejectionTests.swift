@@ -53,7 +53,7 @@ import TokenStore
     private static func refused(_ records: StoredRecords, at path: String?, claims: String? = nil) -> StoredRecords {
         var request = request(path)
         request.claims = claims
-        let rejection = Rejection(of: Secret("at"), among: records, request: request, now: now)
+        let rejection = Rejection(of: records.accessTokens, for: request, now: now)
         var records = records
         records.refreshTokens = records.refreshTokens.map { rejection.noted(in: $0) ?? $0 }
         records.accessTokens.removeAll { rejection.dropped.contains($0) }
@@ -150,7 +150,7 @@ import TokenStore
         RejectedTokens.settle(in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now)
         records.accessTokens[0].secret = Secret("at2")
         #expect(Self.look(records, "a").freshToken != nil)
-        let rejection = Rejection(of: Secret("at2"), among: records, request: Self.request(nil), now: Self.now)
+        let rejection = Rejection(of: records.accessTokens, for: Self.request(nil), now: Self.now)
         records.refreshTokens = records.refreshTokens.map { rejection.noted(in: $0) ?? $0 }
         #expect(Self.look(records, "a").freshToken == nil)
         #expect(Self.look(records, "a").redeemable.isEmpty)
@@ -177,13 +177,5 @@ import TokenStore
             let standing = RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now)
             #expect(standing.allSatisfy { $0.remaining(at: Self.now) == nil })
         }
-    }
-
-    @Test func `no token means the one for the same scopes`() {
-        var records = Self.records(renewed: 600)
-        records.accessTokens.append(records.accessTokens[0])
-        records.accessTokens[1].target = "api://other/.default"
-        let rejection = Rejection(of: nil, among: records, request: Self.request("a"), now: Self.now)
-        #expect(rejection.dropped == [records.accessTokens[0]])
     }
 }

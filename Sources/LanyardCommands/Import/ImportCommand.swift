@@ -71,7 +71,7 @@ struct ImportCommand: Command {
             ?? reader.document(document ?? "-")
         let stored = try session.storedRecords()
         let plan = ImportPlan(findings.cache.records, stored: stored.all, rules: rules(session))
-        let passwords = try PasswordPlan(findings.passwords, in: session)
+        let passwords = try PasswordPlan(findings.passwords, besides: stored, in: session)
         if !dryRun {
             try session.keeping { () throws(StoreError) in try session.store.save(plan.taken) }
             try passwords.store(in: session)

@@ -13,9 +13,11 @@ struct PasswordPlan {
     let entries: [Entry]
 
     /// Decides about each password; one that is already stored stays unchanged.
-    init(_ passwords: [OtherPassword], in session: Session) throws(Failure) {
+    init(_ passwords: [OtherPassword], besides records: StoredRecords, in session: Session) throws(Failure) {
         entries = try passwords.map { password throws(Failure) in
-            Entry(password: password, skipped: try Self.objection(to: password, in: session))
+            let isToken = records.hasToken(password.stored.fingerprints)
+            return Entry(
+                password: password, skipped: isToken ? .tokenAnswers : try Self.objection(to: password, in: session))
         }
     }
 
@@ -34,7 +36,8 @@ struct PasswordPlan {
         for entry in entries where entry.skipped == nil {
             let password = entry.password
             guard let query = PasswordQuery(password.request) else { continue }
-            try session.keeping { () throws(StoreError) in try session.passwords.store(password.stored, for: query) }
+            try session.keeping { () throws(StoreError) in _ = try session.passwords.store(password.stored, for: query)
+            }
         }
     }
 }

@@ -26,6 +26,11 @@ extension KeyringSession {
         return found
     }
 
+    /// Whether a readable access token of the group, or the result of an exchange, has one of these fingerprints.
+    func holdsToken(_ fingerprints: Set<String>, group: String) throws(ServiceFailure) -> Bool {
+        try unlockedRecords(matching: .tokens, group: group).hasToken(fingerprints)
+    }
+
     /// Reads the items of records again; nil if one is missing or locked, or no longer holds a record.
     func records(at paths: [String]) throws(ServiceFailure) -> StoredRecords? {
         let secrets = try secrets(of: paths)

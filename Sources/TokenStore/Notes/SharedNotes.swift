@@ -45,7 +45,7 @@ public struct SharedNotes: Sendable {
 
     /// Writes a note atomically, replacing any about the same subject.
     public func leave(_ note: JSONValue, about key: String) {
-        notes.leave(note, about: key, makingRoom: sweep)
+        notes.leave(note, about: key) { $0.removeFiles(olderThan: Self.lifetime) }
     }
 
     /// Whether something happened within the last `limit` milliseconds, going by the note about it.
@@ -59,12 +59,14 @@ public struct SharedNotes: Sendable {
 
     /// Removes the note about a subject.
     public func remove(about key: String) { notes.remove(about: key) }
+}
 
-    /// Removes notes that have expired.
-    private func sweep(_ folder: borrowing Folder) {
-        for name in folder.names(atMost: 4096) {
-            guard let status = folder.status(of: name), time(nil) - status.modified > Self.lifetime else { continue }
-            folder.remove(name)
+extension Folder {
+    /// Removes files that were written more than this many seconds ago.
+    borrowing func removeFiles(olderThan lifetime: Int) {
+        for name in names(atMost: 4096) {
+            guard let status = status(of: name), time(nil) - status.modified > lifetime else { continue }
+            remove(name)
         }
     }
 }

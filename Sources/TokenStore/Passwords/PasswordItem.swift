@@ -71,10 +71,15 @@ extension KeyringSession {
     }
 
     /// The same; locked items that may be such passwords are in the result if others could be read.
-    func passwordItems(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [KeyringItem] {
+    ///
+    /// `seen` is called for whatever the search finds, which may be more.
+    func passwordItems(
+        for query: PasswordQuery, needsSecrets: Bool, seen: () -> Void = {}
+    ) throws(ServiceFailure) -> [KeyringItem] {
         let address = PasswordAddress(query)
         return try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
-            item.isGitPassword
+            seen()
+            return item.isGitPassword
                 && PasswordAddress(item.attributes).map { address.isAnswered(by: $0, within: query.reach) } ?? false
                 && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
         }

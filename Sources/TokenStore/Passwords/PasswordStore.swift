@@ -33,25 +33,43 @@ public struct PasswordStore: Sendable {
     /// Stores a password or an authorization, replacing the same user's for the same URL.
     ///
     /// If it is already stored like this, and would be found first without a user name, nothing is written: git stores
-    /// after each use.
-    public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) {
+    /// after each use. A token of the same group is never stored as a password.
+    ///
+    /// - Returns: Whether the password is stored now; false if it is a token.
+    @discardableResult
+    public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) -> Bool {
         var query = query
         query.username = password.username
         let lock = lock(within: configuration.deadline)
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
-        try configuration.withKeyring { session throws(ServiceFailure) in
-            let found = try session.passwordItems(for: anybody, needsSecrets: true)
-            guard try session.stored(for: anybody, found, group: configuration.group).first != password else { return }
+        return try configuration.withKeyring { session throws(ServiceFailure) in
+            var isFree = true
+            let found = try session.passwordItems(for: anybody, needsSecrets: true) { isFree = false }
+            guard try session.stored(for: anybody, found, group: configuration.group).first != password else {
+                return true
+            }
             let collection = try session.openForStoring()
+            guard try !session.holdsToken(password.fingerprints, group: configuration.group) else { return false }
             switch password.proof {
             case .password(let secret):
-                try session.store(secret, of: password, for: query, found, in: collection)
+                let place = Place(collection: collection, items: found, isFree: isFree && found.isEmpty)
+                try session.store(secret, of: password, for: query, in: place)
             case .authorization:
                 try session.storeAuthorization(password, for: query, group: configuration.group, in: collection)
             }
+            return true
         }
+    }
+
+    /// Where a password is stored.
+    fileprivate struct Place {
+        let collection: String
+        /// All that is stored for the same place, whoever's it is.
+        let items: [KeyringItem]
+        /// Whether no other item at all has the attributes of the place.
+        let isFree: Bool
     }
 
     /// Locks out other lanyard processes that store, because storing is a search followed by a change.
@@ -112,17 +130,17 @@ extension KeyringSession {
     /// Stores a password in git's schema; its attributes vary, so an existing item has to be found before it is
     /// replaced.
     ///
-    /// `found` is all that is stored there, whoever's it is.
     fileprivate func store(
-        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, _ found: [KeyringItem],
-        in collection: String
+        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in place: PasswordStore.Place
     ) throws(ServiceFailure) {
         guard let content = password.itemSecret(secret) else {
             throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
         }
         let contentType = "text/plain"
         // Whose a locked one is may not show.
-        let known = found.contains(where: \.isLocked) ? try passwordItems(for: query, needsSecrets: false) : found
+        let known =
+            place.items.contains(where: \.isLocked)
+            ? try passwordItems(for: query, needsSecrets: false) : place.items
         let existing = known.filter {
             !$0.isLocked && $0.attributes["user"].map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
         }
@@ -131,11 +149,15 @@ extension KeyringSession {
         let address = PasswordAddress(query)
         var attributes = address.attributes
         attributes["user"] = query.username
-        let paths = try search(attributes)
+        var isNew = place.isFree
+        if !isNew {
+            let others = try search(attributes)
+            isNew = others.unlocked.isEmpty && others.locked.isEmpty
+        }
         try create(
             attributes.ofSchema(PasswordItem.schemaName), label: (query.label ?? address.label).displayable(),
-            secret: content, contentType: contentType, in: collection,
-            replacing: paths.unlocked.isEmpty && paths.locked.isEmpty)
+            secret: content, contentType: contentType, in: place.collection,
+            replacing: isNew)
     }
 
     fileprivate func storeAuthorization(

@@ -60,6 +60,14 @@ public struct StoredPassword: Sendable, Equatable {
         self.oauthRefreshToken = oauthRefreshToken
     }
 
+    /// The fingerprints of everything in it that may be a token; some servers take one as the user name.
+    public var fingerprints: Set<String> {
+        switch proof {
+        case .password(let secret), .authorization(_, let secret):
+            secret.fingerprints.union([username].compactMap { $0.map { Secret($0).fingerprint } })
+        }
+    }
+
     /// Compares by bytes: to git, names that Unicode considers equivalent are different users.
     public static func == (one: StoredPassword, other: StoredPassword) -> Bool {
         one.username.map { Array($0.utf8) } == other.username.map { Array($0.utf8) } && one.proof == other.proof

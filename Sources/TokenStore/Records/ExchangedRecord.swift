@@ -61,6 +61,11 @@ public struct ExchangedRecord: Sendable, Equatable {
     }
 }
 
+extension ExchangedRecord {
+    /// The fingerprints by which the result is recognised: its secret's, and that of all its parts.
+    package var fingerprints: Set<String> { Set([secret, whole].compactMap { $0?.fingerprint }) }
+}
+
 extension ExchangedRecord: MSALRecord {
     var record: CredentialRecord { .exchanged(self) }
 

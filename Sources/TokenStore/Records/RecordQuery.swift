@@ -33,6 +33,9 @@ public struct RecordQuery: Sendable, Equatable {
 
     /// The query that matches every record of the group.
     public static var all: RecordQuery { RecordQuery() }
+
+    /// The query that matches every token that tools may have been given, and every result of an exchange.
+    static let tokens = RecordQuery(kinds: [.accessToken, .accessTokenWithScheme, .exchanged])
 }
 
 /// The records that a search found, by kind.
@@ -69,6 +72,12 @@ public struct StoredRecords: Sendable, Equatable {
         accessTokens.map(CredentialRecord.accessToken) + refreshTokens.map(CredentialRecord.refreshToken)
             + idTokens.map(CredentialRecord.idToken) + accounts.map(CredentialRecord.account)
             + appMetadata.map(CredentialRecord.appMetadata) + exchanged.map(CredentialRecord.exchanged)
+    }
+
+    /// Whether an access token, or the result of an exchange, has one of these fingerprints.
+    package func hasToken(_ fingerprints: Set<String>) -> Bool {
+        accessTokens.contains { fingerprints.contains($0.secret.fingerprint) }
+            || exchanged.contains { !fingerprints.isDisjoint(with: $0.fingerprints) }
     }
 
     /// Adds a record that was read from an item.
