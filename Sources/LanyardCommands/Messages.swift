@@ -71,7 +71,7 @@ extension Failure {
         let reason =
             switch error {
             case .malformedLine: "a line is not of the form key=value"
-            case .forbiddenByte: "a value holds a NUL byte, or a carriage return at its end"
+            case .forbiddenByte: "a value holds a NUL byte or a carriage return"
             case .lineTooLong: "a line has more than \(AttributeParser.longestLine) bytes"
             case .inputTooLong: "it is longer than 1 MiB"
             case .notUTF8: "it is not UTF-8"

@@ -1,7 +1,7 @@
 /// Splits bytes into blocks of attributes as they arrive.
 ///
 /// Only a line feed ends a line; a single carriage return before it is dropped, as in git. Elsewhere, a carriage return
-/// is an ordinary byte of the value (CVE-2024-50338, CVE-2024-52006). An over-long line is an error and is never split
+/// is an error, because other programs end lines there (CVE-2024-50338, CVE-2024-52006). An over-long line is an error and is never split
 /// (the `wwwauth[]` attack that git 2.41 closed).
 public struct AttributeParser: Sendable {
     /// The longest line that git writes or reads: 65,535 bytes including its line feed.
@@ -66,7 +66,7 @@ public struct AttributeParser: Sendable {
         guard let key = String(validating: line[..<equals], as: UTF8.self),
             let value = String(validating: line[(equals + 1)...], as: UTF8.self)
         else { throw .notUTF8 }
-        try block.take(key, value)
+        try block.append(key, value)
         return false
     }
 }

@@ -5,9 +5,9 @@
 public struct Attributes: Sendable, Equatable {
     /// One line of a block.
     public struct Line: Sendable, Equatable {
-        /// The text before the first `=`; never empty, without NUL or line feed.
+        /// The text before the first `=`; never empty, without NUL, line feed or carriage return.
         public let key: String
-        /// The text after the first `=`; without NUL or line feed.
+        /// The text after the first `=`; without NUL, line feed or carriage return.
         public let value: String
     }
 
@@ -36,15 +36,9 @@ public struct Attributes: Sendable, Equatable {
 
     /// Appends a line.
     ///
-    /// - Throws: `ProtocolError` if the line couldn't be written unchanged: an empty key, a key with `=`, a NUL or line
-    ///   feed in either, a carriage return at the end, or more than `AttributeParser.longestLine` bytes.
+    /// - Throws: `ProtocolError` if not every program would read the line like this: an empty key, a key with `=`, a NUL,
+    ///   line feed or carriage return in either, or more than `AttributeParser.longestLine` bytes.
     public mutating func append(_ key: String, _ value: String) throws(ProtocolError) {
-        guard value.utf8.last != UInt8(ascii: "\r") else { throw .forbiddenByte(key: key) }
-        try take(key, value)
-    }
-
-    /// Appends a line that was read.
-    mutating func take(_ key: String, _ value: String) throws(ProtocolError) {
         try Self.check(key: key, value: value)
         lines.append(Line(key: key, value: value))
     }
@@ -72,7 +66,8 @@ public struct Attributes: Sendable, Equatable {
     }
 
     private static func check(key: String, value: String) throws(ProtocolError) {
-        let forbidden: (UInt8) -> Bool = { $0 == 0 || $0 == UInt8(ascii: "\n") }
+        // Some programs end lines at a carriage return (CVE-2024-52006).
+        let forbidden: (UInt8) -> Bool = { [0, UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
         guard !key.isEmpty, !key.utf8.contains(where: { forbidden($0) || $0 == UInt8(ascii: "=") }) else {
             throw .malformedLine
         }
@@ -85,7 +80,7 @@ public struct Attributes: Sendable, Equatable {
 public enum ProtocolError: Error, Sendable, Equatable {
     /// A line has no `=`, or nothing before it.
     case malformedLine
-    /// A value (or its key) has a NUL, or a value to be written has a line feed.
+    /// A value has a NUL, a line feed or a carriage return.
     case forbiddenByte(key: String)
     /// A line has more than `AttributeParser.longestLine` bytes.
     case lineTooLong

@@ -107,7 +107,7 @@ private func request(_ text: String) throws -> GitRequest {
     }
 
     @Test(arguments: [
-        "protocol=ht tp", "protocol=1x", "host=a\rb", "path=a\rb", "username=a\u{1B}[2J", "authtype=B\rx",
+        "protocol=ht tp", "protocol=1x", "host=a\u{7F}b", "path=a\tb", "username=a\u{1B}[2J", "authtype=B\tx",
     ])
     func `control characters and nonsense are refused`(line: String) {
         #expect(throws: RequestError.self) { try request(line + "\n") }

@@ -289,7 +289,7 @@ struct WireTests {
         ("home_account_id", nil), ("home_account_id", "a\u{7}b"), ("environment", "Login.example"),
         ("environment", "login.example/x"), ("environment", "a@b"), ("environment", "login.example:0"),
         ("environment", nil), ("realm", nil), ("realm", "a b"), ("username", "a\u{1B}b"), ("scope[]", "a b"),
-        ("scope[]", "a\"b"), ("client_info", "a+b"), ("refresh_token", "a\u{0D}b"), ("family_id", "a b"),
+        ("scope[]", "a\"b"), ("client_info", "a+b"), ("refresh_token", "a\u{1B}b"), ("family_id", "a b"),
         ("home_realm[]", "a b"), ("account_kind", "a\tb"), ("basic_username", "a:b"), ("basic_username", "a\tb"),
         ("memo", "no lifetime"),
     ])

@@ -21,8 +21,6 @@ import Testing
         ("a=\n", ["a|"]),
         ("a==b=c\n", ["a|=b=c"]),
         ("a= spaced \n", ["a| spaced "]),
-        ("a=x\ry\n", ["a|x\ry"]),
-        ("a=x\r\r\n", ["a|x\r"]),
         ("a=ü\u{85}\u{2028}z\n", ["a|ü\u{85}\u{2028}z"]),
         ("", []),
     ])
@@ -39,6 +37,9 @@ import Testing
         ("no equals sign\n", ProtocolError.malformedLine),
         ("=value\n", .malformedLine),
         ("a=x\0y\n", .forbiddenByte(key: "a")),
+        // Programs that end lines at a carriage return would read another key.
+        ("password=p\rhost=evil.example\n", .forbiddenByte(key: "password")),
+        ("a=x\r\r\n", .forbiddenByte(key: "a")),
         ("k\0=y\n", .malformedLine),
     ])
     func `a broken line is an error`(text: String, expected: ProtocolError) {
@@ -84,7 +85,10 @@ import Testing
     }
 
     // CVE-2020-5260: a newline in a value forged a host= line.
-    @Test(arguments: [("a", "x\nhost=evil"), ("a", "x\0y"), ("a\nb", "x"), ("", "x"), ("a=b", "x"), ("a", "x\r")])
+    @Test(arguments: [
+        ("a", "x\nhost=evil"), ("a", "x\0y"), ("a\nb", "x"), ("", "x"), ("a=b", "x"), ("a", "x\r"),
+        ("a", "x\rhost=evil"),
+    ])
     func `what could not be read back is refused when written`(key: String, value: String) {
         var block = Attributes()
         #expect(throws: ProtocolError.self) { try block.append(key, value) }
@@ -93,7 +97,7 @@ import Testing
 
     @Test func `what is written is read back`() throws {
         var block = Attributes()
-        try block.append("password", "=ä \r x")
+        try block.append("password", "=ä x")
         try block.append("state[]", list: ["1", "2"])
         #expect(try parse(String(decoding: block.encoded, as: UTF8.self)) == [block])
     }
@@ -107,7 +111,7 @@ import Testing
             }
             var parser = AttributeParser(longestInput: 64)
             guard let blocks = try? parser.consume(bytes), let last = try? parser.finish() else { continue }
-            for block in blocks + [last] where !block.lines.contains(where: { $0.value.hasSuffix("\r") }) {
+            for block in blocks + [last] {
                 var again = AttributeParser(longestInput: 200)
                 #expect(try again.consume(block.encoded + [0x0A]) == [block])
             }
