@@ -6,25 +6,38 @@ extension StringProtocol {
     var percentDecodedAsByCurl: String? { percentDecoded(keepingStrays: true) }
 
     private func percentDecoded(keepingStrays: Bool) -> String? {
+        let utf8 = Array(utf8)
+        guard keepingStrays || utf8.hasOnlyWholeEscapes else { return nil }
+        return String(validating: utf8.decodedOnce, as: UTF8.self)
+    }
+
+    /// A URL's path, decoded as by git, but so that it still says the same.
+    ///
+    /// `%2F` is no slash, and `%3F` and `%23` begin no query, so they stay. So does the escape of a `%` that would then
+    /// seem to begin one of these. The path is nil if an escape is malformed or the bytes aren't UTF-8.
+    package var percentDecodedPath: String? {
+        let utf8 = Array(utf8)
+        guard utf8.hasOnlyWholeEscapes else { return nil }
+        let read = utf8.unescaped
         var bytes: [UInt8] = []
-        // An array, because Swift would look up at run time how to read a generic sequence, which takes long.
-        var rest = Array(utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = rest.escapedByte {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else if byte != UInt8(ascii: "%") || keepingStrays {
-                bytes.append(byte)
-            } else {
-                return nil
-            }
+        for (index, (byte, isEscaped)) in read.enumerated() {
+            let next = [byte] + read[(index + 1)...].prefix(2).map(\.byte)
+            let isKept = isEscaped && [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains(byte)
+            bytes += isKept || next[...].isKeptEscape ? byte.escape : [byte]
         }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// A decoded path from git, encoded so that `StrictURL` reads it back; a query after it stays a query.
+    /// A decoded path, encoded so that `StrictURL` reads it back; a query after it stays a query.
     public var percentEncodedPath: String {
-        percentEncoded { $0.mayStandInURL && $0 != UInt8(ascii: "%") }
+        var rest = Array(utf8)[...]
+        var bytes: [UInt8] = []
+        while let byte = rest.first {
+            let isWhole = byte.mayStandInURL && (byte != UInt8(ascii: "%") || rest.isKeptEscape)
+            bytes += isWhole ? [byte] : byte.escape
+            rest = rest.dropFirst()
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The text with all characters escaped that RFC 3986 doesn't call unreserved; a space thus becomes `%20`, which
@@ -32,11 +45,39 @@ extension StringProtocol {
     package var percentEncoded: String { percentEncoded(unless: \.isUnreserved) }
 
     private func percentEncoded(unless mayStand: (UInt8) -> Bool) -> String {
+        String(decoding: utf8.flatMap { mayStand($0) ? [$0] : $0.escape }, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var escape: [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = utf8.flatMap { byte in
-            mayStand(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        return [UInt8(ascii: "%"), digits[Int(self >> 4)], digits[Int(self & 15)]]
+    }
+}
+
+extension [UInt8] {
+    /// The bytes with their escapes decoded; a `%` that begins no escape stands for itself.
+    var decodedOnce: [UInt8] { unescaped.map(\.byte) }
+
+    /// The same, with each byte's origin.
+    fileprivate var unescaped: [(byte: UInt8, isEscaped: Bool)] {
+        var bytes: [(byte: UInt8, isEscaped: Bool)] = []
+        var rest = self[...]
+        while let byte = rest.popFirst() {
+            let value = byte == UInt8(ascii: "%") ? rest.escapedByte : nil
+            bytes.append((value ?? byte, value != nil))
+            if value != nil { rest = rest.dropFirst(2) }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether they begin with an escape that a decoded path may have: of `/`, `?`, `#` or `%`.
+    fileprivate var isKeptEscape: Bool {
+        guard first == UInt8(ascii: "%"), let byte = dropFirst().escapedByte else { return false }
+        return "/?#%".utf8.contains(byte)
     }
 }
 

@@ -46,6 +46,10 @@ public final class CredentialSources: Sendable {
         } catch {
             throw .unresolved(error)
         }
+        // What a server refuses at a path, it refuses there however the path is written.
+        if let path = wanted.path, let host = request.host, configuration.caseless.holds(for: host) {
+            wanted.path = path.lowercased()
+        }
         return wanted
     }
 

@@ -15,7 +15,8 @@ extension Engine {
         do throws(Refusal) {
             return try answer(.erase(request, refused)) { sources throws(Refusal) in
                 // A token that is no longer stored may still be in an answer that another process is about to remember.
-                if (try? sources.mapsToToken(request)) != false || surroundings.given.contain(refused.fingerprints ?? [])
+                if (try? sources.mapsToToken(request)) != false
+                    || surroundings.given.contain(refused.fingerprints ?? [])
                 {
                     surroundings.answers.forget()
                 }
@@ -72,7 +73,8 @@ extension CredentialSources {
         let named = configuration.rules.compactMap { rule -> CredentialRequest? in
             var named = request
             named.username = rule.pattern.request.username
-            return named.username != nil && rule.pattern.mismatch(named) == nil ? named : nil
+            return named.username != nil && rule.pattern.mismatch(named, caseless: configuration.caseless) == nil
+                ? named : nil
         }
         return ([request] + named).compactMap(resolveUnchallenged)
     }

@@ -7,7 +7,7 @@ extension Configuration {
     public func rule(for request: CredentialRequest) -> Rule? {
         var best: (rule: Rule, fit: URLPattern.Fit)?
         for rule in rules {
-            guard let fit = rule.pattern.fit(request) else { continue }
+            guard let fit = rule.pattern.fit(request, caseless: caseless) else { continue }
             if let best, fit < best.fit { continue }
             best = (rule, fit)
         }

@@ -1,4 +1,4 @@
-import Addresses
+public import Addresses
 public import SettingsFile
 
 /// The combined settings of the files, the environment and the flags.
@@ -70,6 +70,9 @@ public struct Configuration: Sendable, Equatable {
     public var allowsBroker = true
     /// Whether a broker is asked.
     public var mayUseBroker: Bool { allowsBroker && (flow == .automatic || flow == .broker) }
+
+    /// The hosts whose paths have no case, which is no setting.
+    public var caseless = HostTrait.none
 
     /// The value of `browser` if no browser may be opened: the user opens the page, here or elsewhere.
     public static let noBrowser = "none"

@@ -2,6 +2,8 @@ public import Addresses
 public import Secrets
 
 /// A URL split up as in git (credential.c): scheme, user, password, host and path, percent-decoded.
+///
+/// Unlike in git, an escaped slash in the path isn't a slash, and the path may begin or end with one.
 public struct RequestURL: Sendable {
     /// The scheme, lower-cased.
     public let scheme: String
@@ -11,7 +13,7 @@ public struct RequestURL: Sendable {
     public let username: String?
     /// The password; nil if the URL has none.
     public let password: Secret?
-    /// Everything after the host, without leading slashes; nil if there is nothing.
+    /// Everything after the host, without its slash, decoded by `percentDecodedPath`; nil if there is nothing.
     public let path: String?
 
     /// Parses a URL.
@@ -21,15 +23,18 @@ public struct RequestURL: Sendable {
     public init(_ text: String) throws(RequestError) {
         guard let url = StrictURL(text) else { throw .invalid("url") }
         (scheme, host) = (url.scheme, url.host)
-        username = try Self.decoded(url.user)
-        password = try Self.decoded(url.password).map(Secret.init)
-        let path = Substring(url.tail.utf8.drop { $0 == UInt8(ascii: "/") })
-        self.path = try Self.decoded(path.isEmpty ? nil : path)
+        username = try url.user.map(Self.decoded)
+        password = try url.password.map(Self.decoded).map(Secret.init)
+        let tail = url.tail.utf8.first == UInt8(ascii: "/") ? Substring(url.tail.utf8.dropFirst()) : url.tail
+        path = try tail.isEmpty ? nil : Self.plain(tail.percentDecodedPath)
     }
 
-    private static func decoded(_ encoded: Substring?) throws(RequestError) -> String? {
-        guard let encoded else { return nil }
-        guard let text = encoded.percentDecoded, !text.hasControlCharacter else { throw .invalid("url") }
+    private static func decoded(_ encoded: Substring) throws(RequestError) -> String {
+        try plain(encoded.percentDecoded)
+    }
+
+    private static func plain(_ text: String?) throws(RequestError) -> String {
+        guard let text, !text.hasControlCharacter else { throw .invalid("url") }
         return text
     }
 }

@@ -5,7 +5,8 @@ public import Addresses
 /// The scheme must be equal. The host must be equal, but a `*` stands for one of its labels. The port must be equal,
 /// with the scheme's default port counting as none. The path must be a prefix of whole segments. If the pattern has a
 /// user name, it must be equal. Path and user name are percent-decoded, as git sends them, and compared by bytes:
-/// Unicode may encode a letter in two ways, which servers treat as different.
+/// Unicode may encode a letter in two ways, which servers treat as different. Only the case of a path may not matter,
+/// which depends on the host.
 public struct URLPattern: Sendable, Equatable {
     /// The pattern as written.
     public let text: String
@@ -15,7 +16,7 @@ public struct URLPattern: Sendable, Equatable {
     public let host: RequestHost
     /// Whether the user name is followed by a password.
     public let hasPassword: Bool
-    private let segments: [[UInt8]]
+    private let path: URLPath
     private let username: [UInt8]?
 
     /// How closely a pattern matches; greater is better.
@@ -33,14 +34,14 @@ public struct URLPattern: Sendable, Equatable {
 
     /// Parses a pattern; nil if it isn't a URL with or without wildcards, or if it has a query or fragment.
     public init?(_ text: String) {
-        guard let url = StrictURL(pattern: text), !url.hasQueryOrFragment, let path = url.path.percentDecoded,
+        guard let url = StrictURL(pattern: text), !url.hasQueryOrFragment, let path = url.path.percentDecodedPath,
             let user = (url.user ?? "").percentDecoded
         else { return nil }
         self.text = text
         scheme = url.scheme
         host = url.host.withoutOwnPort(of: url.scheme)
         hasPassword = url.password != nil
-        segments = path.segments
+        self.path = URLPath(path.utf8.first == UInt8(ascii: "/") ? String(path.dropFirst()) : path)
         username = url.user == nil ? nil : Array(user.utf8)
     }
 
@@ -48,29 +49,33 @@ public struct URLPattern: Sendable, Equatable {
     public var request: CredentialRequest {
         var request = CredentialRequest()
         (request.scheme, request.host) = (scheme, host)
-        if hasPath { request.path = String(decoding: Array(segments.joined(separator: "/".utf8)), as: UTF8.self) }
+        if hasPath { request.path = path.text }
         request.username = username.map { String(decoding: $0, as: UTF8.self) }
         return request
     }
 
     /// Whether the pattern has a path.
-    public var hasPath: Bool { !segments.isEmpty }
+    public var hasPath: Bool { !path.isEmpty }
 
     /// The pattern as `SCHEME://HOST` if it has a path and no wildcard; otherwise nil.
     public var placeWithPath: String? {
-        guard !segments.isEmpty, !host.name.hasBytes("*") else { return nil }
+        guard hasPath, !host.name.hasBytes("*") else { return nil }
         return "\(scheme)://\(host.urlText)"
     }
 
     /// Whether another pattern matches the same URLs, however it is written.
     public func means(_ other: URLPattern) -> Bool {
-        (scheme, host, segments) == (other.scheme, other.host, other.segments) && username == other.username
+        (scheme, host, path) == (other.scheme, other.host, other.path) && username == other.username
     }
 
     /// Returns how the pattern matches a request; nil if it doesn't.
-    public func fit(_ request: CredentialRequest) -> Fit? {
-        guard mismatch(request) == nil, let literal = request.host.flatMap(literalLabels) else { return nil }
-        return Fit(literalLabels: literal, segments: segments.count, namesUser: username != nil)
+    ///
+    /// `caseless` are the hosts whose paths have no case.
+    public func fit(_ request: CredentialRequest, caseless: HostTrait = .none) -> Fit? {
+        guard mismatch(request, caseless: caseless) == nil, let literal = request.host.flatMap(literalLabels) else {
+            return nil
+        }
+        return Fit(literalLabels: literal, segments: path.depth, namesUser: username != nil)
     }
 
     /// The reason why a pattern doesn't match a request.
@@ -83,25 +88,26 @@ public struct URLPattern: Sendable, Equatable {
         case port
         /// The path differs, or is missing.
         case path
+        /// The path differs only in its case, which matters at the host.
+        case pathCase
         /// The user name differs, or is missing.
         case username
     }
 
     /// Returns the first part in which a request differs from the pattern; nil if it matches.
-    public func mismatch(_ request: CredentialRequest) -> Mismatch? {
+    ///
+    /// `caseless` are the hosts whose paths have no case.
+    public func mismatch(_ request: CredentialRequest, caseless: HostTrait = .none) -> Mismatch? {
         guard let host = request.host, request.scheme == scheme else { return .scheme }
         guard literalLabels(matching: host) != nil else { return .host }
         guard host.withoutOwnPort(of: scheme).port == self.host.port else { return .port }
-        guard hasPrefix(of: request.path) else { return .path }
+        let asked = URLPath(request.path)
+        if !asked.isBelow(path) {
+            guard asked.isBelow(path, ignoringCase: true) else { return .path }
+            guard caseless.holds(for: host) else { return .pathCase }
+        }
         guard let username else { return nil }
         return request.username.map { $0.utf8.elementsEqual(username) } == true ? nil : .username
-    }
-
-    private func hasPrefix(of path: String?) -> Bool {
-        guard !segments.isEmpty else { return true }
-        let bare = (path ?? "")[...].beforeQuery
-        guard !bare.climbs else { return false }
-        return bare.segments.starts(with: segments)
     }
 
     /// Returns how many of the host's labels the pattern has literally, where `*` isn't literal; nil if it doesn't
@@ -110,14 +116,5 @@ public struct URLPattern: Sendable, Equatable {
         if host.name == other.name { return host.labels.count }
         guard !other.isIPv6, other.name.isHost(meantBy: host.name) else { return nil }
         return host.labels.count { $0 != "*" }
-    }
-}
-
-extension StringProtocol {
-    fileprivate var segments: [[UInt8]] { pieces(between: "/").map { Array($0.utf8) } }
-
-    /// Whether a segment is `..`, also for servers that treat a backslash as a slash.
-    fileprivate var climbs: Bool {
-        utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.contains { $0.elementsEqual("..".utf8) }
     }
 }

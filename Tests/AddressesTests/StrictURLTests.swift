@@ -96,11 +96,38 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "a b", "a%b", "a\\b", "Größe/%20", "a/b?c=d", "%2F",
+        "", "a b", "a%b", "a\\b", "Größe/%20", "a/b?c=d", "%2F", "%252F", "%25252F", "a%3Fb?c", "%", "%%2F", "%2",
     ])
     func `a path that is encoded reads back`(path: String) throws {
         let url = try #require(StrictURL("https://h.example/" + path.percentEncodedPath))
-        #expect(url.tail.percentDecoded == "/" + path)
+        #expect(url.tail.percentDecodedPath == "/" + path)
+    }
+
+    @Test(
+        arguments: [
+            ("My%20Project/%C3%BCber", "My Project/über"), ("a%2fb", "a%2Fb"), ("a%5Cb", "a\\b"),
+            ("a%252Fb", "a%252Fb"),
+            ("a%253fb%23", "a%253fb%23"), ("%2e%2E", ".."), ("50%25%20off", "50% off"), ("a%", nil), ("%FF", nil),
+        ] as [(String, String?)])
+    func `of a path's escapes those stay that change what it says`(written: String, decoded: String?) {
+        #expect(written.percentDecodedPath == decoded)
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a", true), ("a/", "a", true), ("a/b", "a", true), ("ab", "a", false), ("a", "a/b", false),
+            ("a/b", "a/", true), ("a", "", true), (nil, "", true), (nil, "a", false), ("a?b", "a", true),
+            ("A/b", "a", false), ("a//b", "a", true), ("a//b", "a/b", false), ("/a", "a", false), ("a/./b", "a", true),
+            ("./a", "a", false), ("a%2Fb", "a/b", false), ("a%2Fb", "a", false), ("a/b%2Fc", "a", true),
+            ("a/b%2Fc/d", "a/b%2Fc", true), ("a/...", "a", true), ("a/..b", "a", true), ("a%3Fb", "a", false),
+            ("a/..", "a", false), ("a/../b", "a", false), ("a/../b", "", true), ("../a", "a", false),
+            ("a/%2e%2e/b", "a", false), ("a/.%2E/b", "a", false), ("a/%252e%252e/b", "a", false),
+            ("a/..%2Fb", "a", false), ("a/x%2F..%2F..%2Fb", "a", false), ("a/..\\b", "a", false),
+            ("a\\..\\b", "a", false), ("a/..%5Cb", "a", false), ("a/..;x/b", "a", false), ("a/%2e%2e%3B/b", "a", false),
+        ] as [(String?, String, Bool)])
+    func `a path is below another only if that is so for every server`(path: String?, other: String, isBelow: Bool) {
+        #expect(URLPath(path).isBelow(URLPath(other)) == isBelow)
+        #expect(URLPath(path).isBelow(URLPath(other), ignoringCase: true) == (isBelow || path == "A/b"))
     }
 
     @Test(

@@ -79,6 +79,8 @@ extension FuzzTarget {
                     try require(
                         Array(host.name.utf8) == Array("git.contoso.example".utf8), "another host: \(host.name)")
                     try requireBelow("team", request.path ?? "")
+                    let stored = URLPath("team")
+                    try require(URLPath(request.path).isBelow(stored), "a password of /team isn't for its rule's URLs")
                 }
             }
         }
@@ -112,8 +114,7 @@ extension FuzzTarget {
     }
 
     private static func requireRoundTrip(_ block: Attributes) throws {
-        // git drops a carriage return at the end of a line, so a value that ends with one can't be written again.
-        guard !block.lines.contains(where: { $0.value.utf8.last == UInt8(ascii: "\r") }), !block.isEmpty else { return }
+        guard !block.isEmpty else { return }
         let again = parsed([block.encoded + Array("\n".utf8)])
         try require(
             again?.count == 1 && again?.first?.encoded == block.encoded, "a block is another after a round trip")
@@ -150,8 +151,14 @@ extension FuzzTarget {
     /// Requires that a path that a rule for this folder matches stays below it.
     private static func requireBelow(_ folder: String, _ path: String) throws {
         let bare = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
-        let segments = bare.parts(UInt8(ascii: "/")).filter { !$0.isEmpty }
-        try require(segments.first == Array(folder.utf8), "the rule for /\(folder) matches \(path)")
-        try require(!segments.contains(Array("..".utf8)), "the rule for /\(folder) matches \(path)")
+        try require(
+            bare.parts(UInt8(ascii: "/")).first == Array(folder.utf8), "the rule for /\(folder) matches \(path)")
+        // However often a server decodes it, and whichever slash it takes for one.
+        var served = bare
+        for _ in 0..<8 {
+            let segments = served.parts(UInt8(ascii: "/")).flatMap { $0.parts(UInt8(ascii: "\\")) }
+            try require(!segments.contains(Array("..".utf8)), "the rule for /\(folder) matches \(path)")
+            served = served.percentDecoded
+        }
     }
 }

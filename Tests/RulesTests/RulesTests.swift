@@ -53,6 +53,15 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         ("https://h.example/a", "https://h.example/a/../\u{301}b", false),
         ("https://h.example/a", "https://h.example/a%5C..%5Cb", false),
         ("https://h.example/a", "https://h.example/a/..%5Cb", false),
+        ("https://h.example/a/b", "https://h.example/a%2Fb/c", false),
+        ("https://h.example/a/b", "https://h.example/a//b", false),
+        ("https://h.example/a", "https://h.example//a", false),
+        ("https://h.example/a/", "https://h.example/a//b", true),
+        ("https://h.example/a", "https://h.example/a%3Fb", false),
+        ("https://h.example/a%2fb", "https://h.example/a%2Fb/c", true),
+        ("https://h.example/a", "https://h.example/a/%252e%252e/b", false),
+        ("https://h.example", "https://h.example/a/../b", true),
+        ("https://h.example/A", "https://h.example/a", false),
         ("https://h.example/a%20b", "https://h.example/a%20b/c", true),
         ("https://h.example/é", "https://h.example/%C3%A9", true),
         ("https://h.example/é", "https://h.example/e\u{301}", false),
@@ -84,6 +93,17 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             var asked = try request("https://h.example")
             asked.path = path
             #expect(pattern.mismatch(asked) == .path, "\(path)")
+        }
+    }
+
+    @Test func `case matters, except at hosts whose paths have none`() throws {
+        let pattern = try #require(URLPattern("https://h.example/Über/My%20Team"))
+        let caseless = HostTrait { $0.name == "h.example" }
+        let asked = try request("https://h.example/über/my%20team/x")
+        #expect(pattern.mismatch(asked) == .pathCase)
+        #expect(pattern.fit(asked, caseless: caseless) != nil)
+        for other in ["https://h.example/uber/my%20team", "https://h.example/über/my%20team/../y"] {
+            #expect(pattern.mismatch(try request(other), caseless: caseless) == .path, "\(other)")
         }
     }
 

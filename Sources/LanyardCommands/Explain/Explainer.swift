@@ -129,24 +129,32 @@ final class Explainer {
         return session.configuration.rules.filter { $0 != chosen }.map { rule in
             Explanation.SkippedRule(
                 rule: rule, reason: reason(rule, chosen), isNear: rule.pattern.host.isRelated(to: host),
-                isMatch: rule.pattern.mismatch(request) == nil)
+                isMatch: mismatch(rule) == nil)
         }
     }
 
     /// Returns the reason why a rule doesn't apply.
     private func reason(_ rule: Rule, _ chosen: Rule?) -> String {
-        switch rule.pattern.mismatch(request) {
+        let caseless = session.configuration.caseless
+        switch mismatch(rule) {
         case .scheme: return "another scheme"
         case .host: return "another host"
         case .port: return "another port"
         case .path: return reasonOfPath
+        case .pathCase: return "its path differs in upper and lower case"
         case .username: return "another user name"
         case nil: break
         }
-        guard let chosen, let fit = rule.pattern.fit(request), let best = chosen.pattern.fit(request) else {
+        guard let chosen, let fit = rule.pattern.fit(request, caseless: caseless),
+            let best = chosen.pattern.fit(request, caseless: caseless)
+        else {
             return "passed over"
         }
         return fit < best ? "less specific" : "as specific, but earlier"
+    }
+
+    private func mismatch(_ rule: Rule) -> URLPattern.Mismatch? {
+        rule.pattern.mismatch(request, caseless: session.configuration.caseless)
     }
 
     private var reasonOfPath: String {

@@ -51,7 +51,7 @@ final class Session: Sendable {
     ) throws(Failure) {
         self.context = context
         self.scope = scope
-        let configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)
+        var configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
@@ -65,6 +65,7 @@ final class Session: Sendable {
         selection = SelectionFile(environment: context.environment, isShared: isShared, answers: context.answers)
         let plugins = InstalledPlugins(
             environment: scope == .system ? [:] : context.environment, executable: context.executable)
+        configuration.caseless = plugins.caseless
         let acquirer = TokenAcquirer(
             store: store, clientSecrets: clientSecrets, plugins: plugins,
             host: PluginRunner(
@@ -76,8 +77,8 @@ final class Session: Sendable {
             patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: context.clock,
             tell: context.console.tell)
         sources = CredentialSources(
-            configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
-            acquirer: acquirer,
+            configuration: configuration, plugins: plugins,
+            passwords: PasswordStore(configuration: keyring, caseless: plugins.caseless), acquirer: acquirer,
             prompter: LocalPrompter(
                 context: context, configuration: configuration, presence: presence, browser: browser),
             environment: context.environment)

@@ -120,13 +120,15 @@ struct ManifestReader {
         }
         manifest.sharedRealms = try rows.read(
             "shared-realm", ["name", "homes", "except-homes", "narrows-to"], sharedRealm)
-        manifest.resources = try rows.read("resource", ["name", "hosts", "scopes", "git-hosts", "clients"]) {
-            row throws(SettingsError) in
+        manifest.resources = try rows.read(
+            "resource", ["name", "hosts", "scopes", "git-hosts", "clients", "ignores-path-case"]
+        ) { row throws(SettingsError) in
             PluginResource(
                 name: try row.requiredText("name", .text(128)),
                 hosts: try row.requiredList("hosts", .hostPattern).map { $0.lowercased() },
                 scopes: try row.requiredList("scopes", .scope), gitHosts: try row.list("git-hosts", .host),
-                clients: try row.list("clients", .pluginName))
+                clients: try row.list("clients", .pluginName),
+                ignoresPathCase: try row.boolean("ignores-path-case") ?? false)
         }
         manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes", "per-path"]) {
             row throws(SettingsError) in

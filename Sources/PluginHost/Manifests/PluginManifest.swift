@@ -210,6 +210,8 @@ public struct PluginResource: Sendable, Equatable {
     public var gitHosts: [String] = []
     /// The names of clients that can get its tokens in every realm; the first is offered first.
     public var clients: [String] = []
+    /// Whether the paths of its URLs mean the same in upper and lower case.
+    public var ignoresPathCase = false
 }
 
 /// An exchange of tokens: an `[[exchange]]` table.

@@ -1,4 +1,4 @@
-import Addresses
+public import Addresses
 import Files
 
 /// The installed plugins.
@@ -123,6 +123,13 @@ public struct PluginRegistry: Sendable {
     /// - Returns: The consumer; nil if no manifest names the host.
     public func resource(forHost host: String) -> PluginResource? {
         plugins.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
+    }
+}
+
+extension InstalledPlugins {
+    /// The hosts whose paths mean the same in upper and lower case, at whichever port.
+    public var caseless: HostTrait {
+        HostTrait { self.registry.resource(forHost: $0.name)?.ignoresPathCase ?? false }
     }
 }
 

@@ -30,12 +30,15 @@ struct PasswordAddress: Equatable {
         port = attributes["port"].flatMap(UInt16.init).flatMap { $0 == 0 ? nil : $0 }
     }
 
-    /// Whether a password at another address may answer a query for this one.
-    func isAnswered(by stored: PasswordAddress, within reach: PathReach) -> Bool {
+    /// Whether a password at another address may answer a query for this one; `caseless` are the hosts whose paths have
+    /// no case.
+    func isAnswered(by stored: PasswordAddress, within reach: PathReach, caseless: HostTrait) -> Bool {
         guard stored.at(path) == self else { return false }
+        let (own, other) = (URLPath(path), URLPath(stored.path))
         return switch reach {
-        case .place: stored.path.isSame(as: path)
-        case .above: segments.starts(with: stored.segments)
+        case .place:
+            stored.path.isSame(as: path) || own.isSame(as: other, ignoringCase: true) && hasNoCase(caseless)
+        case .above: own.isBelow(other) || own.isBelow(other, ignoringCase: true) && hasNoCase(caseless)
         // A well-known path (RFC 8615) belongs to the protocol that uses it, such as terraform's tokens.
         case .below: !stored.path.utf8.starts(with: ".well-known/".utf8)
         }
@@ -48,8 +51,10 @@ struct PasswordAddress: Equatable {
         return other
     }
 
-    /// The path's segments; a trailing slash adds none.
-    var segments: [String] { path.pieces(between: "/").map(String.init) }
+    /// Whether the path has no case.
+    func hasNoCase(_ caseless: HostTrait) -> Bool {
+        !path.isEmpty && caseless.holds(for: RequestHost(name: server, port: port.map(Int.init)))
+    }
 
     /// The attributes of the address; like git-credential-libsecret, without those that don't apply.
     var attributes: [String: String] {

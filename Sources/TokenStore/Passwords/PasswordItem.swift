@@ -56,9 +56,10 @@ extension KeyringItem {
 
 extension PasswordQuery {
     /// The attributes to search for; items that aren't meant may have them, too.
-    var searchAttributes: [String: String] {
-        var attributes = PasswordAddress(self).attributes
-        if reach != .place { attributes["object"] = nil }
+    func searchAttributes(caseless: HostTrait) -> [String: String] {
+        let address = PasswordAddress(self)
+        var attributes = address.attributes
+        if reach != .place || address.hasNoCase(caseless) { attributes["object"] = nil }
         attributes["user"] = username
         return attributes
     }
@@ -66,37 +67,43 @@ extension PasswordQuery {
 
 extension KeyringSession {
     /// Finds the passwords at exactly this address, of the query's user if it names one.
-    func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [PasswordItem] {
-        try passwordItems(for: query, needsSecrets: needsSecrets).filter { !$0.isLocked }.map(PasswordItem.init)
+    func passwords(
+        for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait
+    ) throws(ServiceFailure) -> [PasswordItem] {
+        try passwordItems(for: query, needsSecrets: needsSecrets, caseless).filter { !$0.isLocked }.map(
+            PasswordItem.init)
     }
 
     /// The same; locked items that may be such passwords are in the result if others could be read.
     ///
     /// `seen` is called for whatever the search finds, which may be more.
     func passwordItems(
-        for query: PasswordQuery, needsSecrets: Bool, seen: () -> Void = {}
+        for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait, seen: () -> Void = {}
     ) throws(ServiceFailure) -> [KeyringItem] {
         let address = PasswordAddress(query)
-        return try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
+        return try readableItems(of: query.searchAttributes(caseless: caseless), needsSecrets: needsSecrets) { item in
             seen()
             return item.isGitPassword
-                && PasswordAddress(item.attributes).map { address.isAnswered(by: $0, within: query.reach) } ?? false
+                && PasswordAddress(item.attributes).map {
+                    address.isAnswered(by: $0, within: query.reach, caseless: caseless)
+                } ?? false
                 && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
         }
     }
 
     /// Finds the authorizations at exactly this address, of the query's user if it names one.
     func authorizations(
-        for query: PasswordQuery, group: String, needsSecrets: Bool
+        for query: PasswordQuery, group: String, needsSecrets: Bool, _ caseless: HostTrait
     ) throws(ServiceFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
         var attributes = ItemAttributes(ofAuthorizationAt: address, username: query.username, group: group).dictionary
         if query.username == nil { attributes["home-account"] = nil }
-        if query.reach != .place { attributes["target"] = nil }
+        if query.reach != .place || address.hasNoCase(caseless) { attributes["target"] = nil }
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
             item.schema == ItemAttributes.schemaName
                 && attributes.allSatisfy { item.attributes[$0.key] == $0.value }
-                && address.isAnswered(by: address.at(item.attributes["target"]), within: query.reach)
+                && address.isAnswered(
+                    by: address.at(item.attributes["target"]), within: query.reach, caseless: caseless)
         }
         return items.filter { !$0.isLocked }.map { item in
             PasswordItem(

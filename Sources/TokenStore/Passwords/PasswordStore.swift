@@ -1,4 +1,4 @@
-internal import Addresses
+public import Addresses
 internal import SecretService
 internal import Secrets
 
@@ -11,9 +11,14 @@ internal import Secrets
 public struct PasswordStore: Sendable {
     /// The configuration of the keyring; the group matters only for authorizations.
     public let configuration: KeyringConfiguration
+    /// The hosts whose paths have no case.
+    private let caseless: HostTrait
 
-    /// Creates a store without contacting the keyring.
-    public init(configuration: KeyringConfiguration) { self.configuration = configuration }
+    /// Creates a store without contacting the keyring; `caseless` are the hosts whose paths have no case.
+    public init(configuration: KeyringConfiguration, caseless: HostTrait = .none) {
+        self.configuration = configuration
+        self.caseless = caseless
+    }
 
     /// Finds the stored password or authorization for a query; if there are several, the one stored last.
     ///
@@ -25,7 +30,8 @@ public struct PasswordStore: Sendable {
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             try session.stored(
-                for: query, session.passwordItems(for: query, needsSecrets: true), group: configuration.group
+                for: query, session.passwordItems(for: query, needsSecrets: true, caseless),
+                group: configuration.group, caseless
             ).first { $0.expiresOn.map { $0 > now } ?? true }
         }
     }
@@ -46,16 +52,15 @@ public struct PasswordStore: Sendable {
         anybody.username = nil
         return try configuration.withKeyring { session throws(ServiceFailure) in
             var isFree = true
-            let found = try session.passwordItems(for: anybody, needsSecrets: true) { isFree = false }
-            guard try session.stored(for: anybody, found, group: configuration.group).first != password else {
-                return true
-            }
+            let found = try session.passwordItems(for: anybody, needsSecrets: true, caseless) { isFree = false }
+            let stored = try session.stored(for: anybody, found, group: configuration.group, caseless)
+            guard stored.first != password else { return true }
             let collection = try session.openForStoring()
             guard try !session.holdsToken(password.fingerprints, group: configuration.group) else { return false }
             switch password.proof {
             case .password(let secret):
                 let place = Place(collection: collection, items: found, isFree: isFree && found.isEmpty)
-                try session.store(secret, of: password, for: query, in: place)
+                try session.store(secret, of: password, for: query, in: place, caseless)
             case .authorization:
                 try session.storeAuthorization(password, for: query, group: configuration.group, in: collection)
             }
@@ -92,10 +97,12 @@ public struct PasswordStore: Sendable {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
-            if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }
+            if query.credential == nil {
+                items += try session.passwords(for: query, needsSecrets: needsSecrets, caseless)
+            }
             if query.password == nil, query.label == nil {
                 items += try session.authorizations(
-                    for: query, group: configuration.group, needsSecrets: needsSecrets)
+                    for: query, group: configuration.group, needsSecrets: needsSecrets, caseless)
             }
             var count = 0
             for item in items where item.isProvenBy(query) {
@@ -117,10 +124,10 @@ extension KeyringSession {
 
     /// Everything that is stored for the query, expired or not, the newest first: these passwords, and authorizations.
     fileprivate func stored(
-        for query: PasswordQuery, _ passwords: [KeyringItem], group: String
+        for query: PasswordQuery, _ passwords: [KeyringItem], group: String, _ caseless: HostTrait
     ) throws(ServiceFailure) -> [StoredPassword] {
         var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
-        if query.acceptsAuthtype { found += try authorizations(for: query, group: group, needsSecrets: true) }
+        if query.acceptsAuthtype { found += try authorizations(for: query, group: group, needsSecrets: true, caseless) }
         if found.count > 1 {
             for index in found.indices { found[index].modified = try modified(found[index].item) }
         }
@@ -131,7 +138,8 @@ extension KeyringSession {
     /// replaced.
     ///
     fileprivate func store(
-        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in place: PasswordStore.Place
+        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in place: PasswordStore.Place,
+        _ caseless: HostTrait
     ) throws(ServiceFailure) {
         guard let content = password.itemSecret(secret) else {
             throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
@@ -140,7 +148,7 @@ extension KeyringSession {
         // Whose a locked one is may not show.
         let known =
             place.items.contains(where: \.isLocked)
-            ? try passwordItems(for: query, needsSecrets: false) : place.items
+            ? try passwordItems(for: query, needsSecrets: false, caseless) : place.items
         let existing = known.filter {
             !$0.isLocked && $0.attributes["user"].map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
         }
@@ -191,5 +199,5 @@ extension PasswordQuery {
 }
 
 extension PasswordItem {
-    fileprivate var depth: Int { path.pieces(between: "/").count }
+    fileprivate var depth: Int { URLPath(path).depth }
 }

@@ -70,7 +70,7 @@ struct ToolList {
         let isNamed = use.places.contains { place in
             guard let pattern = URLPattern(place) else { return false }
             let mismatch = pattern.mismatch(request)
-            return mismatch == nil || mismatch == .path && tool.url == .optional
+            return mismatch == nil || [.path, .pathCase].contains(mismatch) && tool.url == .optional
         }
         let stands = !changes.isEmpty && changes.allSatisfy(\.stands)
         use.here = ToolUse.Here(
