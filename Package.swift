@@ -345,7 +345,7 @@ let package = Package(
         .testTarget(
             name: "OAuthTests",
             dependencies: [
-                "Addresses", "AuthorityFixture", "JSON", "OAuth", "Secrets", "Vectors", subprocess, system,
+                "Addresses", "AuthorityFixture", "JSON", "OAuth", "Secrets", "Vectors", crypto, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),

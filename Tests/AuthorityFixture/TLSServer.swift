@@ -18,12 +18,37 @@ public final class TLSServer: Sendable {
         public var notValidBefore = Date.now.addingTimeInterval(-3_600)
         /// The end of the certificate's validity.
         public var notValidAfter = Date.now.addingTimeInterval(3_600)
+        /// The only TLS that the server has; nil for what is usual.
+        public var security: Security?
 
         /// Creates an identity with these names, valid for an hour.
         public init(_ names: GeneralName...) { self.names = names }
 
         /// Returns a host's identity, valid for an hour.
         public static func host(_ name: String) -> Identity { Identity(.dnsName(name)) }
+    }
+
+    /// A version of TLS.
+    public enum Security: Sendable, CaseIterable {
+        case tls10
+        case tls11
+        /// TLS 1.2 with CBC, whose encryption isn't authenticated.
+        case tls12WithCBC
+        case tls12
+        case tls13
+
+        fileprivate func apply(to configuration: inout TLSConfiguration) {
+            let version: TLSVersion =
+                switch self {
+                case .tls10: .tlsv1
+                case .tls11: .tlsv11
+                case .tls12, .tls12WithCBC: .tlsv12
+                case .tls13: .tlsv13
+                }
+            configuration.minimumTLSVersion = version
+            configuration.maximumTLSVersion = version
+            if self == .tls12WithCBC { configuration.cipherSuiteValues = [.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA] }
+        }
     }
 
     /// The server's reaction to a request.
@@ -53,8 +78,9 @@ public final class TLSServer: Sendable {
         _ behaviour: @escaping @Sendable (String) -> Behaviour = { _ in TLSServer.nothingHere },
         _ body: (TLSServer) async throws -> Void
     ) async throws {
-        let (certificate, key) = try certificate(identity)
-        let server = try await TLSServer(certificate, key, behaviour)
+        // If a client trusts several servers, their certificates are told apart by their subjects.
+        let (certificate, key) = try certificate(identity, subject: "localhost \(UUID().uuidString)")
+        let server = try await TLSServer(certificate, key, identity.security, behaviour)
         do { try await body(server) } catch {
             try await server.stop()
             throw error
@@ -81,18 +107,18 @@ public final class TLSServer: Sendable {
     }
 
     private init(
-        _ certificate: Certificate, _ key: P256.Signing.PrivateKey,
+        _ certificate: Certificate, _ key: P256.Signing.PrivateKey, _ security: Security?,
         _ behaviour: @escaping @Sendable (String) -> Behaviour
     ) async throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let pem = try certificate.serializeAsPEM().pemString
         try Data((pem + "\n").utf8).write(to: directory.appending(path: "ca.pem"))
-        let context = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: [.certificate(try NIOSSLCertificate(bytes: [UInt8](pem.utf8), format: .pem))],
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: [UInt8](key.pemRepresentation.utf8), format: .pem)))
-        )
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: [UInt8](pem.utf8), format: .pem))],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: [UInt8](key.pemRepresentation.utf8), format: .pem)))
+        security?.apply(to: &configuration)
+        let context = try NIOSSLContext(configuration: configuration)
         let log = log
         channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -75,7 +75,7 @@ package struct DirectTransport: Sendable {
         if url.lowercased().utf8.starts(with: "http:".utf8) {
             client = Self.client(.bare, nil, connect)
         } else if let pin {
-            var tls = TLSConfiguration.makeClientConfiguration()
+            var tls = TLSConfiguration.strictClient
             // The guard compares the certificate with the pin before the first byte of a request; nothing else about it
             // matters.
             tls.certificateVerification = .none
@@ -147,7 +147,7 @@ extension DirectFailure {
         switch TransportFailure(error) {
         case .cancelled: self = .cancelled
         case .timedOut, .closed: self = .silent
-        case .tooLarge, .garbled, .withoutTLS: self = .garbled
+        case .tooLarge, .garbled, .withoutTLS, .outdatedTLS: self = .garbled
         case .distrusted: self = .distrusted
         case .refusedByProxy, .proxyWantsPassword, .unreachable: self = .absent
         }

@@ -18,6 +18,8 @@ enum TransportFailure: Error, Sendable, Equatable {
     case distrusted(CertificateFault)
     /// The server doesn't use TLS.
     case withoutTLS
+    /// The server has no version or cipher suite of TLS that is still safe.
+    case outdatedTLS
     /// The proxy is reachable, but doesn't connect to the host.
     case refusedByProxy
     case proxyWantsPassword
@@ -74,8 +76,14 @@ enum TransportFailure: Error, Sendable, Equatable {
         let words = stack.map(\.description).joined()
         // BoringSSL offers no other way to distinguish them.
         if words.contains("CERTIFICATE_VERIFY_FAILED") { return .distrusted(.unknown) }
-        return words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") ? .withoutTLS : .closed
+        if words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") { return .withoutTLS }
+        return outdated.contains(where: words.contains) ? .outdatedTLS : .closed
     }
+
+    /// The server chose a version that wasn't offered, or says that it has none, or no cipher suite, in common.
+    private static let outdated = [
+        "UNSUPPORTED_PROTOCOL", "ALERT_PROTOCOL_VERSION", "ALERT_INSUFFICIENT_SECURITY", "ALERT_HANDSHAKE_FAILURE",
+    ]
 
     /// Whether a second attempt may succeed.
     var isWorthRetrying: Bool { [.timedOut, .closed, .unreachable(.timedOut)].contains(self) }
@@ -99,6 +107,10 @@ enum TransportFailure: Error, Sendable, Equatable {
             OAuthError(
                 .unavailable, "\(host) does not speak TLS at this port",
                 hint: "check the authority's URL, and that no network sign-in page is in between")
+        case .outdatedTLS:
+            OAuthError(
+                .unavailable, "\(host) offers only encryption that is no longer safe, so nothing was sent to it\(way)",
+                hint: "its administrator has to enable TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM or ChaCha20")
         case .refusedByProxy:
             OAuthError(
                 .unavailable, "the proxy \(proxy ?? "") refused to connect to \(host)",

@@ -29,6 +29,21 @@ package struct SystemCertificates: Sendable {
     var bundle: String? { bundles.first { FileStatus(of: $0) != nil } }
 }
 
+extension TLSConfiguration {
+    /// A client's configuration with TLS 1.3, or with TLS 1.2 if the keys are ephemeral and the encryption is
+    /// authenticated: older ones are deprecated (RFC 8996; RFC 9325, 4.2).
+    static var strictClient: TLSConfiguration {
+        var configuration = makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = [
+            .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+            .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+            .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        ]
+        return configuration
+    }
+}
+
 /// The trust anchors for an authority's certificate.
 ///
 /// They are the system's certificates, plus those that the environment and the configuration add. Nothing turns
@@ -73,7 +88,7 @@ struct TrustRoots {
     var quickConfiguration: TLSConfiguration? { system.hashed.map { configuration(trusting: .file($0)) } }
 
     private func configuration(trusting roots: NIOSSLTrustRoots) -> TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
+        var configuration = TLSConfiguration.strictClient
         configuration.trustRoots = roots
         configuration.additionalTrustRoots = [.certificates(named)]
         return configuration
