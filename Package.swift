@@ -264,7 +264,7 @@ let package = Package(
         .target(
             name: "OAuth",
             dependencies: [
-                "Addresses", "Files", "Secrets", crypto, system,
+                "Addresses", "CLinux", "Files", "Secrets", crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -3,6 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -104,4 +109,64 @@ int lanyard_signals_to(int descriptor) {
         if (sigaction(numbers[index], &action, NULL) < 0) return -errno;
     }
     return 0;
+}
+
+// Copies an address and its port for a question to the kernel; false if it isn't IP.
+static int put_address(const struct sockaddr *address, __be32 *words, __be16 *port) {
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in four;
+        memcpy(&four, address, sizeof four);
+        memcpy(words, &four.sin_addr, sizeof four.sin_addr);
+        *port = four.sin_port;
+    } else if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 six;
+        memcpy(&six, address, sizeof six);
+        memcpy(words, &six.sin6_addr, sizeof six.sin6_addr);
+        *port = six.sin6_port;
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+int64_t lanyard_tcp_owner(const struct sockaddr *local, const struct sockaddr *remote) {
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 socket;
+    } question;
+    memset(&question, 0, sizeof question);
+    question.header.nlmsg_len = sizeof question;
+    question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    question.header.nlmsg_flags = NLM_F_REQUEST;
+    question.socket.sdiag_family = local->sa_family;
+    question.socket.sdiag_protocol = IPPROTO_TCP;
+    question.socket.idiag_states = ~0u;
+    struct inet_diag_sockid *ends = &question.socket.id;
+    ends->idiag_cookie[0] = ends->idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+    if (local->sa_family != remote->sa_family || !put_address(local, ends->idiag_src, &ends->idiag_sport)
+        || !put_address(remote, ends->idiag_dst, &ends->idiag_dport))
+        return -EAFNOSUPPORT;
+    int kernel = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (kernel < 0) return -errno;
+    // Without an address, a message goes to the kernel, which answers before the call returns.
+    if (send(kernel, &question, sizeof question, 0) < 0) return failed(kernel);
+    union {
+        struct nlmsghdr header;
+        char bytes[4096];
+    } answer;
+    struct sockaddr_nl from;
+    socklen_t size = sizeof from;
+    ssize_t count = recvfrom(kernel, &answer, sizeof answer, MSG_DONTWAIT, (struct sockaddr *)&from, &size);
+    if (count < 0) return failed(kernel);
+    close(kernel);
+    if (from.nl_pid != 0 || !NLMSG_OK(&answer.header, (size_t)count)) return -EBADMSG;
+    if (answer.header.nlmsg_type == NLMSG_ERROR && answer.header.nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr)))
+        return ((struct nlmsgerr *)NLMSG_DATA(&answer.header))->error;
+    if (answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY
+        || answer.header.nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
+        return -EBADMSG;
+    struct inet_diag_msg *found = NLMSG_DATA(&answer.header);
+    // If there is no such connection, the kernel names a listener at the same port.
+    if (found->idiag_state == TCP_LISTEN) return -ENOENT;
+    return found->idiag_inode == 0 ? -ESTALE : (int64_t)found->idiag_uid;
 }

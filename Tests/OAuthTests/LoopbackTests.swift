@@ -179,8 +179,13 @@ struct LoopbackTests {
         // The other end sees a mapped address as the address that it maps.
         let (near, far) = bare.hasPrefix("::ffff:") ? (try unmapped(here), try unmapped(there)) : (here, there)
         #expect(SocketTable(from: near, to: far).search() == .peer(.user(getuid())))
+        #expect(LoopbackPeer.asked(from: near, to: far) == .peer(.user(getuid())))
+        // The kernel names the listener if there is no connection.
+        let nobody = try SocketAddress(ipAddress: near.ipAddress ?? "", port: 1)
+        #expect(LoopbackPeer.asked(from: nobody, to: far) == nil)
         try await client.close()
         #expect(SocketTable(from: near, to: far).search() != .peer(.user(getuid())))
+        #expect(LoopbackPeer.asked(from: near, to: far) != .peer(.user(getuid())))
         server.cancel()
         await server.value
     }

@@ -89,3 +89,12 @@ int lanyard_ends_with_terminal(void);
 
 /// Has SIGHUP, SIGINT, SIGTERM and SIGCHLD written to a pipe, one byte each.
 int lanyard_signals_to(int descriptor);
+
+struct sockaddr;
+
+/// Returns the user ID of the owner of the TCP socket that is bound to one address and connected to the other, which
+/// the kernel looks up by itself (sock_diag(7)).
+///
+/// -ESTALE if its process has closed it; -ENOENT if this network namespace has no such socket, but also if the kernel
+/// has no such look-up.
+int64_t lanyard_tcp_owner(const struct sockaddr *local, const struct sockaddr *remote);

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import NIOCore
 
@@ -26,17 +27,33 @@ enum LoopbackPeer: Sendable, Equatable {
         }
     }
 
-    /// Finds the peer in the kernel's connection tables.
+    /// Asks the kernel for the peer; if it can't be asked for a single socket, searches its connection tables.
     ///
-    /// - Returns: The peer; nil if the tables can't be read.
+    /// - Returns: The peer; nil if the tables can't be read, either.
     static func find(_ channel: any Channel) async -> LoopbackPeer? {
         guard let here = channel.localAddress, let there = channel.remoteAddress else { return .nobody }
-        switch SocketTable(from: there, to: here).search() {
+        switch asked(from: there, to: here) ?? SocketTable(from: there, to: here).search() {
         case .peer(let peer): return peer
         case .unreadable: return nil
-        // The peer's table entry may have gone with the socket; in that case this end of the connection is closed, too.
+        // The peer's socket may have gone; in that case this end of the connection is closed, too.
         case .absent: return await isOpen(channel) ? .elsewhere : .nobody
         }
+    }
+
+    /// Returns the owner of the socket that is bound to one address and connected to the other; nil if the kernel
+    /// doesn't even find this end.
+    static func asked(from there: SocketAddress, to here: SocketAddress) -> SocketTable.Finding? {
+        guard owner(from: here, to: there) >= 0 else { return nil }
+        return switch owner(from: there, to: here) {
+        case let user where user >= 0: .peer(.user(UInt32(user)))
+        case Int64(-ENOENT): .absent
+        case Int64(-ESTALE): .peer(.nobody)
+        default: nil
+        }
+    }
+
+    private static func owner(from local: SocketAddress, to remote: SocketAddress) -> Int64 {
+        local.withSockAddr { local, _ in remote.withSockAddr { remote, _ in lanyard_tcp_owner(local, remote) } }
     }
 
     private static func isOpen(_ channel: any Channel) async -> Bool {
