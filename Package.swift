@@ -388,8 +388,8 @@ let package = Package(
         .testTarget(
             name: "EntraBrokerTests",
             dependencies: [
-                "Claims", "EntraBroker", "JSON", "PluginHost", "PluginKit", "PluginWire", "Secrets", "SessionBus",
-                "TestSupport", "Vectors",
+                "Addresses", "Claims", "EntraBroker", "JSON", "PluginHost", "PluginKit", "PluginWire", "Secrets",
+                "SessionBus", "TestSupport", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 import Foundation
 import JSON
@@ -91,6 +92,42 @@ struct BrokerServiceTests {
             let several = await #expect(throws: PluginError.self) { try await plugin.silent(request) }
             #expect(several?.code == .interactionRequired)
             #expect(broker.methods.last == "getAccounts")
+        }
+    }
+
+    private static let otherTenant = "d0d0d0d0-2222-4222-8222-d0d0d0d0d0d0"
+
+    @Test(arguments: [
+        ("preferred_username", "alice@contoso.com", "organizations", true),
+        ("preferred_username", "Alice@Contoso.com", tenant, true), ("upn", "alice@contoso.com", "contoso.com", true),
+        ("preferred_username", "mallory@contoso.com", "organizations", false),
+        ("upn", "mallory@contoso.com", tenant, false), ("tid", otherTenant, "organizations", false),
+        ("tid", otherTenant, tenant, false), ("tid", tenant, otherTenant, false), ("tid", tenant, tenant, true),
+    ])
+    func `what the ID token says has to be what was asked for`(
+        _ claim: String, _ value: String, _ realm: String, _ isTaken: Bool
+    ) async throws {
+        var claims: [String: JSONValue] = ["oid": .string(Self.alice), "tid": .string(Self.tenant)]
+        claims[claim] = .string(value)
+        let header: JSONValue = ["alg": "none"]
+        let parts = [header, .object(claims)].map { Base64URL.encode($0.encoded()) }
+        var response = try #require(Self.reply["brokerTokenResponse"] as? [String: any Sendable])
+        response["idToken"] = parts.joined(separator: ".") + "."
+        // A home account says nothing about the tenant of a token for a guest.
+        if claim == "tid" { response["clientInfo"] = nil }
+        let reply: [String: any Sendable] = ["brokerTokenResponse": response]
+        var account = Self.account("alice", Self.alice)
+        if claim == "tid" { account["homeAccountId"] = "" }
+        try await Self.with(.intune3, ["reply": reply, "accounts": [account]]) { _, plugin in
+            var request = Self.request(.silent)
+            request.authority = "https://login.microsoftonline.com/\(realm)"
+            do throws(PluginError) {
+                let result = try await plugin.silent(request)
+                #expect(isTaken && result.accessToken == Secret("AT"))
+            } catch {
+                #expect(
+                    !isTaken && error.message.hasPrefix("the broker returned a token for another"), "\(error.message)")
+            }
         }
     }
 

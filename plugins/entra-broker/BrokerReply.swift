@@ -111,13 +111,13 @@ struct BrokerIdentity: Equatable, Sendable {
     init(_ response: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount]) throws(BrokerFailure) {
         let info = response["clientInfo"]?.filled
         let claims = response["idToken"]?.string.flatMap(WebToken.claims(of:))
-        let told = info.flatMap(ClientInfo.init)
+        let owner = info.flatMap(ClientInfo.init)
         let object = claims?["oid"]?.filled?.lowercased()
         let tenant = claims?["tid"]?.filled?.lowercased()
         let wanted = asked.flatMap { $0.homeAccountID.isEmpty ? nil : $0.homeAccountID.lowercased() }
-        if let home = told?.homeAccountID {
+        if let home = owner?.homeAccountID {
             // In the home tenant, the object ID is the account's `uid`.
-            if let object, let tenant, tenant == told?.utid?.lowercased(), object != told?.uid?.lowercased() {
+            if let object, let tenant, tenant == owner?.utid?.lowercased(), object != owner?.uid?.lowercased() {
                 throw BrokerFailure(.refused, "the broker's answer names two accounts")
             }
             guard wanted == nil || wanted == home else { throw BrokerFailure.otherAccount }
@@ -130,11 +130,16 @@ struct BrokerIdentity: Equatable, Sendable {
         } else {
             throw BrokerFailure(.refused, "the broker doesn't say whose the token is")
         }
+        // The ID token isn't verified, but a broker that says both is wrong about one.
+        let told = claims?["preferred_username"]?.filled ?? claims?["upn"]?.filled
+        if let told, let name = asked?.username, !name.isEmpty, told.lowercased() != name.lowercased() {
+            throw BrokerFailure.otherAccount
+        }
         let home = homeAccountID
         let same = asked ?? known.first { $0.homeAccountID.lowercased() == home }
         localAccountID = object ?? same?.localAccountID
         realm = tenant
-        username = claims?["preferred_username"]?.filled ?? claims?["upn"]?.filled ?? same?.username
+        username = told ?? same?.username
         name = claims?["name"]?.filled ?? same?.name
         clientInfo = info.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
     }

@@ -51,7 +51,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             }
             let reply = try await service.call(
                 .silently, BrokerRequest.token(.silent, for: request, account), correlationID: course.correlationID)
-            return try course.result(BrokerToken(reply, asked: account, now: now()), now: now())
+            return try course.result(BrokerToken(reply, asked: account, now: now()), asked: account, now: now())
         }
     }
 
@@ -81,7 +81,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             guard request.account.map({ $0.lowercased() == token.identity.homeAccountID }) ?? true else {
                 throw BrokerFailure.otherAccount
             }
-            return try course.result(token, now: now())
+            return try course.result(token, asked: asked, now: now())
         }
     }
 
@@ -191,12 +191,18 @@ private struct Course: Sendable {
         return account
     }
 
-    /// Converts the broker's token to a result of the plugin protocol.
-    func result(_ token: BrokerToken, now: Int) throws(BrokerFailure) -> PluginResult {
+    /// Converts the broker's token to a result of the plugin protocol; `asked` is the requested account, nil for any.
+    func result(_ token: BrokerToken, asked: BrokerAccount?, now: Int) throws(BrokerFailure) -> PluginResult {
         guard let authority = try? Authority(request.authority, as: .aad) else { throw BrokerFailure.absent }
         let identity = token.identity
         let home = identity.homeAccountID.cut(atLast: ".").map { String($0.1) }
         let named = authority.audience == .identifier ? authority.tenant : nil
+        // A domain can't be compared with the tenant's ID.
+        if let wanted = (named ?? asked?.realm)?.lowercased(), wanted.isUUID, let realm = identity.realm,
+            realm != wanted
+        {
+            throw BrokerFailure(.refused, "the broker returned a token for another tenant")
+        }
         guard let realm = identity.realm ?? named ?? home else {
             throw BrokerFailure(.refused, "the broker doesn't say which tenant the token is for")
         }
