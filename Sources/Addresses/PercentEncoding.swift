@@ -44,7 +44,8 @@ extension StringProtocol {
     /// queries and forms accept.
     package var percentEncoded: String { percentEncoded(unless: \.isUnreserved) }
 
-    private func percentEncoded(unless mayStand: (UInt8) -> Bool) -> String {
+    /// The text with all characters escaped but these.
+    package func percentEncoded(unless mayStand: (UInt8) -> Bool) -> String {
         String(decoding: utf8.flatMap { mayStand($0) ? [$0] : $0.escape }, as: UTF8.self)
     }
 }

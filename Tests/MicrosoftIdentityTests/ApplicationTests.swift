@@ -72,6 +72,18 @@ struct ApplicationTests {
         }
     }
 
+    @Test(arguments: [0o777, 0o702])
+    func `a command that others may write to isn't run`(_ permissions: Int) async throws {
+        try await ApplicationScenario.with(tokens: [Reply(body: ApplicationScenario.tokens)]) { scenario in
+            let source = try scenario.write(
+                "#!/bin/sh\n: >'\(scenario.absentPath)'\necho A.B.C\n", to: "source", permissions: permissions)
+            let told = await scenario.refusal(scenario.request(assertion: "command:\(source)"))
+            #expect(told?.message.contains("another user could have written") == true, "\(told?.message ?? "")")
+            #expect(!FileManager.default.fileExists(atPath: scenario.absentPath))
+            #expect(scenario.tokenVisits.isEmpty)
+        }
+    }
+
     @Test func `a fresh assertion is fetched for the second try`() async throws {
         try await ApplicationScenario.with(tokens: [Self.refusal(700_024), Reply(body: ApplicationScenario.tokens)]) {
             scenario in

@@ -64,6 +64,20 @@ struct ClientCertificateTests {
         }
     }
 
+    @Test(arguments: [(0o600, true), (0o644, true), (0o666, false), (0o602, false)])
+    func `a file that anyone may write to is refused`(_ permissions: Int, _ isRead: Bool) async throws {
+        try await CertificateFiles.with { files in
+            let path = try files.join(["app.key", "app.pem"])
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+            do throws(OAuthError) {
+                _ = try ClientCertificate(file: path, password: nil)
+                #expect(isRead)
+            } catch {
+                #expect(!isRead && error.message.hasSuffix("can be written by any user"), "\(error.message)")
+            }
+        }
+    }
+
     @Test func `every form that keys are kept in is read, with its password and without`() async throws {
         try await CertificateFiles.with { files in
             for name in ["app.p12", "older.p12", "app.dek", "app.encrypted"] {

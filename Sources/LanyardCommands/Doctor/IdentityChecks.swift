@@ -21,11 +21,12 @@ extension Examination {
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         if let path = identity.proofFile, let fault = CertificateFault(path) {
+            let isOpen = [.open, .writable].contains(fault)
             let level: Finding.Level = fault == .open ? .warn : .fail
             return Finding(
                 check: Self.check, level: level,
                 text: "\(identity.name): \(path.displayable(limit: 300)) \(fault.rawValue)",
-                remedies: [fault == .open ? Hint("make it private", run: "chmod go-rwx\(last: path)") : Hint(place)])
+                remedies: [isOpen ? Hint("make it private", run: "chmod go-rwx\(last: path)") : Hint(place)])
         }
         if let variable = identity.secretVariable, context.variable(variable) == nil {
             return .warn(
@@ -60,6 +61,7 @@ private enum CertificateFault: String {
     case missing = "is not there"
     case unreadable = "cannot be read"
     case open = "can be read by others"
+    case writable = "can be written by any user"
 
     /// Returns nil if there is no problem.
     init?(_ path: String) {
@@ -67,8 +69,8 @@ private enum CertificateFault: String {
             self = errno == ENOENT ? .missing : .unreadable
             return
         }
-        guard FileStatus(of: path)?.grants(0o004) == true else { return nil }
-        self = .open
+        guard let status = FileStatus(of: path), status.grants(0o006) else { return nil }
+        self = status.grants(0o002) ? .writable : .open
     }
 }
 

@@ -30,12 +30,15 @@ extension Examination {
             return .pass(name, "none can open here; you get a code to enter on any device")
         }
         let named = configuration.browser ?? context.variable("BROWSER")
-        let commands: [String]
-        do throws(Failure) {
-            commands = try Browser(context, configured: configuration.browser).commands.compactMap(\.first)
-        } catch {
+        let browser: Browser
+        do throws(Failure) { browser = try Browser(context, configured: configuration.browser) } catch {
             return .fail(name, error)
         }
+        guard browser.culprit == nil else {
+            return .fail(
+                name, "none opens: \(browser.fault)", "make it yours or root's, and let no one else write to it")
+        }
+        let commands = browser.commands.compactMap(\.first)
         guard let command = commands.first(where: { context.program($0) != nil }) else {
             let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
             return .warn(

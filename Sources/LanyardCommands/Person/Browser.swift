@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Secrets
 import Subprocess
 import SystemPackage
@@ -8,6 +9,9 @@ import Terminal
 struct Browser: Sendable {
     /// The commands to try, each split into words; the URL replaces `%s` or else comes last.
     let commands: [[String]]
+    /// The file or folder that keeps a command named by its path from being started, because another user could have
+    /// written to it; nil if there is none.
+    let culprit: String?
 
     /// Uses the configured command, else `$BROWSER` (a colon-separated list), else what desktops and WSL have.
     ///
@@ -27,13 +31,30 @@ struct Browser: Sendable {
         } else {
             commands = [["xdg-open"], ["wslview"], ["gio", "open"]]
         }
+        var trust = FileTrust()
+        // In WSL, everybody may write to the files of Windows' drives.
+        let paths = context.isInWSL ? [] : commands.compactMap(\.first).filter { $0.hasBytes("/") }
+        culprit =
+            paths.lazy.compactMap { path in
+                if case .writable(let culprit) = trust.judge(path) { culprit } else { nil }
+            }.first
     }
 
     /// The programs of the commands, fit to show.
-    var names: String { commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200) }
+    private var names: String { commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200) }
+
+    /// Why no page could be opened.
+    var fault: String {
+        culprit.map { "another user could have written \($0.displayable(limit: 300))" }
+            ?? "\(names) failed, or is not installed"
+    }
 
     /// Opens a page; false if no command could be started, or if the first that started failed at once.
+    ///
+    /// A command may pass the URL, which an issuer chose, to a shell: no character in it does anything there.
     func open(_ url: String) async -> Bool {
+        guard culprit == nil else { return false }
+        let url = url.withoutShellCharacters
         for words in commands where !words.isEmpty {
             if await start(words, url: url) { return true }
         }
@@ -64,5 +85,29 @@ struct Browser: Sendable {
         defer { timer.cancel() }
         for await isOpened in outcomes { return isOpened }
         return false
+    }
+}
+
+extension String {
+    /// The URL with every character escaped that a shell treats specially, as far as RFC 3986 allows.
+    ///
+    /// The `&` between parameters has to stay. A shell takes what follows it for another command, so every name is
+    /// followed by `=`, which makes that an assignment or, if the name isn't a variable's, a command without a slash.
+    var withoutShellCharacters: String {
+        guard let url = StrictURL(self) else { return "" }
+        let (head, query) = url.tail.cut(at: "?").map { ($0, Optional($1)) } ?? (url.tail, nil)
+        let parameters = query?.pieces(between: "&").map { parameter in
+            let (name, value) = parameter.cut(at: "=") ?? (parameter, "")
+            return "\(name.harmless(besides: ""))=\(value.harmless(besides: "/:@?=+,"))"
+        }
+        let place = String(decoding: utf8.dropLast(url.tail.utf8.count), as: UTF8.self)
+        return place + head.harmless(besides: "/:@=+,") + (parameters.map { "?" + $0.joined(separator: "&") } ?? "")
+    }
+}
+
+extension Substring {
+    /// The text with all characters escaped but unreserved ones, those of escapes, and these.
+    fileprivate func harmless(besides kept: String) -> String {
+        percentEncoded { $0.isUnreserved || $0 == UInt8(ascii: "%") || kept.utf8.contains($0) }
     }
 }

@@ -68,7 +68,7 @@ struct PersonAtTerminal: PersonInterface {
         // The sign-in may end before the browser's command does.
         guard !Task.isCancelled else { return .done }
         guard isOpened else {
-            tell("the browser could not be opened: \(browser.names) failed, or is not installed")
+            tell("the browser could not be opened: \(browser.fault)")
             return .unsupported
         }
         console.countDown("waiting for your browser", seconds: patience, remindingAfter: Self.browserPatience) {

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import OAuth
 import PluginWire
 import Secrets
@@ -14,6 +15,13 @@ struct AssertionCommand: Sendable {
     /// Runs the program without arguments and returns its output; its error output is dropped because it may contain
     /// secrets.
     func output(atMost limit: Int) async throws(PluginError) -> String {
+        var trust = FileTrust()
+        if case .writable(let culprit) = trust.judge(path) {
+            throw PluginError(
+                .invalidRequest,
+                "the command \(shown) isn't run: another user could have written \(culprit.displayable(limit: 300))",
+                hint: "make it yours or root's, and let no one else write to it")
+        }
         do {
             guard let text = try await printed(limit) else { throw failure }
             return text

@@ -24,11 +24,15 @@ package struct ClientCertificate: Sendable {
     /// - Throws: `invalidRequest` if the file can't be read, lacks the certificate or exactly one RSA key, or the
     ///   password doesn't open it.
     package init(file path: String, password: Secret?) throws(OAuthError) {
-        let bytes: [UInt8]
+        let (bytes, isWritableByAll): ([UInt8], Bool)
         do throws(FileProblem) {
-            bytes = try OpenFile(path).contents(atMost: Self.longestFile)
+            let file = try OpenFile(path)
+            (bytes, isWritableByAll) = (try file.contents(atMost: Self.longestFile), try file.status().grants(0o002))
         } catch {
             throw .certificate(path, "can't be read: \(error.reason)", "check the path and who may read the file")
+        }
+        guard !isWritableByAll else {
+            throw .certificate(path, "can be written by any user", "check that it is yours, and make it private")
         }
         let isPEM = bytes.firstRange(of: "-----BEGIN".utf8) != nil
         let (certificates, key) =
