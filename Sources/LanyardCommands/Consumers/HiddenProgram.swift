@@ -42,7 +42,10 @@ struct HiddenProgram {
             !["auth", "completion", "version", "--version", "--help", "-h"].contains(command)
         else { return [:] }
         let endpoint = try TokenEndpoint(serving: .azd, in: context)
-        return ["AZD_AUTH_ENDPOINT": endpoint.url, "AZD_AUTH_KEY": endpoint.secret.reveal(), "AZD_AUTH_CERT": nil]
+        let variables: [String: String?] = [
+            "AZD_AUTH_ENDPOINT": endpoint.url, "AZD_AUTH_KEY": endpoint.secret.reveal(), "AZD_AUTH_CERT": nil,
+        ]
+        return variables.merging(StandIn.unproxied(context)) { $1 }
     }
 
     /// Returns the first program with the name on `PATH` that isn't lanyard.

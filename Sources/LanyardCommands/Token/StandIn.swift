@@ -47,7 +47,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// Returns the variables that keep SDKs from sending local requests, and the secret in them, to a proxy.
-    private static func unproxied(_ context: CommandContext) -> [String: String?] {
+    static func unproxied(_ context: CommandContext) -> [String: String?] {
         let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
         guard proxies.contains(where: { context.variable($0) != nil }) else { return [:] }
         let names = ["no_proxy", "NO_PROXY"]
