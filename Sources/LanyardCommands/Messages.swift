@@ -106,6 +106,8 @@ extension Failure {
             self.init(
                 "no client ID is configured for \(authority.displayable(limit: 255))",
                 hints: Self.clients(authority, context))
+        case .unencrypted(let scheme, let url):
+            self.init("\(url): \(Self.unencrypted(scheme))", hints: [.overHTTPS(url)])
         case .noTenants(let authority):
             self.init("\(authority.displayable(limit: 255)) is not an authority with tenants")
         case .noScopes(let authority):

@@ -28,12 +28,6 @@ extension CredentialRequest {
         guard let whole = url.withScheme, let parsed = try? RequestURL(whole) else { throw Failure(notURL: url) }
         self.init(parsed)
     }
-
-    /// Whether a token may be sent there: the connection is encrypted from the start, or before anybody signs in.
-    var isTokenPlace: Bool {
-        guard let scheme, let host else { return true }
-        return ["https", "imap", "imaps", "smtp", "smtps"].contains(scheme) || scheme == "http" && host.isThisMachine
-    }
 }
 
 extension URLPattern {
@@ -62,6 +56,15 @@ extension URLPattern {
         throw Failure("\(shown): \(Failure.unencrypted(scheme))", hints: [.overHTTPS(text)], status: .usage)
     }
 
+    /// Throws for a rule whose token hosts of different owners would get.
+    func requireOneOwner() throws(Failure) {
+        guard isForManyOwners else { return }
+        let shown = text.displayable(limit: 200)
+        throw Failure(
+            "\(shown) is for hosts of many owners, and each of them would get your tokens",
+            hints: [Hint("name the domain of one owner, such as", write: "https://*.contoso.com")], status: .usage)
+    }
+
     /// Throws for places for which git asks no helper.
     func requireGitPlace() throws(Failure) {
         guard ["ssh", "git", "file", "git+ssh", "ssh+git"].contains(scheme) else { return }
@@ -80,7 +83,7 @@ extension Hint {
 
 extension Failure {
     /// Returns the reason why no token is sent to URLs with a scheme.
-    fileprivate static func unencrypted(_ scheme: String) -> String {
+    static func unencrypted(_ scheme: String) -> String {
         scheme == "http"
             ? "tokens are not sent over http, where others could read them" : "tokens are not sent over \(scheme)"
     }

@@ -117,6 +117,10 @@ extension Configuration {
         wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> (TokenRequest, Identity?)? {
         if let rule = rule(for: request) {
+            // `rule add` adds no such rule, but anyone can write one.
+            guard request.isTokenPlace else {
+                throw .unencrypted(scheme: request.scheme ?? "", url: request.url)
+            }
             var mapped = TokenRequest(
                 origin: .rule(rule.pattern.text),
                 authority: rule.authority.isEmpty ? authority ?? "" : rule.authority, authorityIsConfigured: true,

@@ -77,6 +77,12 @@ public struct CredentialRequest: Sendable, Equatable {
     /// Whether it is for the passphrase of a client certificate's key: `path` is the file, and there is no host.
     public var isCertificate: Bool { scheme == "cert" && host == nil && path?.isEmpty == false }
 
+    /// Whether a token may be sent there: the connection is encrypted from the start, or before anybody signs in.
+    public var isTokenPlace: Bool {
+        guard let scheme, let host else { return true }
+        return ["https", "imap", "imaps", "smtp", "smtps"].contains(scheme) || scheme == "http" && host.isThisMachine
+    }
+
     /// The request's place as a displayable URL; nil if it has none, as a script's own request may.
     public var place: String? {
         guard let scheme, let host else { return nil }

@@ -127,6 +127,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case unknownClient(String, names: [String], nearest: String?)
     /// The system's policy forbids a well-known client; with its name.
     case forbiddenClient(String)
+    /// The rule's URL is neither https nor of this machine; with the request's scheme and place.
+    case unencrypted(scheme: String, url: String)
     /// The request names a tenant, and this authority's URL has no place for one.
     case noTenants(authority: String)
     /// A scope is invalid.

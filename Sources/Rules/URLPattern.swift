@@ -57,6 +57,18 @@ public struct URLPattern: Sendable, Equatable {
     /// Whether the pattern has a path.
     public var hasPath: Bool { !path.isEmpty }
 
+    /// Whether hosts of different owners match: what follows the last `*` isn't a domain that one owner has.
+    ///
+    /// There is no list of all such domains here; below countries, these labels are the usual ones.
+    public var isForManyOwners: Bool {
+        guard let star = host.labels.lastIndex(where: { $0.isSame(as: "*") }) else { return false }
+        let domain = host.labels[(star + 1)...]
+        guard let last = domain.last, last != "localhost" else { return domain.isEmpty }
+        let shared: Set<Substring> = ["ac", "co", "com", "edu", "gov", "net", "org"]
+        return domain.count == 1
+            || domain.count == 2 && last.utf8.count == 2 && domain.first.map(shared.contains) == true
+    }
+
     /// The pattern as `SCHEME://HOST` if it has a path and no wildcard; otherwise nil.
     public var placeWithPath: String? {
         guard hasPath, !host.name.hasBytes("*") else { return nil }

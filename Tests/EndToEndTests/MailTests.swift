@@ -19,7 +19,7 @@ struct MailTests {
         lanyard rule add $url --authority \(world.sandbox.authority)/common --client-id \(world.sandbox.clientID) \
             --scope api://sandbox-git/.default >/dev/null
         lanyard login $url --account \(user) >/dev/null
-        lanyard doctor 2>&1 | grep -c 'without encryption' || true
+        lanyard doctor 2>&1 | grep -c 'is never used' || true
         git init --quiet repository
         cd repository
         export GIT_AUTHOR_NAME=Alice GIT_AUTHOR_EMAIL=\(user) GIT_COMMITTER_NAME=Alice GIT_COMMITTER_EMAIL=\(user)

@@ -61,7 +61,13 @@ extension Examination {
             return .fail("rule", "\(name) has no scopes", Hint(place, write: "scopes = [\"…\"]"))
         }
         guard rule.pattern.isTokenPlace else {
-            return .warn("rule", "\(name) sends tokens without encryption", Hint(place, write: "https://"))
+            let why = Failure.unencrypted(rule.pattern.scheme)
+            return .fail("rule", "\(name) is never used: \(why)", Hint(place, write: "https://"))
+        }
+        if rule.pattern.isForManyOwners {
+            return .warn(
+                "rule", "\(name) is for hosts of many owners, and each of them gets your tokens",
+                Hint(place, write: "https://*.contoso.com"))
         }
         return registry.lookAlike(of: match.authority.host).map { twin in
             let host = match.authority.host

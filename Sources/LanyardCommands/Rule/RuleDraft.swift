@@ -27,6 +27,7 @@ struct RuleDraft {
     func rule() async throws(Failure) -> Rule {
         let known = session.registry.resource(of: pattern)
         // Report mistakes before asking anything.
+        try pattern.requireOneOwner()
         if let kind = options.kind { try session.registry.requireKind(kind) }
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
