@@ -31,6 +31,11 @@ package struct OAuthClient: Sendable {
     package var waitsBeforePolling = true
     /// The required `iss` of authorization responses (RFC 9207); nil accepts any or none.
     package var issuer: Issuer?
+    /// The hosts that the authority's pages may be at without a proof; nil for any, at an authority that is trusted to
+    /// name the right ones.
+    package var hosts: IssuerHosts?
+    /// Whether tokens from other hosts are accepted only with an ID token, which names its issuer.
+    package var provesIssuer = false
     /// Whether the authority can post authorization responses (OAuth 2.0 Form Post Response Mode).
     ///
     /// An answer in the address works everywhere, and can be pasted.

@@ -36,6 +36,7 @@ extension PluginRequest {
         try writer.put("memo", memo)
         try writer.put("ca_file", caFile)
         try writer.put("known_host[]", list: knownHosts)
+        try writer.put("issuer_host[]", list: issuerHosts)
         try writer.put("correlation_id", correlationID)
         return writer.block
     }
@@ -75,6 +76,7 @@ extension PluginRequest {
         memo = try reader.optional("memo", .memo)
         caFile = try reader.optional("ca_file", .text(4096))
         knownHosts = try reader.list("known_host[]", .host, limit: 1024)
+        issuerHosts = try reader.list("issuer_host[]", .host)
         correlationID = try reader.optional("correlation_id", .token(64))
         switch operation {
         case .renew where refreshToken == nil, .revoke where refreshToken == nil: throw .missing("refresh_token")

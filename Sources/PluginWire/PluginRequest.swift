@@ -116,6 +116,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var caFile: String?
     /// The authority hosts in the configuration, which the plugin trusts like its own.
     public var knownHosts: [String] = []
+    /// The hosts that the configuration names as the authority's, besides that of its URL.
+    public var issuerHosts: [String] = []
     /// A UUID that identifies this exchange in the authority's logs.
     public var correlationID: String?
 

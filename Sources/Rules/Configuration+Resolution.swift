@@ -293,6 +293,13 @@ extension String {
 }
 
 extension Configuration {
+    /// Returns the hosts that rules name as those of an authority's pages and endpoints.
+    public func issuerHosts(at authority: String) -> [String] {
+        let wanted = authority.withoutTrailingSlashes.lowercased()
+        return Set(rules.filter { $0.authority.withoutTrailingSlashes.lowercased() == wanted }.flatMap(\.issuerHosts))
+            .sorted()
+    }
+
     /// The hosts of all authorities in the configuration.
     public var configuredHosts: [String] {
         let named =

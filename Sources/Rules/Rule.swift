@@ -24,6 +24,8 @@ public struct Rule: Sendable, Equatable {
     public var identity: String?
     /// The kind of authority, if the URL's form doesn't show it: `aad` or `b2c`.
     public var kind: String?
+    /// The hosts of the authority's pages and endpoints, besides that of its URL.
+    public var issuerHosts: [String] = []
     /// The parameters of a sign-in.
     public var signIn = SignInParameters()
     /// The file with the rule; empty if it hasn't been written yet.
@@ -33,7 +35,10 @@ public struct Rule: Sendable, Equatable {
 
     /// The keys of a rule.
     public static let keys =
-        ["url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind"]
+        [
+            "url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind",
+            "issuer-hosts",
+        ]
         + SignInParameter.ofRules.map(\.setting)
 
     /// Creates a rule with its required fields, to be written.
@@ -88,6 +93,13 @@ public struct Rule: Sendable, Equatable {
             throw table.error("account", "`account` and `identity` contradict each other", hint: "keep one of them")
         }
         kind = try table.string("kind")
+        let hosts = try table.strings("issuer-hosts") ?? []
+        issuerHosts = hosts.compactMap { RequestHost($0)?.withoutOwnPort(of: "https").text }
+        if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil }) {
+            throw table.error(
+                "issuer-hosts", element: wrong, "`issuer-hosts` holds hosts, and no URLs",
+                hint: "such as issuer-hosts = [\"login.contoso.com\"]")
+        }
         signIn = try table.signIn()
         file = table.file
         line = table.line

@@ -12,6 +12,8 @@ struct PluginRequests: Sendable {
     let clientSecrets: ClientSecretStore?
     let caFile: String?
     let knownHosts: [String]
+    /// Returns the hosts that the rules name as an authority's.
+    let issuerHosts: @Sendable (String) -> [String]
 
     /// Sets the fields that shape the sign-in page.
     ///
@@ -107,6 +109,7 @@ struct PluginRequests: Sendable {
         ask.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()
         ask.caFile = caFile
         ask.knownHosts = knownHosts
+        ask.issuerHosts = issuerHosts(authority)
         ask.correlationID = CorrelationID.make()
         return ask
     }

@@ -65,7 +65,7 @@ public struct TokenAcquirer: Sendable {
         recentFailures = RecentFailures(notes: notes)
         requests = PluginRequests(
             plugins: plugins, clientSecrets: clientSecrets, caFile: configuration.caFile,
-            knownHosts: configuration.configuredHosts)
+            knownHosts: configuration.configuredHosts, issuerHosts: configuration.issuerHosts)
         isShared = configuration.deviceMode == .shared
         mayUseBroker = configuration.mayUseBroker
         let locks = ProcessLocks(

@@ -215,12 +215,15 @@ import Testing
         }
     }
 
-    @Test func `a page that has the code in it already is what the picture leads to`() async throws {
+    @Test(arguments: [("forge.example", "?user_code=WDJB-MJHT"), ("evil.example", "")])
+    func `a page that has the code in it already is what the picture leads to, at the printed host`(
+        _ host: String, _ query: String
+    ) async throws {
         try await World.with { world in
             let script = """
                 [ "$1" = lanyard-plugin-v1 ] || exit 64
                 printf 'event=show-code\\nuser_code=WDJB-MJHT\\nverification_uri=https://forge.example/d\\nexpires_in=900\\n'
-                printf 'verification_uri_complete=https://forge.example/d?user_code=WDJB-MJHT\\n\\n'
+                printf 'verification_uri_complete=https://\(host)/d?user_code=WDJB-MJHT\\n\\n'
                 sleep 60
                 """
             let found = try world.install(
@@ -237,8 +240,9 @@ import Testing
                 try await terminal.sees("waiting for the code")
                 #expect(terminal.lines.contains("https://forge.example/d"))
                 #expect(terminal.lines.contains("WDJB-MJHT"))
-                #expect(terminal.lines.contains("https://forge.example/d?user_code=WDJB-MJHT"))
-                #expect(try Self.decoded(terminal) == "https://forge.example/d?user_code=WDJB-MJHT")
+                #expect(terminal.lines.contains("https://forge.example/d\(query)"))
+                #expect(!terminal.lines.contains { $0.contains("evil.example") })
+                #expect(try Self.decoded(terminal) == "https://forge.example/d\(query)")
                 try terminal.type("\u{3}")
             }
             #expect(ended.status == Self.interrupted, "\(ended) \(terminal.text)")

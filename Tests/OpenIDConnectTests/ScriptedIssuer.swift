@@ -22,6 +22,8 @@ final class ScriptedIssuer: Sendable {
         var path = "/realms/acme"
         /// Members to change in its metadata; null removes one.
         var document: [String: JSONValue] = [:]
+        /// Members to change in its answers with device codes; null removes one.
+        var device: [String: JSONValue] = [:]
         /// Claims to change in its ID tokens; null removes one.
         var claims: [String: JSONValue] = [:]
         /// The client's secret, and whether it must be sent in a header.
@@ -36,6 +38,8 @@ final class ScriptedIssuer: Sendable {
         var response: [FormEncoding.Field] = []
         /// The error for the user in place of a code.
         var refusal: String?
+        /// Whether it registers applications.
+        var registers = false
         /// Whether public clients may revoke tokens.
         var revokesForAll = true
     }
@@ -132,10 +136,12 @@ final class ScriptedIssuer: Sendable {
         case "/rest/api/1.0/application-properties":
             return Issuing.behaviour(["json": [:]], headers: ["X-AUSERID: 4711", "X-AUSERNAME: alice%40contoso"])
         case "/device":
-            return json([
+            let answer: [String: JSONValue] = [
                 "device_code": "dc", "user_code": "WDJB-MJHT", "interval": 1, "expires_in": 60,
                 "verification_uri": .string("\(base)/device"),
-            ])
+            ]
+            return json(.object(answer.merging(script.device) { $1 }.filter { $0.value != .null }))
+        case "/register": return json(["client_id": "the-client"], status: 201)
         case "/token", "/revoke":
             guard isProven(form, header("authorization")) else { return json(["error": "invalid_client"], status: 401) }
             return path == "/token" ? token(form, base) : revoke(form)
@@ -239,6 +245,7 @@ final class ScriptedIssuer: Sendable {
             "revocation": "revoke", "end_session": "logout?x=1",
         ]
         for (name, path) in endpoints { members["\(name)_endpoint"] = .string("\(base)/\(path)") }
+        if script.registers { members["registration_endpoint"] = .string("\(base)/register") }
         members.merge(script.document) { $1 }
         return .object(members.filter { $0.value != .null })
     }

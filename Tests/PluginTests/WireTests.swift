@@ -39,6 +39,7 @@ struct WireTests {
         request.idTokenHint = Secret("ID")
         request.caFile = "/etc/ca.pem"
         request.knownHosts = ["localhost:8443"]
+        request.issuerHosts = ["login.contoso.example"]
         request.correlationID = "c0"
         request.kind = "gitlab"
         request.clientName = "Contoso's tools"
@@ -302,6 +303,7 @@ struct WireTests {
         ("authority", nil, .invalidRequest), ("authority", "http://login.example/r", .invalidRequest),
         ("client_id", nil, .invalidRequest), ("refresh_token", nil, .invalidRequest),
         ("known_host[]", "Not A Host", .invalidRequest),
+        ("issuer_host[]", "https://login.contoso.example", .invalidRequest),
         ("prompt", "please", .invalidRequest), ("query_parameter[]", "=x", .invalidRequest),
         ("query_parameter[]", "state=mine", .invalidRequest), ("reset_policy", "a/b", .invalidRequest),
         ("scope[]", "a b", .invalidRequest),

@@ -24,6 +24,18 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
 
 @Suite struct URLPatternTests {
     @Test(arguments: [
+        ("https://*", true), ("https://*:8443", true), ("https://*.com", true), ("https://*.*", true),
+        ("https://*.*.com", true), ("https://git.*", true), ("https://git.contoso.*", true),
+        ("https://git.*.com", true), ("https://*.co.uk", true), ("https://*.com.au/x", true),
+        ("https://*.contoso.com", false), ("https://*.*.contoso.com", false), ("https://*.contoso.co.uk", false),
+        ("https://git.*.contoso.com", false), ("http://*.localhost", false), ("https://contoso.com", false),
+        ("https://git", false), ("https://10.0.0.1", false), ("https://[::1]", false),
+    ])
+    func `hosts of many owners are told`(_ text: String, _ isWide: Bool) throws {
+        #expect(try #require(URLPattern(text)).isForManyOwners == isWide)
+    }
+
+    @Test(arguments: [
         ("https://h.example", "https://h.example/a", true),
         ("https://h.example/", "https://h.example", true),
         ("https://h.example", "http://h.example", false),
@@ -194,6 +206,70 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             request("https://git.example/r", ["authority=https://other.example", "scope=s"])
         ) { _ in nil }
         #expect(other?.resourceIndicators.isEmpty == true)
+    }
+
+    @Test func `rules name the hosts of their own authority, however it is written`() throws {
+        let both = try configuration(
+            """
+            [[rule]]
+            url = "https://git.example"
+            authority = "https://id.example/Acme"
+            scopes = ["s"]
+            issuer-hosts = ["Login.example:443", "token.example:8443"]
+            [[rule]]
+            url = "https://other.example"
+            authority = "https://other.example"
+            scopes = ["s"]
+            issuer-hosts = ["pages.example"]
+            """)
+        #expect(both.issuerHosts(at: "https://id.example/acme/") == ["login.example", "token.example:8443"])
+        #expect(both.issuerHosts(at: "https://other.example") == ["pages.example"])
+        #expect(both.issuerHosts(at: "https://id.example").isEmpty)
+        let written = try #require(both.rules.first).toml
+        #expect(written.contains(#"issuer-hosts = ["login.example", "token.example:8443"]"#))
+        // Another issuer's host is known, but not as this one's.
+        #expect(!both.configuredHosts.contains("pages.example"))
+    }
+
+    @Test(arguments: ["https://login.example", "login.example/", "*.example", "", "0x7f.1"])
+    func `what is no host is refused among an issuer's`(_ wrong: String) {
+        #expect(throws: SettingsError.self) {
+            try configuration(
+                """
+                [[rule]]
+                url = "https://git.example"
+                authority = "https://id.example"
+                issuer-hosts = ["\(wrong)"]
+                """)
+        }
+    }
+
+    @Test(arguments: [
+        ("http://git.example", "http://git.example/r", false), ("http://*.example", "http://git.example/r", false),
+        ("ftp://git.example", "ftp://git.example/r", false), ("http://10.0.0.1", "http://10.0.0.1/r", false),
+        ("http://localhost:8080", "http://localhost:8080/r", true), ("http://[::1]", "http://[::1]/r", true),
+        ("https://git.example", "https://git.example/r", true),
+    ])
+    func `a rule sends tokens over https, and over http to this machine`(
+        _ rule: String, _ url: String, _ isUsed: Bool
+    ) throws {
+        let configuration = try configuration(
+            """
+            [[rule]]
+            url = "\(rule)"
+            authority = "https://id.example"
+            client-id = "c"
+            scopes = ["s"]
+            """)
+        guard !isUsed else {
+            #expect(try configuration.resolve(request(url)) { _ in nil } != nil)
+            return
+        }
+        let error = #expect(throws: ResolutionError.self) { try configuration.resolve(request(url)) { _ in nil } }
+        guard case .unencrypted? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
     }
 
     @Test func `a token is exchanged for a host by the rule's word or a manifest's, and for nothing else`() throws {

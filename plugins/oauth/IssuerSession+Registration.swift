@@ -7,12 +7,16 @@ extension IssuerSession {
     /// Registers an application, if the issuer supports dynamic registration.
     ///
     /// - Throws: `declined-scopes` if the application may not request the required scopes; in that case its
-    ///   registration is deleted again.
+    ///   registration is deleted again. `invalid-request` if its page to sign in at is at a host that nobody named,
+    ///   where the client ID could be one of another issuer's.
     func register() async throws(PluginError) -> PluginRegistration {
         guard let endpoint = metadata.registration else {
             throw PluginError(
                 .unsupported, "\(address.hostText) registers no applications by itself",
                 hint: "register one on its pages, and give its client ID")
+        }
+        if !metadata.isConfigured, let page = metadata.endpoints.authorization, !request.issuerPlaces.contain(page) {
+            throw pluginError(.foreign(page, "a sign-in page", named: metadata.issuer))
         }
         let wanted = ClientRegistration(
             name: request.clientName ?? "lanyard", redirectURI: redirectURI, scope: scope,

@@ -36,7 +36,9 @@ extension IssuerSession {
     /// Returns the validated ID token; at a sign-in its signature is verified, too, if the issuer publishes keys.
     private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
         guard let text = response.idToken else {
-            if nonce == nil || !metadata.isOpenID || metadata.isConfigured { return nil }
+            // Tokens from a host that nobody named may be another issuer's.
+            let isElsewhere = !isRenewal && !request.issuerPlaces.contain(metadata.endpoints.token)
+            if !metadata.provesIssuer || nonce == nil && !isElsewhere { return nil }
             throw OAuthError(.untrusted, "\(address.hostText) returned no ID token")
         }
         let token = try IDToken(text)

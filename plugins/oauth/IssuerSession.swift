@@ -55,10 +55,10 @@ struct IssuerSession: Sendable {
         }
     }
 
-    /// Returns the cached metadata after validating it again; nil if there is none, or if it leads to another host.
+    /// Returns the cached metadata after validating it again; nil if there is none, or if it leads to a host that nobody
+    /// named.
     ///
-    /// An issuer may have endpoints on any host, but only its own document may say so: the cache must not send a token
-    /// to a host that nobody has named.
+    /// An issuer may have endpoints on other hosts, but only its own document may say so, not the cache.
     private static func recalled(
         _ memo: MetadataMemo, _ request: PluginRequest, _ traits: IssuerTraits, at address: StrictURL
     ) -> IssuerMetadata? {
@@ -66,10 +66,11 @@ struct IssuerSession: Sendable {
             var found = try? IssuerMetadata(
                 said.metadata, isOpenID: said.isOpenID, of: request.authority, accepting: traits.accepts)
         else { return nil }
-        for endpoint in [found.endpoints.token, found.endpoints.userinfo].compactMap(\.self) {
-            guard StrictURL(https: endpoint)?.hostText == address.hostText else { return nil }
-        }
         found.endpoints = found.endpoints.overlaid(request.endpoints)
+        let used = [found.endpoints.token, found.endpoints.userinfo].compactMap(\.self)
+        guard used.allSatisfy(request.issuerPlaces.contain), (try? found.check(at: request.issuerPlaces)) != nil else {
+            return nil
+        }
         return found
     }
 
@@ -83,6 +84,7 @@ struct IssuerSession: Sendable {
         do throws(OAuthError) {
             var found = try await IssuerMetadata.discover(request.authority, over: transport, accepting: traits.accepts)
             found.endpoints = found.endpoints.overlaid(request.endpoints)
+            try found.check(at: request.issuerPlaces)
             return found
         } catch {
             guard let known, error.kind == .notFound else { throw error }
@@ -112,6 +114,8 @@ struct IssuerSession: Sendable {
         client.issuer = OAuthClient.Issuer(metadata.issuer, isAlwaysNamed: metadata.namesIssuer)
         client.issuer?.aliases = traits.otherNames
         client.authentication = authentication
+        client.hosts = request.issuerPlaces
+        client.provesIssuer = metadata.provesIssuer
         client.sendsNonce = metadata.isOpenID
         client.takesForms = traits.answersForms
         client.deviceCodeNames = traits.deviceCodeNames
@@ -169,11 +173,15 @@ struct IssuerSession: Sendable {
 
     /// Returns the URL of the page that ends the browser's session (OpenID Connect RP-Initiated Logout 1.0, 2).
     ///
+    /// It gets the ID token, so it must be at a named host or where tokens come from.
     /// There is no `post_logout_redirect_uri`, because nothing here waits for it; the issuer's page says that the
     /// session has ended.
     func endSessionPage() throws(PluginError) -> String {
         guard let endpoint = metadata.endpoints.endSession else {
             throw PluginError(.unsupported, "\(address.hostText) has no page to end a session at")
+        }
+        guard request.issuerPlaces.contain(endpoint) || IssuerHosts.areSame(endpoint, metadata.endpoints.token) else {
+            throw pluginError(.foreign(endpoint, "a sign-out page", named: metadata.issuer))
         }
         var fields: [FormEncoding.Field] = []
         if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
@@ -185,6 +193,19 @@ struct IssuerSession: Sendable {
     /// Converts an error to one of the plugin protocol.
     func pluginError(_ error: OAuthError) -> PluginError {
         error.pluginError(of: request, traits)
+    }
+}
+
+extension IssuerMetadata {
+    /// Whether its tokens are accepted only with an ID token, which names the issuer.
+    var provesIssuer: Bool { isOpenID && !isConfigured }
+}
+
+extension PluginRequest {
+    /// The hosts of the authority, and of what the configuration and the manifest name for it.
+    var issuerPlaces: IssuerHosts {
+        IssuerHosts(
+            of: [authority] + PluginEndpoints.names.compactMap { endpoints[keyPath: $0.endpoint] }, named: issuerHosts)
     }
 }
 

@@ -105,10 +105,11 @@ struct PersonAtTerminal: PersonInterface {
 
     // MARK: A code
 
-    /// Shows a code and a page; the picture leads to the page with the code filled in, if there is one, so that nothing
-    /// has to be typed on a phone.
+    /// Shows a code and a page; the picture leads to the page with the code filled in, if there is one at the same host,
+    /// so that nothing has to be typed on a phone.
     private func show(_ code: String, page: String, completePage: String?, expiresIn: Int) -> PluginReply {
         let seconds = min(expiresIn, patience)
+        let completePage = completePage.flatMap { $0.hostForPeople == page.hostForPeople ? $0 : nil }
         tell("to sign in \(subject(at: page).text), open this page on any device:")
         console.show(page.displayable(limit: 4096))
         if let picture = picture(of: completePage ?? page, besides: completePage == nil ? 3 : 5) {

@@ -22,11 +22,14 @@ struct SignInSubject: Sendable {
         details = "\(account)\(purpose) (app \(client))"
     }
 
-    /// Returns the subject for a page, whose host is shown if it isn't the authority's.
+    /// Returns the subject for a page; if its host isn't the authority's, both are shown.
     func at(_ page: String) -> SignInSubject {
         var subject = self
         let host = page.hostForPeople
-        if place.cut(at: "/").map({ $0.0 }) ?? Substring(place) != host { subject.place = host }
+        if place.cut(at: "/").map({ $0.0 }) ?? Substring(place) != host {
+            subject.place = host
+            subject.details = ", on behalf of \(place)\(details)"
+        }
         return subject
     }
 

@@ -26,7 +26,7 @@ enum InstanceDiscovery {
     }
 
     /// Whether the configuration names the authority's host; a host without a port matches every port.
-    private static func isNamed(_ authority: Authority, by knownHosts: [String]) -> Bool {
+    static func isNamed(_ authority: Authority, by knownHosts: [String]) -> Bool {
         knownHosts.contains { [authority.environment, authority.host].contains($0.lowercased()) }
     }
 

@@ -109,6 +109,7 @@ struct AuthoritySession: Sendable {
             transport: transport)
         client.parameters = [("client_info", "1")]
         if let claims { client.grantParameters = [("claims", claims)] }
+        client.hosts = hosts
         client.repeatsScope = true
         client.postsAnswers = true
         client.waitsBeforePolling = false
@@ -117,6 +118,15 @@ struct AuthoritySession: Sendable {
         client.repeatsRenewals = true
         client.deviceCodeNames = ["device_code", "code"]
         return client
+    }
+
+    /// The hosts of its pages for device codes; nil for Microsoft's own authorities, whose page is elsewhere
+    /// (microsoft.com/devicelogin).
+    private var hosts: IssuerHosts? {
+        guard InstanceMetadata.known(authority.environment) == nil,
+            InstanceDiscovery.isNamed(authority, by: request.knownHosts)
+        else { return nil }
+        return IssuerHosts(of: [authority.url], named: request.issuerHosts)
     }
 
     /// The redirect URI that Entra matches regardless of the port.

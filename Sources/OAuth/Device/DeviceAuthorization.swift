@@ -9,7 +9,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
     package let userCode: String
     /// The https URL where the user types the code.
     package let verificationURI: String
-    /// The URL that includes the code; nil if the authority has none, or if it isn't https.
+    /// The URL that includes the code; nil if the authority has none, or if it isn't https at the other URL's host.
     package let completeURI: String?
     /// One sentence that tells the user what to do.
     package let message: String
@@ -30,7 +30,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         else {
             throw .unreadable(from: host, not: "a device code (HTTP \(answer.status))")
         }
-        guard StrictURL(https: page) != nil else {
+        guard let place = StrictURL(https: page)?.host else {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")
         }
         guard let code = members.user_code.plain(limit: 64) else {
@@ -39,7 +39,8 @@ package struct DeviceAuthorization: Sendable, Equatable {
         deviceCode = Secret(members.device_code)
         userCode = code
         verificationURI = page
-        completeURI = members.verification_uri_complete.flatMap { StrictURL(https: $0) == nil ? nil : $0 }
+        // The picture must not lead anywhere but to the host that is shown.
+        completeURI = members.verification_uri_complete.flatMap { StrictURL(https: $0)?.host == place ? $0 : nil }
         message =
             members.message?.displayable()
             ?? "To sign in, open \(page.displayable(limit: 200)) and enter the code \(userCode)"

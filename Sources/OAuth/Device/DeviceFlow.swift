@@ -67,8 +67,12 @@ extension OAuthClient {
     package var deviceAuthorizationRequest: [FormEncoding.Field] { credentials + scopeField + grantParameters }
 
     /// Requests a device code; an unused code simply expires.
+    ///
+    /// - Throws: the authority's refusal, or `untrusted` if its page may be another authority's.
     package func deviceCode(from endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
         let answer = try await transport.post(endpoint, deviceAuthorizationRequest, headers: proof, .harmless)
-        return try DeviceAuthorization(read(answer), from: authority)
+        let code = try DeviceAuthorization(read(answer), from: authority)
+        try code.check(from: endpoint, for: self)
+        return code
     }
 }

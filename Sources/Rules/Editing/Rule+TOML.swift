@@ -22,6 +22,7 @@ extension Rule: ConfigurationTable {
         if let account { lines.append("account   = \(account.inTOML)") }
         if let identity { lines.append("identity  = \(identity.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }
+        if !issuerHosts.isEmpty { lines.append("issuer-hosts = \(issuerHosts.inTOML)") }
         lines += signInLines
         return lines.joined(separator: "\n") + "\n"
     }
