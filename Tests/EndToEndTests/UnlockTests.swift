@@ -42,6 +42,74 @@ import Testing
         }
     }
 
+    /// Debian and others have systemd listen for the daemon, which takes the socket over.
+    @Test func `where systemd listens for gnome-keyring, its keyring is unlocked and the first one made`() async throws
+    {
+        try await withLocked { keyring in
+            try await keyring.listening {
+                let wrong = try await keyring.run(Built.lanyard, ["unlock"], input: "wrong\n")
+                #expect(wrong.errors.hasPrefix("lanyard: error: that is not the keyring's password\n"), "\(wrong)")
+                let right = try await keyring.run(Built.lanyard, ["unlock"], input: KeyringFixture.password + "\n")
+                #expect(right.status == 0 && right.errors == "lanyard: the keyring is unlocked\n", "\(right)")
+                let got = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
+                #expect(got.output.contains("password=s3cret\n") && got.errors.isEmpty, "\(got)")
+            }
+        }
+        try await KeyringFixture.with(.noKeyring) { keyring in
+            try await keyring.listening {
+                let made = try await keyring.run(Built.lanyard, ["unlock"], input: "new one")
+                #expect(made.errors == "lanyard: the keyring was created and is unlocked\n", "\(made)")
+                _ = try await keyring.run(Built.lanyard, ["store"], input: Self.stored)
+            }
+            try await keyring.listening {
+                let right = try await keyring.run(Built.lanyard, ["unlock"], input: "new one\n")
+                #expect(right.status == 0, "\(right)")
+                let got = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
+                #expect(got.output.contains("password=s3cret\n"), "\(got)")
+            }
+        }
+    }
+
+    /// The offer at a terminal is another way to the same socket.
+    @Test func `where systemd listens for gnome-keyring, get asks for the password at a terminal`() async throws {
+        try await withLocked { keyring in
+            try await keyring.listening {
+                let terminal = try PseudoTerminal()
+                let ended = try await terminal.run(
+                    Built.lanyard, ["get"], input: Self.request + "\n", environment: keyring.environment
+                ) { terminal in
+                    try await terminal.sees("lanyard: password of the keyring: ")
+                    try terminal.type(KeyringFixture.password + "\r")
+                }
+                #expect(ended.output.hasSuffix(Self.answer), "\(ended) \(terminal.text)")
+            }
+        }
+    }
+
+    @Test func `a socket of another program's gets no password`() async throws {
+        try await withLocked { keyring in
+            // Somebody listens where the daemon would, and no daemon holds the socket.
+            let run = try #require(keyring.environment["XDG_RUNTIME_DIR"])
+            let other = "\(run)/keyring/control"
+            let script = """
+                import socket, sys, time
+                import os
+                os.unlink(sys.argv[1])
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(sys.argv[1])
+                listener.listen(4)
+                open(sys.argv[1] + ".ready", "w")
+                connection = listener.accept()[0]
+                print(connection.recv(100))
+                """
+            async let listening = keyring.run("/usr/bin/python3", ["-c", script, other])
+            for _ in 0..<6000 where access(other + ".ready", F_OK) != 0 { try await Task.sleep(for: .milliseconds(10)) }
+            let ended = try await keyring.run(Built.lanyard, ["unlock"], input: KeyringFixture.password + "\n")
+            #expect(ended.status == 1 && ended.errors.contains("no control socket"), "\(ended)")
+            #expect(try await listening.output == "b''\n")
+        }
+    }
+
     @Test func `gnome-keyring's socket is found in a cache whose name would be a pattern`() async throws {
         try await withLocked { keyring in
             let run = try #require(keyring.environment["XDG_RUNTIME_DIR"])

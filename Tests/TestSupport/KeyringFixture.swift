@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import Subprocess
 internal import SystemPackage
@@ -101,6 +102,45 @@ extension KeyringFixture {
     /// Resumes a suspended provider.
     package func resumeProvider() async throws {
         if let provider = try await provider() { kill(provider, SIGCONT) }
+    }
+
+    /// Runs the body with a daemon that somebody else listens for, as systemd does where a package has enabled
+    /// gnome-keyring-daemon.socket; in place of the one that runs.
+    package func listening<Result: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async throws -> Result {
+        if try await provider() != nil { try await endProvider() }
+        unlink(scratch.path + "/run/keyring/control")
+        return try await TestSupport.with(
+            Built.checkout + "/Tests/TestSupport/Scripts/listening-keyring", environment: environment
+        ) {
+            try await eventually("the socket") { access(scratch.path + "/run/keyring/control", F_OK) == 0 }
+            return try await body()
+        }.result
+    }
+
+    /// Makes the default keyring one without a password, as an automatic login leaves it, before a daemon starts.
+    package func makePlain() throws {
+        let folder = scratch.path + "/data/keyrings"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let text = "\n[keyring]\ndisplay-name=Default\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n"
+        _ = try scratch.write(text, to: "data/keyrings/Default.keyring")
+        _ = try scratch.write("Default", to: "data/keyrings/default")
+    }
+
+    /// Runs the body with a provider that does what the settings say, in a fixture without another.
+    ///
+    /// Scripts/scripted-keyring has the settings. The body gets the path of its log.
+    package func scripted<Result: Sendable>(
+        _ settings: [String], isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        let log = try scratch.write("", to: "keyring.log")
+        return try await TestSupport.with(
+            Built.checkout + "/Tests/TestSupport/Scripts/scripted-keyring", [log] + settings, environment: environment
+        ) {
+            try await awaitProvider()
+            return try await body(log)
+        }.result
     }
 
     /// Starts a daemon that creates or unlocks the login keyring.

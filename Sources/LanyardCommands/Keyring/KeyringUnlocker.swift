@@ -1,7 +1,5 @@
 import Rules
 import Secrets
-import Subprocess
-import SystemPackage
 import Terminal
 import TokenStore
 
@@ -60,22 +58,24 @@ struct KeyringUnlocker {
 
     /// Creates the first keyring, with this password.
     ///
-    /// A daemon that is asked through its control socket creates the keyring but doesn't show it to clients; one that
-    /// is started with the password does. So a new daemon replaces the running one, which has no open keyring to lose.
-    func make(with password: Secret) async throws(Failure) {
-        let command = Configuration(
-            executable: .path(FilePath(provider.program ?? Self.daemon)),
-            arguments: ["--replace", "--unlock", "--components=secrets"],
-            environment: .inherit.updating(["GNOME_KEYRING_CONTROL": control.folder]))
-        _ = try? await run(command, input: .string(password.reveal()), output: .discarded, error: .discarded)
-        for _ in 0..<Self.attempts {
-            // Until the new daemon is on the bus, asking for the keyring's state would make the bus start a third.
-            let now = try? keyring.provider()
-            if let now, now != provider, store.problem() == nil { return }
-            try? await Task.sleep(for: .milliseconds(100))
+    /// A daemon that creates the keyring at its control socket doesn't show it to clients, but the next one does. So the
+    /// daemon ends, which has no open keyring to lose, and the new one unlocks what is on disk by then. The daemon's own
+    /// command to start it with a password waits for ever where systemd listens for it.
+    func make(with password: Secret, in context: CommandContext) async throws(Failure) {
+        if case .done? = control.unlock(password, for: provider) {
+            control.end(provider)
+            for _ in 0..<Self.attempts {
+                // Asking for the keyring's state makes the bus start the new daemon.
+                guard let problem = store.problem() else { return }
+                if problem.reason == .locked, let now = try? keyring.provider(), now != provider,
+                    let control = GnomeKeyringControl(of: now, environment: context.environment)
+                {
+                    _ = control.unlock(password, for: now)
+                }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
         }
-        throw Failure(
-            "\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
+        throw Failure("\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
     }
 
     /// The number of times to check for the keyring, ten times a second.

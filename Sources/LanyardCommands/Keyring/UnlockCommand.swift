@@ -32,7 +32,8 @@ struct UnlockCommand: Command {
             console.note("the keyring is unlocked")
         } else {
             try await unlocker.make(
-                with: try await password(session.context, ["password of the new keyring", "repeat the password"]))
+                with: try await password(session.context, ["password of the new keyring", "repeat the password"]),
+                in: session.context)
             console.note("the keyring was created and is unlocked")
         }
     }

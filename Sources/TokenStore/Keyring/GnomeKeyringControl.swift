@@ -19,8 +19,6 @@ public struct GnomeKeyringControl: Sendable {
         case failed = 2
     }
 
-    /// The folder of the socket, which the daemon's own command accepts as `GNOME_KEYRING_CONTROL`.
-    public let folder: String
     private let path: String
 
     /// Finds the socket that this daemon listens at; nil if there is none.
@@ -30,27 +28,33 @@ public struct GnomeKeyringControl: Sendable {
     ///   - environment: The process's variables.
     public init?(of provider: KeyringProvider, environment: [String: String]) {
         let folder = Self.folders(environment).first { folder in
-            guard let connection = Connection.open(folder + "/control") else { return false }
-            return connection.isOfProcess(provider.processID)
+            Connection.open(folder + "/control", of: provider.processID) != nil
         }
         guard let folder else { return nil }
-        self.folder = folder
         path = folder + "/control"
     }
 
-    /// Has the daemon unlock the login keyring; nil if it doesn't answer.
+    /// Has the daemon unlock the login keyring, or create it if there is none; nil if it doesn't answer.
     public func unlock(_ password: Secret, for provider: KeyringProvider) -> Answer? {
-        // Check again: the password is for this process and no other.
-        guard let connection = Connection.open(path), connection.isOfProcess(provider.processID) else { return nil }
         let password = Array(password.reveal().utf8)
-        let body = Self.unlocking.bigEndianBytes + UInt32(password.count).bigEndianBytes + password
+        return ask(Self.unlocking, UInt32(password.count).bigEndianBytes + password, of: provider)
+    }
+
+    /// Has the daemon end; the bus starts another when one is needed.
+    public func end(_ provider: KeyringProvider) { _ = ask(Self.quitting, [], of: provider) }
+
+    private func ask(_ operation: UInt32, _ argument: [UInt8], of provider: KeyringProvider) -> Answer? {
+        // Check again: what is said is for this process and no other.
+        guard let connection = Connection.open(path, of: provider.processID) else { return nil }
+        let body = operation.bigEndianBytes + argument
         let message = [0] + UInt32(body.count + 4).bigEndianBytes + body
         guard connection.send(message), let reply = connection.receive(8) else { return nil }
         return Answer(rawValue: UInt32(bigEndianBytes: reply[4...]))
     }
 
-    /// `GKD_CONTROL_OP_UNLOCK`.
+    // GKD_CONTROL_OP_UNLOCK and GKD_CONTROL_OP_QUIT.
     private static let unlocking: UInt32 = 1
+    private static let quitting: UInt32 = 3
 
     /// Returns the folders where the daemon may put its socket: below the runtime directory, or in a folder of its own
     /// in the cache.
@@ -73,8 +77,26 @@ private struct Connection: ~Copyable {
 
     deinit { close(socket) }
 
-    /// Connects to a socket; nil if nobody listens there.
-    static func open(_ path: String) -> Connection? {
+    /// Connects to a socket; nil unless this process of the user's listens there.
+    ///
+    /// Where systemd listens for the daemon, it has called listen(2) for a socket that the daemon holds, too. So it
+    /// counts who holds the socket, which is none of the kernel's credentials.
+    static func open(_ path: String, of process: Int32) -> Connection? {
+        guard let connection = open(path), let peer = connection.peer, peer.user == geteuid(),
+            peer.process == process
+                || ListeningSocket(at: path)?.isHeld(by: process) ?? (parent(of: process) == peer.process)
+        else { return nil }
+        return connection
+    }
+
+    /// Returns a process's parent: systemd is that of the daemons for which it listens.
+    private static func parent(of process: Int32) -> Int32? {
+        guard let status = try? OpenFile("/proc/\(process)/status").contents(atMost: 1 << 16) else { return nil }
+        let line = status.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "PPid:".utf8) }
+        return line?.split(separator: UInt8(ascii: "\t")).last.flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    private static func open(_ path: String) -> Connection? {
         let socket = lanyard_socket_connect(path, patience * 1000)
         guard socket >= 0 else { return nil }
         let connection = Connection(socket: socket)
@@ -86,13 +108,13 @@ private struct Connection: ~Copyable {
         return connection
     }
 
-    /// Whether the peer is this process and belongs to this user.
-    func isOfProcess(_ number: Int32) -> Bool {
+    /// The process that called listen(2), and its user.
+    private var peer: (process: pid_t, user: uid_t)? {
         // This is struct ucred, which only _GNU_SOURCE declares.
         var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: peer))
-        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return false }
-        return peer.user == geteuid() && peer.process == number
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return nil }
+        return (peer.process, peer.user)
     }
 
     func send(_ bytes: [UInt8]) -> Bool {
@@ -117,5 +139,33 @@ private struct Connection: ~Copyable {
             bytes += chunk[..<got]
         }
         return bytes
+    }
+}
+
+/// A socket that somebody listens at, as the kernel lists it (proc_net(5)).
+private struct ListeningSocket {
+    private let inodes: [String]
+
+    /// Finds the socket with this path; nil if nobody listens there.
+    init?(at path: String) {
+        let path = FileTrust.realPath(path) ?? path
+        guard let table = try? OpenFile("/proc/net/unix").contents(atMost: 1 << 24) else { return nil }
+        inodes = table.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            // Number, references, protocol, flags (here that it listens), type, state, inode and path.
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 7)
+            guard fields.count == 8, fields[3].elementsEqual("00010000".utf8), fields[7].elementsEqual(path.utf8) else {
+                return nil
+            }
+            return String(decoding: fields[6], as: UTF8.self)
+        }
+        if inodes.isEmpty { return nil }
+    }
+
+    /// Whether a process has the socket open, and any other that was at its path before; nil if that isn't shown, as of a program with capabilities.
+    func isHeld(by process: Int32) -> Bool? {
+        let folder = "/proc/\(process)/fd"
+        guard let names = (try? Folder(folder))?.names(atMost: 65_536) else { return nil }
+        let held = Set(names.compactMap { SymbolicLink.target(of: "\(folder)/\($0)") })
+        return inodes.allSatisfy { held.contains("socket:[\($0)]") }
     }
 }
