@@ -61,7 +61,7 @@ public struct ClientSecretStore: Sendable {
     public func store(_ secret: ClientSecret, of owner: Owner) throws(StoreError) {
         var members: [String: JSONValue] = [Self.member: .string(secret.secret.reveal())]
         members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
-        let json = JSONValue.object(members).encoded()
+        let json = JSONValue.object(members).encodedWithLongEscapes()
         try configuration.withKeyring { session throws(ServiceFailure) in
             try session.create(
                 attributes(of: owner).stored,

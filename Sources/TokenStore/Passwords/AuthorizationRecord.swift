@@ -25,7 +25,7 @@ extension StoredPassword {
             "authtype": type, "credential": credential.reveal(), "username": username,
             "expires_on": expiresOn.map { String($0) }, "oauth_refresh_token": oauthRefreshToken?.reveal(),
         ]
-        return JSONValue.object(members.compactMapValues { $0.map(JSONValue.string) }).encoded()
+        return JSONValue.object(members.compactMapValues { $0.map(JSONValue.string) }).encodedWithLongEscapes()
     }
 
     /// Parses the secret of an authorization's item; nil if it isn't one.

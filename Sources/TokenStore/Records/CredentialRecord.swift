@@ -101,7 +101,7 @@ extension CredentialRecord {
     }
 
     /// The record as the unified cache's JSON, including secrets.
-    public var json: [UInt8] { JSONValue.object(members).encoded() }
+    public var json: [UInt8] { JSONValue.object(members).encodedWithLongEscapes() }
 
     /// The record's members with the unified cache's names, including secrets.
     package var members: [String: JSONValue] { fields.members }
