@@ -16,8 +16,13 @@ public struct ImportPlan: Sendable, Equatable {
     /// Every record that was found.
     public private(set) var entries: [Entry] = []
 
-    /// The records to store.
-    public var taken: [CredentialRecord] { entries.filter { $0.skipped == nil }.map(\.record) }
+    /// The records to store, account by account and each account before its tokens, so that an import that ends early
+    /// leaves no token without an account.
+    public var taken: [CredentialRecord] {
+        let records = entries.filter { $0.skipped == nil }.map(\.record)
+        // Sorting is stable.
+        return records.sorted { $0.turn < $1.turn }
+    }
 
     /// Makes the plan from the rules and the stored records.
     public init(_ found: [CredentialRecord], stored: [CredentialRecord], rules: ImportRules) {
@@ -39,6 +44,14 @@ public struct ImportPlan: Sendable, Equatable {
                 isWanted
                     ? judge.entry(for: .account(account), &seen) : Entry(record: .account(account), skipped: .noToken))
         }
+    }
+}
+
+extension CredentialRecord {
+    /// The record's place in an import: with its account, which comes first.
+    fileprivate var turn: String {
+        let isAccount = kind == .account
+        return "\(homeAccountID?.lowercased() ?? "") \(isAccount ? 0 : kind == .refreshToken ? 1 : 2)"
     }
 }
 

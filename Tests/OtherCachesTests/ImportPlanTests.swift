@@ -53,6 +53,17 @@ import TokenStore
             ])
     }
 
+    @Test func `whatever ends an import, no token is stored without its account`() throws {
+        let cache = try #require(OtherCache(unified: try Fixture.bytes("msal_token_cache.json")))
+        let taken = plan(cache.records, clients: nil).taken
+        let accounts = Set(taken.filter { $0.kind == .account }.compactMap(\.homeAccountID))
+        #expect(accounts.count > 1)
+        for (index, record) in taken.enumerated() where record.kind != .account {
+            guard let home = record.homeAccountID, accounts.contains(home) else { continue }
+            #expect(taken[..<index].contains { $0.kind == .account && $0.homeAccountID == home })
+        }
+    }
+
     @Test func `base64 of a cache is read as the cache is`() throws {
         let bytes = try Fixture.bytes("msal_token_cache.json")
         let base64 = Array(Data(bytes).base64EncodedString(options: .lineLength76Characters).utf8)

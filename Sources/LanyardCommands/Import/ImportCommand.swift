@@ -73,8 +73,12 @@ struct ImportCommand: Command {
         let plan = ImportPlan(findings.cache.records, stored: stored.all, rules: rules(session))
         let passwords = try PasswordPlan(findings.passwords, besides: stored, in: session)
         if !dryRun {
-            try session.keeping { () throws(StoreError) in try session.store.save(plan.taken) }
-            try passwords.store(in: session)
+            do throws(Failure) {
+                try session.keeping { () throws(StoreError) in try session.store.save(plan.taken) }
+                try passwords.store(in: session)
+            } catch {
+                throw error.with("what was imported so far stays; for the rest, run the same command again")
+            }
         }
         var report = ImportReport(now: session.context.now)
         report.add(plan)
