@@ -190,6 +190,12 @@ extension Failure {
             ("no keyring service is installed or running", [Package.gnomeKeyring.hint("install one")])
         case .noDefaultCollection: ("there is no default keyring yet", [Hint("create one", run: "lanyard unlock")])
         case .timedOut: ("the keyring service does not answer", [.restartingKeyring(of: error.provider)])
+        case .busy: ("the keyring service is busy", ["try again in a moment"])
+        case .damaging:
+            (
+                "the keyring has no password, and gnome-keyring would damage this secret in it",
+                [Hint("give the keyring a password", run: "seahorse")]
+            )
         case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
         case .noLibrary:
             ("libsecret, or a library it needs, is not installed", [Package.libsecret.hint()])

@@ -1,6 +1,8 @@
 internal import CGLib
+internal import Glibc
 
-/// The session bus, for calls that libsecret has no functions for: the bus's own methods, and single properties.
+/// The session bus, for the bus's own methods and for those of the provider for which libsecret has no functions, or
+/// functions that wait for a prompt for ever.
 ///
 /// libsecret only reads properties of items and collections that are proxies, each of which takes six calls.
 struct BusConnection: @unchecked Sendable {
@@ -26,33 +28,80 @@ struct BusConnection: @unchecked Sendable {
         _ property: String, of path: String, _ interface: String, owner: String, _ watchdog: borrowing Watchdog
     ) throws(ServiceFailure) -> Variant? {
         try call(
-            "Get", of: "org.freedesktop.DBus.Properties", at: path, owner: owner, [interface, property],
-            giving: "(v)", watchdog)?.child(0)?.child(0)
+            "Get", of: "org.freedesktop.DBus.Properties", at: path, owner: owner,
+            [.text(interface), .text(property)], giving: "(v)", watchdog
+        )?.child(0)?.child(0)
     }
 
     /// Returns the process that provides the Secret Service.
     func provider(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Int32? {
-        let bus = "org.freedesktop.DBus"
-        let reply = try call(
-            "GetConnectionUnixProcessID", of: bus, at: "/org/freedesktop/DBus", owner: bus,
-            ["org.freedesktop.secrets"], giving: "(u)", watchdog)
-        return reply?.child(0)?.smallNumber.map { Int32(bitPattern: $0) }
+        try ask("GetConnectionUnixProcessID", about: Self.secrets, giving: "(u)", watchdog)?
+            .child(0)?.smallNumber.map { Int32(bitPattern: $0) }
     }
 
-    /// Calls a method with string arguments; a reply of another type than `reply` is an error.
-    private func call(
-        _ method: String, of interface: String, at path: String, owner: String, _ arguments: [String],
+    /// Returns the unique name of the process that owns a name; what is said to it reaches no other process.
+    func owner(of name: String, _ watchdog: borrowing Watchdog) throws(ServiceFailure) -> String {
+        try ask("GetNameOwner", about: name, giving: "(s)", watchdog)?.child(0)?.text ?? ""
+    }
+
+    /// Returns the process that provides the Secret Service if the bus says so in these milliseconds; a watchdog may
+    /// ask this.
+    func provider(withinMilliseconds limit: gint) -> Int32? {
+        let question = NewVariant.tuple([.text(Self.secrets)])
+        let reply = "(u)".withCString { type in
+            g_dbus_connection_call_sync(
+                connection, Self.bus, Self.path, Self.bus, "GetConnectionUnixProcessID", question, OpaquePointer(type),
+                G_DBUS_CALL_FLAGS_NONE, limit, nil, nil)
+        }
+        return Variant(owned: reply)?.child(0)?.smallNumber.map { Int32(bitPattern: $0) }
+    }
+
+    /// Checks that a process on the bus answers in these milliseconds, which any library for D-Bus does by itself.
+    func ping(_ owner: String, withinMilliseconds limit: gint) throws(ServiceFailure) {
+        let reply = try throwing { error in
+            g_dbus_connection_call_sync(
+                connection, owner, "/", "org.freedesktop.DBus.Peer", "Ping", nil, nil, G_DBUS_CALL_FLAGS_NONE, limit,
+                nil, error)
+        }
+        _ = Variant(owned: reply)
+    }
+
+    /// Calls a method; a reply of another type than `reply` is an error.
+    func call(
+        _ method: String, of interface: String, at path: String, owner: String, _ arguments: [NewVariant],
         giving reply: String, _ watchdog: borrowing Watchdog
     ) throws(ServiceFailure) -> Variant? {
-        var values = arguments.map { g_variant_new_string($0) }
-        let tuple = g_variant_new_tuple(&values, gsize(values.count))
+        let tuple = NewVariant.tuple(arguments)
         let value = try watchdog.calling { cancellable, error in
             reply.withCString { reply in
                 g_dbus_connection_call_sync(
                     connection, owner, path, interface, method, tuple, OpaquePointer(reply), G_DBUS_CALL_FLAGS_NONE,
-                    -1, cancellable, error)
+                    .max, cancellable, error)
             }
         }
         return Variant(owned: value)
+    }
+
+    /// Receives an object's signal in the thread's own main context, until it is told to stop with the number that this
+    /// returns.
+    func receive(
+        _ signal: String, of interface: String, at path: String, owner: String, _ data: UnsafeMutableRawPointer,
+        _ callback: GDBusSignalCallback
+    ) -> guint {
+        g_dbus_connection_signal_subscribe(
+            connection, owner, interface, signal, path, nil, G_DBUS_SIGNAL_FLAGS_NONE, callback, data, nil)
+    }
+
+    /// Ends the reception of a signal.
+    func stop(_ subscription: guint) { g_dbus_connection_signal_unsubscribe(connection, subscription) }
+
+    private static let secrets = "org.freedesktop.secrets"
+    private static let bus = "org.freedesktop.DBus"
+    private static let path = "/org/freedesktop/DBus"
+
+    private func ask(
+        _ method: String, about name: String, giving reply: String, _ watchdog: borrowing Watchdog
+    ) throws(ServiceFailure) -> Variant? {
+        try call(method, of: Self.bus, at: Self.path, owner: Self.bus, [.text(name)], giving: reply, watchdog)
     }
 }

@@ -26,13 +26,31 @@ extension KeyringSession {
         return Paths(unlocked: TextList.take(unlocked), locked: TextList.take(locked))
     }
 
-    /// Reads the secrets of unlocked items in one call, leaving out those that can't be read.
+    /// Reads the secrets of unlocked items in one call, leaving out those that no longer exist or can't be read.
+    ///
+    /// - Throws: `broken` if there are items but none of them can be read, in a new session either.
     package func secrets(of paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
-        provider.awaitSession(watchdog)
+        try provider.requireSession(watchdog)
+        let secrets = try loaded(paths)
+        // The keys of a session may differ (KWallet before 6.30, now and then), and then nothing can be decrypted.
+        for path in paths where secrets[path] == nil {
+            guard try property("Locked", of: path, Self.item)?.bool == false else { continue }
+            let failure = ServiceFailure(.broken, detail: "what it keeps can't be read")
+            guard isRepeated else { throw failure.worthRepeating }
+            guard !secrets.isEmpty else { throw failure }
+        }
+        return secrets
+    }
+
+    private func loaded(_ paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
         let table = try TextList.with(paths) { list throws(ServiceFailure) in
-            try watchdog.calling {
-                secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, $0, $1)
+            do throws(ServiceFailure) {
+                return try watchdog.calling {
+                    secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, $0, $1)
+                }
+            } catch  where error.isMissingObject {
+                throw error.worthRepeating
             }
         }
         guard let table else { return [:] }
@@ -88,8 +106,10 @@ extension KeyringSession {
         }
     }
 
-    static let item = "org.freedesktop.Secret.Item"
-    static let collection = "org.freedesktop.Secret.Collection"
+    /// Whether there is an item at a path.
+    func exists(_ path: String) throws(ServiceFailure) -> Bool {
+        try property("Locked", of: path, Self.item) != nil
+    }
 
     /// Reads a property of an object; nil if the object doesn't exist.
     private func property(

@@ -1,48 +1,89 @@
 internal import CGLib
 
+// Nothing counts as stored or deleted before the provider says so or, after a prompt, the item shows it.
+
 extension KeyringSession {
-    /// Creates an item in a collection; if `replacing`, this replaces an item with *at least* its attributes.
+    /// Creates an item in a collection; if `replacing`, the secret of an item with *at least* its attributes is replaced
+    /// instead.
     ///
     /// The attributes include the schema.
     package func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
         in collection: String, replacing: Bool = true
     ) throws(ServiceFailure) {
-        let properties = try HashTable(propertiesOf: Self.item, label: label, attributes: attributes)
-        let content = try SecretContent(secret, contentType)
-        provider.awaitSession(watchdog)
-        let path = try watchdog.calling {
-            secret_service_create_item_dbus_path_sync(
-                provider.service, collection, properties.pointer, content.pointer,
-                replacing ? SECRET_ITEM_CREATE_REPLACE : SECRET_ITEM_CREATE_NONE, $0, $1)
+        try requireFaithful(collection, to: secret)
+        let properties = try NewVariant.properties(of: Self.item, label: label, attributes: attributes)
+        let content = try encoded(secret, contentType)
+        let reply = try withSession { () throws(ServiceFailure) in
+            try call(
+                "CreateItem", of: Self.collection, at: collection, [properties, content, .flag(replacing)],
+                giving: "(oo)")
         }
-        guard let path else { throw ServiceFailure(.broken, detail: "no item was made") }
-        g_free(path)
+        guard let prompt = reply?.child(1)?.path else {
+            guard reply?.child(0)?.path != nil else { throw ServiceFailure(.broken, detail: "no item was made") }
+            return
+        }
+        // Such a provider may ask before it replaces an item, though not before it changes one.
+        if replacing, let known = try known(attributes, in: collection) {
+            dismiss(prompt)
+            return try replaceSecret(at: known, with: secret, contentType: contentType)
+        }
+        guard let path = try answer(to: prompt).path, try exists(path) else {
+            throw ServiceFailure(.denied, detail: "the item was not made")
+        }
     }
 
     /// Replaces an item's secret.
     package func replaceSecret(
         of item: KeyringItem, with secret: [UInt8], contentType: String
     ) throws(ServiceFailure) {
-        let content = try SecretContent(secret, contentType)
-        provider.awaitSession(watchdog)
-        let pointer = try watchdog.calling {
-            secret_item_new_for_dbus_path_sync(
-                provider.service, item.path, SECRET_ITEM_NONE, $0, $1)
-        }
-        guard let pointer else { throw ServiceFailure(.broken, detail: "no item") }
-        defer { g_object_unref(UnsafeMutableRawPointer(pointer)) }
-        try watchdog.succeeding { secret_item_set_secret_sync(pointer, content.pointer, $0, $1) }
+        try replaceSecret(at: item.path, with: secret, contentType: contentType)
     }
 
     /// Deletes an item; it isn't an error if it no longer exists.
     package func delete(_ item: KeyringItem) throws(ServiceFailure) {
+        let reply: Variant?
         do throws(ServiceFailure) {
-            try watchdog.succeeding {
-                secret_service_delete_item_dbus_path_sync(provider.service, item.path, $0, $1)
-            }
+            reply = try call("Delete", of: Self.item, at: item.path, [], giving: "(o)")
         } catch  where error.isMissingObject {
             return
+        }
+        if let prompt = reply?.child(0)?.path { _ = try answer(to: prompt) }
+        guard try !exists(item.path) else { throw ServiceFailure(.denied, detail: "the item is still there") }
+    }
+
+    private func replaceSecret(at path: String, with secret: [UInt8], contentType: String) throws(ServiceFailure) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+        try requireFaithful(String(Substring(path.utf8[..<end])), to: secret)
+        let content = try encoded(secret, contentType)
+        _ = try withSession { () throws(ServiceFailure) in
+            try call("SetSecret", of: Self.item, at: path, [content], giving: "()")
+        }
+    }
+
+    /// Returns the path of the item with these attributes, unlocked; nil if the collection has none.
+    private func known(_ attributes: [String: String], in collection: String) throws(ServiceFailure) -> String? {
+        let found = try search(attributes)
+        let folder = collection + "/"
+        if let path = found.unlocked.first(where: { $0.hasPrefix(folder) }) { return path }
+        guard let path = found.locked.first(where: { $0.hasPrefix(folder) }) else { return nil }
+        try unlock([path])
+        return path
+    }
+
+    /// Encrypts a secret for the session.
+    private func encoded(_ secret: [UInt8], _ contentType: String) throws(ServiceFailure) -> NewVariant {
+        let content = try SecretContent(secret, contentType)
+        try provider.requireSession(watchdog)
+        return NewVariant(made: secret_service_encode_dbus_secret(provider.service, content.pointer))
+    }
+
+    /// Makes a call that needs the session; a provider that doesn't know it, or the object, is asked again.
+    private func withSession(_ body: () throws(ServiceFailure) -> Variant?) throws(ServiceFailure) -> Variant? {
+        do throws(ServiceFailure) {
+            return try body()
+        } catch  where error.isMissingObject {
+            throw error.worthRepeating
         }
     }
 }

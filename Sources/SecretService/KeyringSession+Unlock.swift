@@ -8,7 +8,7 @@ extension KeyringSession {
         guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
             throw ServiceFailure(.noDefaultCollection)
         }
-        if isLocked { throw ServiceFailure(.locked) }
+        if isLocked, case .prompt = try unlocking([path]) { throw ServiceFailure(.locked) }
     }
 
     /// Prepares for storing items: unlocks or creates the collection if the user may be asked.
@@ -32,33 +32,59 @@ extension KeyringSession {
         return true
     }
 
-    /// Lets the provider ask the user, once, to unlock items or collections.
+    /// Unlocks items or collections; if that takes a prompt, lets the provider ask the user, once.
     ///
     /// - Throws: `locked` if the user may not be asked, `denied` if they declined.
     func unlock(_ paths: [String]) throws(ServiceFailure) {
-        guard mayPrompt else { throw ServiceFailure(.locked) }
-        let count = try watchdog.paused { () throws(ServiceFailure) in
-            try TextList.with(paths) { list throws(ServiceFailure) in
-                try throwing { secret_service_unlock_dbus_paths_sync(provider.service, list, nil, nil, $0) }
-            }
+        guard case .prompt(let prompt) = try unlocking(paths) else { return }
+        try requireTurn(or: .locked)
+        guard try answer(to: prompt).count > 0 else {
+            throw ServiceFailure(.denied, detail: "the keyring was not unlocked").declined
         }
-        guard count > 0 else { throw ServiceFailure(.denied, detail: "the keyring was not unlocked") }
+    }
+
+    private enum Unlocking {
+        /// Everything is unlocked, or as much as is without a prompt.
+        case done
+        case prompt(String)
+    }
+
+    /// Asks the provider to unlock what it can without a prompt, such as a keyring that has no password.
+    private func unlocking(_ paths: [String]) throws(ServiceFailure) -> Unlocking {
+        let reply = try call(
+            "Unlock", of: Self.service, at: Self.servicePath, [.paths(paths)], giving: "(aoo)")
+        guard let prompt = reply?.child(1)?.path else {
+            guard (reply?.child(0)?.count ?? 0) > 0 else { throw ServiceFailure(.locked) }
+            return .done
+        }
+        return .prompt(prompt)
     }
 
     private func createCollection() throws(ServiceFailure) -> String {
-        guard mayPrompt, !access.isConfined else { throw ServiceFailure(.noDefaultCollection) }
-        let properties = try HashTable(propertiesOf: Self.collection, label: "Login")
-        let created = try watchdog.paused { () throws(ServiceFailure) in
-            try throwing {
-                secret_service_create_collection_dbus_path_sync(
-                    provider.service, properties.pointer, access.alias, SECRET_COLLECTION_CREATE_NONE, nil, $0)
+        guard !access.isConfined else { throw ServiceFailure(.noDefaultCollection) }
+        try requireTurn(or: .noDefaultCollection)
+        let properties = try NewVariant.properties(of: Self.collection, label: "Login")
+        let reply = try call(
+            "CreateCollection", of: Self.service, at: Self.servicePath, [properties, .text(access.alias)],
+            giving: "(oo)")
+        var made = reply?.child(0)?.path
+        if let prompt = reply?.child(1)?.path {
+            do throws(ServiceFailure) {
+                made = try answer(to: prompt).path
+            } catch  where error.reason == .denied {
+                throw ServiceFailure(.noDefaultCollection, detail: error.detail).declined
             }
         }
-        defer { g_free(created) }
-        // After a dismissed prompt, the provider returns a collection that doesn't exist.
-        guard let path = created.map({ String(cString: $0) }), try isCollectionLocked(at: path) != nil else {
+        // After a dismissed prompt, a provider may return a collection that doesn't exist.
+        guard let path = made, try isCollectionLocked(at: path) != nil else {
             throw ServiceFailure(.noDefaultCollection)
         }
         return path
+    }
+
+    /// Checks that the user may be asked now, in this process and in no other.
+    private func requireTurn(or reason: ServiceFailure.Reason) throws(ServiceFailure) {
+        guard mayPrompt else { throw ServiceFailure(reason) }
+        guard access.hasTurn else { throw ServiceFailure(reason).wantingTurn }
     }
 }

@@ -14,8 +14,8 @@ final class Provider: Sendable {
     let name: String
     private let opening = Mutex<SessionOpening?>(nil)
 
-    init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
-        bus = try BusConnection(watchdog)
+    init(on bus: BusConnection, _ watchdog: borrowing Watchdog) throws(ServiceFailure) {
+        self.bus = bus
         let type = lanyard_secret_service_get_type()
         let service = try watchdog.calling {
             secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, $0, $1)
@@ -36,14 +36,27 @@ final class Provider: Sendable {
         usleep(Self.delivery)
     }
 
-    /// Waits for the requested session, if there is one; otherwise libsecret would open another.
-    func awaitSession(_ watchdog: borrowing Watchdog) {
+    /// Waits for the requested session, or requests one and waits; does nothing if one is open.
+    ///
+    /// - Throws: The reason why there is none; that may be the fault of the key that was drawn for it.
+    func requireSession(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
         opening.withLock { opening in
             opening?.wait()
             opening = nil
         }
         // The wait had its own time limit.
         watchdog.extend()
+        let reply = reply { secret_service_ensure_session(service, watchdog.cancellable, $0, $1) }
+        do throws(ServiceFailure) {
+            try watchdog.succeeding { secret_service_ensure_session_finish(service, reply.result, $1) }
+        } catch  where error.reason == .broken || error.reason == .denied {
+            throw error.worthRepeating
+        }
+    }
+
+    /// What the process has done so far; nil if that isn't known, or if the bus doesn't answer.
+    var activity: ProcessActivity? {
+        bus.provider(withinMilliseconds: 500).flatMap { ProcessActivity(of: $0) }
     }
 
     /// Makes a non-blocking call, and waits for the reply; a requested session is opened meanwhile.

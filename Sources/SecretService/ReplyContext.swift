@@ -41,9 +41,13 @@ final class ReplyContext: @unchecked Sendable {
         while reply.result == nil { entered { _ = g_main_context_iteration(context, 1) } }
     }
 
-    private func entered(_ body: () -> Void) {
+    /// Handles what has arrived, without waiting.
+    func receive() { entered { while g_main_context_iteration(context, 0) != 0 {} } }
+
+    /// Runs a body whose calls and subscriptions have their replies and signals sent here.
+    func entered<Result>(_ body: () -> Result) -> Result {
         g_main_context_push_thread_default(context)
-        body()
-        g_main_context_pop_thread_default(context)
+        defer { g_main_context_pop_thread_default(context) }
+        return body()
     }
 }

@@ -1,17 +1,22 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The connection to the Secret Service, which all operations share; it is made when it is first needed.
 package final class ServiceConnection: Sendable {
+    /// Seconds for which a bus that didn't let anybody in isn't tried again.
+    private static let pardon = 10.0
+
     private let environment: SessionEnvironment
     private let connected = Mutex<Provider?>(nil)
+    private let silentUntil = Mutex<DispatchTime?>(nil)
 
     /// Creates a connection without contacting anything.
     ///
     /// `environment` must be the process's own, because that is what GLib and libsecret read.
     package init(environment: [String: String]) { self.environment = SessionEnvironment(variables: environment) }
 
-    /// Runs an operation; if the provider vanishes during it, runs it again, because a provider that crashed is
-    /// restarted.
+    /// Runs an operation; if the provider vanishes during it, or no longer knows the session, runs it again, because a
+    /// provider that crashed is restarted.
     ///
     /// Operations must therefore be safe to run twice.
     package func run<Result>(
@@ -21,17 +26,20 @@ package final class ServiceConnection: Sendable {
         let watchdog = Watchdog(seconds: access.deadline)
         do throws(ServiceFailure) {
             return try body(session(access, watchdog))
-        } catch  where error.isVanished {
-            // Another process provides the service now.
+        } catch  where error.isWorthRepeating {
+            // Another process may provide the service now.
             connected.withLock { $0 = nil }
-            return try body(session(access, watchdog))
+            return try body(session(access, watchdog, isRepeated: true))
         }
     }
 
-    private func session(_ access: KeyringAccess, _ watchdog: Watchdog) throws(ServiceFailure) -> KeyringSession {
+    private func session(
+        _ access: KeyringAccess, _ watchdog: Watchdog, isRepeated: Bool = false
+    ) throws(ServiceFailure) -> KeyringSession {
         KeyringSession(
             provider: try provider(watchdog), watchdog: watchdog, access: access,
-            mayPrompt: access.mayPrompt && !environment.isRemote)
+            mayPrompt: access.mayPrompt && !environment.isRemote, environment: environment.variables,
+            isRepeated: isRepeated)
     }
 
     /// Loads libsecret, connects and requests a session in advance; errors are left to the operation that follows.
@@ -50,7 +58,7 @@ package final class ServiceConnection: Sendable {
         try prepare()
         let watchdog = Watchdog(seconds: deadline)
         do throws(ServiceFailure) {
-            return try BusConnection(watchdog).provider(watchdog)
+            return try bus(watchdog).provider(watchdog)
         } catch  where error.reason == .noProvider {
             return nil
         }
@@ -62,9 +70,25 @@ package final class ServiceConnection: Sendable {
     }
 
     private func provider(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Provider {
-        if let provider = connected.withLock(\.self) { return provider }
-        let provider = try Provider(watchdog)
-        connected.withLock { $0 = provider }
+        let provider: Provider
+        if let known = connected.withLock(\.self) {
+            provider = known
+        } else {
+            provider = try Provider(on: bus(watchdog), watchdog)
+            connected.withLock { $0 = provider }
+        }
+        watchdog.heed(provider)
         return provider
+    }
+
+    /// Connects to the bus, unless it just kept this process waiting: what follows would wait as long.
+    private func bus(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> BusConnection {
+        if let end = silentUntil.withLock(\.self), .now() < end { throw ServiceFailure(.timedOut) }
+        do throws(ServiceFailure) {
+            return try BusConnection(watchdog)
+        } catch {
+            if error.reason == .timedOut { silentUntil.withLock { $0 = .now() + Self.pardon } }
+            throw error
+        }
     }
 }

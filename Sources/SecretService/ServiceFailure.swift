@@ -4,22 +4,43 @@ internal import CGLib
 package struct ServiceFailure: Error, Equatable, Sendable {
     /// The reasons that need different remedies.
     package enum Reason: String, Sendable {
-        case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, denied, noLibrary, badBackend, broken
+        case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, busy, denied, damaging, noLibrary
+        case badBackend, broken
     }
 
     /// The reason.
     package let reason: Reason
     /// The provider's own words, not yet made displayable.
     package let detail: String
-    /// Whether the provider vanished during the call; another may have replaced it since.
-    private(set) var isVanished = false
+    /// Whether a new connection may help: the provider vanished during the call, so another may have replaced it since,
+    /// or it doesn't know the session any more.
+    private(set) var isWorthRepeating = false
     /// Whether the call's object doesn't exist, or no longer does.
     private(set) var isMissingObject = false
+    /// Whether the user would have been asked if it had been this process's turn.
+    package private(set) var wantsTurn = false
+    /// Whether the user said no.
+    package private(set) var isDeclined = false
 
     /// Creates a failure that doesn't come from GLib.
     package init(_ reason: Reason, detail: String = "") {
         self.reason = reason
         self.detail = detail
+    }
+
+    /// The same failure, after which a new connection may help.
+    var worthRepeating: ServiceFailure { with(\.isWorthRepeating) }
+
+    /// The same failure, of a process whose turn to ask the user it isn't.
+    var wantingTurn: ServiceFailure { with(\.wantsTurn) }
+
+    /// The same failure, by the user's will.
+    var declined: ServiceFailure { with(\.isDeclined) }
+
+    private func with(_ property: WritableKeyPath<ServiceFailure, Bool>) -> ServiceFailure {
+        var failure = self
+        failure[keyPath: property] = true
+        return failure
     }
 }
 
@@ -42,10 +63,10 @@ extension ServiceFailure {
         switch g_quark_to_string(error.domain).map({ String(cString: $0) }) {
         case "g-io-error-quark":
             self.init(TransportError.reason(code), detail: detail)
-            isVanished = TransportError.vanished.contains(code)
+            isWorthRepeating = TransportError.vanished.contains(code)
         case "g-dbus-error-quark":
             self.init(BusError.reason(code), detail: detail)
-            isVanished = BusError.vanished.contains(code)
+            isWorthRepeating = BusError.vanished.contains(code)
             isMissingObject = BusError.missingObject.contains(code)
         case "secret-error":
             self.init(code == LibsecretError.isLocked ? .locked : .broken, detail: detail)
@@ -84,7 +105,6 @@ private enum BusError {
         case noServer, disconnected: .noSessionBus
         case timeout, timedOut, noReply: .timedOut
         case accessDenied, authFailed: .denied
-        case unknownObject, unknownMethod: .noDefaultCollection
         default: .broken
         }
     }

@@ -13,26 +13,7 @@ struct HashTable: ~Copyable {
         for (name, value) in attributes { g_hash_table_insert(pointer, g_strdup(name), g_strdup(value)) }
     }
 
-    /// Creates the properties of a new object, by their D-Bus names; only items have attributes.
-    ///
-    /// - Throws: An error if an attribute contains a NUL.
-    init(
-        propertiesOf interface: String, label: String, attributes: [String: String]? = nil
-    ) throws(ServiceFailure) {
-        try attributes?.requireNoNUL()
-        pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, { g_variant_unref(OpaquePointer($0)) })
-        insert(g_variant_new_string(label), as: interface + ".Label")
-        guard let attributes else { return }
-        var entries = attributes.map { g_variant_new_dict_entry(g_variant_new_string($0), g_variant_new_string($1)) }
-        let value = "{ss}".withCString { g_variant_new_array(OpaquePointer($0), &entries, gsize(entries.count)) }
-        insert(value, as: interface + ".Attributes")
-    }
-
     deinit { g_hash_table_unref(pointer) }
-
-    private func insert(_ value: OpaquePointer?, as name: String) {
-        g_hash_table_insert(pointer, g_strdup(name), UnsafeMutableRawPointer(g_variant_ref_sink(value)))
-    }
 }
 
 /// A secret and its content type in libsecret's non-pageable memory, released at the end of the scope.
@@ -74,7 +55,7 @@ enum TextList {
 
 extension [String: String] {
     /// Refuses attributes that C would truncate.
-    fileprivate func requireNoNUL() throws(ServiceFailure) {
+    func requireNoNUL() throws(ServiceFailure) {
         guard !contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
             throw ServiceFailure(.broken, detail: "an attribute holds a NUL")
         }

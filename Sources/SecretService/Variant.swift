@@ -10,6 +10,9 @@ struct Variant: ~Copyable {
         self.pointer = pointer
     }
 
+    /// Keeps a value that belongs to somebody else.
+    init(of pointer: OpaquePointer) { self.pointer = g_variant_ref(pointer) }
+
     deinit { g_variant_unref(pointer) }
 
     /// Returns the value at an index; nil after the last.
@@ -19,6 +22,12 @@ struct Variant: ~Copyable {
 
     /// The string; nil for another type.
     var text: String? { type == "s" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil }
+
+    /// The object's path; nil for another type, and for `/`, which stands for none.
+    var path: String? {
+        let text = type == "o" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
+        return text == "/" ? nil : text
+    }
 
     /// The boolean; nil for another type.
     var bool: Bool? { type == "b" ? g_variant_get_boolean(pointer) != 0 : nil }
@@ -40,11 +49,60 @@ struct Variant: ~Copyable {
         return texts
     }
 
-    private var count: Int {
+    /// The number of values in a container; 0 for another type.
+    var count: Int {
         "a({v".contains(type.first ?? " ") ? Int(g_variant_n_children(pointer)) : 0
     }
 
     private var type: String {
         g_variant_get_type_string(pointer).map { String(cString: $0) } ?? ""
+    }
+}
+
+/// A D-Bus value to send; GLib owns it once it is part of a tuple.
+struct NewVariant {
+    fileprivate let pointer: OpaquePointer?
+
+    /// Takes what libsecret made.
+    init(made pointer: OpaquePointer?) { self.pointer = pointer }
+
+    static func text(_ text: String) -> NewVariant { NewVariant(made: g_variant_new_string(text)) }
+
+    static func flag(_ flag: Bool) -> NewVariant { NewVariant(made: g_variant_new_boolean(flag ? 1 : 0)) }
+
+    static func paths(_ paths: [String]) -> NewVariant {
+        array(of: "o", paths.map { g_variant_new_object_path($0) })
+    }
+
+    /// The properties of a new object, by their D-Bus names; only items have attributes.
+    ///
+    /// - Throws: An error if a text has a NUL, at which C would end it.
+    static func properties(
+        of interface: String, label: String, attributes: [String: String]? = nil
+    ) throws(ServiceFailure) -> NewVariant {
+        try attributes?.requireNoNUL()
+        var properties = [entry(interface + ".Label", g_variant_new_variant(g_variant_new_string(label)))]
+        if let attributes {
+            let value = array(of: "{ss}", attributes.map { entry($0, g_variant_new_string($1)) })
+            properties.append(entry(interface + ".Attributes", g_variant_new_variant(value.pointer)))
+        }
+        return array(of: "{sv}", properties)
+    }
+
+    /// The arguments of a call.
+    static func tuple(_ values: [NewVariant]) -> OpaquePointer? {
+        var pointers = values.map(\.pointer)
+        return g_variant_new_tuple(&pointers, gsize(pointers.count))
+    }
+
+    private static func entry(_ key: String, _ value: OpaquePointer?) -> OpaquePointer? {
+        g_variant_new_dict_entry(g_variant_new_string(key), value)
+    }
+
+    private static func array(of type: String, _ values: [OpaquePointer?]) -> NewVariant {
+        var values = values
+        return type.withCString { type in
+            NewVariant(made: g_variant_new_array(OpaquePointer(type), &values, gsize(values.count)))
+        }
     }
 }

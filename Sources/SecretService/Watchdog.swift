@@ -5,16 +5,15 @@ internal import Synchronization
 
 /// Cancels a blocking call to the provider when its time is up, from a thread that all calls share.
 ///
-/// Each reply gives the next call the full time again: a provider that serves many clients answers late, but one that
-/// hangs never answers. libsecret's own timeout is 50 seconds or more. The watchdog has to be stopped before the
-/// provider shows a prompt: cancelling dismisses the prompt, upon which gnome-keyring 42 aborts and loses every keyring
-/// that the user had unlocked.
+/// Each reply gives the next call the full time again, and a provider that works all the time gets more: one that serves
+/// many clients answers late, but one that hangs never answers. libsecret's own timeout is 50 seconds or more. The
+/// watchdog has to be stopped before the provider shows a prompt, which takes as long as the user does.
 final class Watchdog: Sendable {
     /// The cancellable to pass to the calls; GCancellable can be used on several threads.
     nonisolated(unsafe) let cancellable: OpaquePointer
     private let deadline: Deadline
 
-    /// Starts with the time limit of one call; all of them together may take ten times as long.
+    /// Starts with the time limit of one call.
     init(seconds: Double) {
         deadline = Deadline(seconds: seconds)
         cancellable = g_cancellable_new()
@@ -25,6 +24,9 @@ final class Watchdog: Sendable {
         stop()
         g_object_unref(UnsafeMutableRawPointer(cancellable))
     }
+
+    /// Gives a call more time while this provider is busy.
+    func heed(_ provider: Provider) { deadline.heed(provider) }
 
     /// Runs a body that may take as long as the user does; what follows has the full deadline again.
     func paused<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
@@ -39,7 +41,11 @@ final class Watchdog: Sendable {
     /// Calls the provider, and throws the error that it returns.
     func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
         defer { extend() }
-        return try throwing { body(cancellable, $0) }
+        do throws(ServiceFailure) {
+            return try throwing { body(cancellable, $0) }
+        } catch  where error.reason == .timedOut && deadline.isProviderBusy {
+            throw ServiceFailure(.busy, detail: error.detail)
+        }
     }
 
     /// Calls the provider, and throws if it reports failure, with or without an error.
@@ -48,7 +54,7 @@ final class Watchdog: Sendable {
     }
 
     /// Gives the next call the full time.
-    func extend() { deadline.extend() }
+    func extend() { deadline.begin() }
 
     private func start() {
         deadline.begin()
@@ -58,18 +64,68 @@ final class Watchdog: Sendable {
     private func stop() { WatchdogThread.shared.leave(cancellable) }
 }
 
-/// The deadline of a call; extending it doesn't wake the thread, which checks again at the old deadline.
+/// The deadline of a call; extending it doesn't wake the thread, which looks again at the old deadline.
 private final class Deadline: Sendable {
+    private struct State {
+        var start = DispatchTime.distantFuture
+        var end = DispatchTime.distantFuture
+        /// What the provider had done when half of the time was over.
+        var activity: ProcessActivity?
+        var hasLooked = false
+        var isBusy = false
+        var isOver = false
+        var provider: Provider?
+    }
+
+    /// How many times as long a provider may take that is busy.
+    private static let patience = 15.0
+
     private let seconds: Double
-    private let state = Mutex((end: DispatchTime.distantFuture, latest: DispatchTime.distantFuture))
+    private let state = Mutex(State())
 
     init(seconds: Double) { self.seconds = seconds }
 
-    var end: DispatchTime { state.withLock(\.end) }
+    /// When to look at the provider next.
+    var next: DispatchTime { state.withLock { next(in: $0) } }
 
-    func begin() { state.withLock { $0 = (.now() + seconds, .now() + seconds * 10) } }
+    var isOver: Bool { state.withLock(\.isOver) }
 
-    func extend() { state.withLock { $0.end = min(.now() + seconds, $0.latest) } }
+    /// Whether the provider was at work when the call's time was over.
+    var isProviderBusy: Bool { state.withLock(\.isBusy) }
+
+    func heed(_ provider: Provider) { state.withLock { $0.provider = provider } }
+
+    func begin() {
+        state.withLock { state in
+            state.start = .now()
+            state.end = .now() + seconds
+            (state.hasLooked, state.isBusy, state.isOver) = (false, false, false)
+        }
+    }
+
+    /// Looks at what the provider does, halfway and at the end: that decides whether the call gets more time.
+    func look() {
+        // Asking the bus may take a moment; one that didn't answer isn't asked again.
+        let provider = state.withLock { $0.hasLooked && $0.activity == nil ? nil : $0.provider }
+        let now = provider?.activity
+        state.withLock { state in
+            guard next(in: state) <= .now() else { return }
+            guard state.hasLooked else {
+                (state.hasLooked, state.activity) = (true, now)
+                return
+            }
+            state.isBusy = now?.isBusy(since: state.activity) ?? false
+            guard state.isBusy, .now() < state.start + seconds * Self.patience else {
+                state.isOver = true
+                return
+            }
+            (state.end, state.activity) = (.now() + seconds, now)
+        }
+    }
+
+    private func next(in state: State) -> DispatchTime {
+        state.hasLooked || state.end == .distantFuture ? state.end : state.end - seconds / 2
+    }
 }
 
 /// The thread that watches the deadlines and cancels calls.
@@ -111,17 +167,20 @@ private final class WatchdogThread: Sendable {
 
     private func run() -> Never {
         while true {
-            let next = state.withLock { state in state.watches.map(\.deadline.end).min() }
+            let next = state.withLock { state in state.watches.map(\.deadline.next).min() }
             guard wake.wait(timeout: next ?? .distantFuture) == .timedOut else { continue }
+            // Nobody must wait for the lock meanwhile.
+            for deadline in state.withLock({ $0.watches.map(\.deadline) }) where deadline.next <= .now() {
+                deadline.look()
+            }
             cancelWhatIsOver()
         }
     }
 
     private func cancelWhatIsOver() {
-        let now = DispatchTime.now()
         state.withLock { state in
             state.watches.removeAll { watch in
-                guard watch.deadline.end <= now else { return false }
+                guard watch.deadline.isOver else { return false }
                 // Its owner waits for the lock, because it must leave before it releases the reference.
                 if let cancellable = OpaquePointer(bitPattern: watch.cancellable) { g_cancellable_cancel(cancellable) }
                 return true

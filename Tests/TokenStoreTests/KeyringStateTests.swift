@@ -49,6 +49,33 @@ import Testing
         }
     }
 
+    /// A bus that is stopped still has its socket, at which the kernel takes connections.
+    @Test(arguments: ["get", "store", "erase"])
+    func `a bus that lets nobody in is tried once`(_ verb: String) async throws {
+        try await KeyringFixture.with(.noBus) { keyring in
+            let path = keyring.scratch.path + "/silent"
+            let script = """
+                import socket, subprocess, sys
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(sys.argv[1])
+                listener.listen(16)
+                request = b"protocol=https\\nhost=git.example\\nusername=u\\npassword=p\\n"
+                ended = subprocess.run(sys.argv[2:], input=request, capture_output=True)
+                listener.setblocking(False)
+                count = 0
+                try:
+                    while listener.accept():
+                        count += 1
+                except BlockingIOError:
+                    print(count, ended.stderr.decode())
+                """
+            let ended = try await keyring.run(
+                "/usr/bin/python3", ["-c", script, path, Built.lanyard, verb],
+                environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=" + path])
+            #expect(ended.output.hasPrefix("1 lanyard: error: the keyring service does not answer\n"), "\(ended)")
+        }
+    }
+
     @Test func `a backend that libsecret would hang on is refused before it is asked`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             let result = try await keyring.probe("records", environment: ["SECRET_BACKEND": "typo"])

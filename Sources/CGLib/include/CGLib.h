@@ -81,6 +81,10 @@ typedef struct _GDBusConnection GDBusConnection;
 typedef struct _GDBusProxy GDBusProxy;
 typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
+typedef enum { G_DBUS_SIGNAL_FLAGS_NONE = 0 } GDBusSignalFlags;
+typedef void (*GDBusSignalCallback)(
+    GDBusConnection *connection, const gchar *sender, const gchar *object_path, const gchar *interface,
+    const gchar *signal, GVariant *parameters, gpointer data);
 typedef enum {
     G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1 << 0,
     G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 1 << 3
@@ -94,13 +98,9 @@ typedef enum {
 
 // libsecret
 typedef struct _SecretService SecretService;
-typedef struct _SecretItem SecretItem;
 typedef struct _SecretValue SecretValue;
 typedef struct _SecretSchema SecretSchema;
 typedef enum { SECRET_SERVICE_NONE = 0 } SecretServiceFlags;
-typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
-typedef enum { SECRET_ITEM_NONE = 0 } SecretItemFlags;
-typedef enum { SECRET_ITEM_CREATE_NONE = 0, SECRET_ITEM_CREATE_REPLACE = 1 << 1 } SecretItemCreateFlags;
 
 // Calls from within the libraries must not come to CGLib.c.
 #pragma GCC visibility push(hidden)

@@ -7,7 +7,7 @@ import TokenStore
 extension Examination {
     /// Checks the keyring: its bus, its provider, its state and lanyard's items in it.
     ///
-    /// Nothing prompts, and nothing is unlocked.
+    /// Nothing prompts, and nothing is unlocked but a keyring without a password.
     func keyringFindings() async -> [Finding] {
         // First, because this starts the provider that the bus knows.
         let problem = store.problem()
@@ -16,7 +16,7 @@ extension Examination {
         case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
-        case .locked, .noDefaultCollection, .timedOut, .denied, .broken, nil: break
+        case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
         }
         let provider = await provider()
         let bus: Finding =
@@ -47,7 +47,14 @@ extension Examination {
 
     private func standing(_ problem: StoreError?) -> Finding {
         let name = "keyring.state"
-        guard let problem else { return .pass(name, "unlocked") }
+        guard let problem else {
+            guard let file = store.plainFile() else { return .pass(name, "unlocked") }
+            return .warn(
+                name,
+                "the keyring has no password: its file \(context.short(file)) shows what is in it, and gnome-keyring damages "
+                    + "passwords with backslashes or several lines there, which lanyard therefore refuses",
+                Hint("give it a password", run: "seahorse"))
+        }
         let canAsk = presence.hasDisplay
         switch problem.reason {
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")

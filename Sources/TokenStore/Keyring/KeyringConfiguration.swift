@@ -19,8 +19,8 @@ public struct KeyringConfiguration: Sendable {
     public var group: String
     /// The collection of new items.
     public var collection: Collection
-    /// The number of seconds that the provider may take for one call, except for a prompt that the user answers; all
-    /// calls of an operation together may take ten times as long.
+    /// The number of seconds that the provider may take for one call, except for a prompt that the user answers and for
+    /// one that is busy, which may take fifteen times as long.
     public var deadline: Double
     /// Whether the provider may ask the user to unlock the keyring.
     ///
@@ -52,15 +52,40 @@ public struct KeyringConfiguration: Sendable {
     func withKeyring<Result>(
         _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
     ) throws(StoreError) -> Result {
-        let access = KeyringAccess(
+        var access = KeyringAccess(
             alias: collection.rawValue, isConfined: collection == .session, deadline: deadline, mayPrompt: mayPrompt)
         do throws(ServiceFailure) {
-            return try connection.service.run(access, body)
+            do throws(ServiceFailure) {
+                return try connection.service.run(access, body)
+            } catch  where error.wantsTurn {
+                // By the time it is this process's turn, the keyring may be open.
+                access.hasTurn = true
+                return try taking(turn: KeyringTurn(connection.environment)) { () throws(ServiceFailure) in
+                    try connection.service.run(access, body)
+                }
+            }
         } catch {
             var error = StoreError(error)
-            if error.reason == .timedOut {
-                error.provider = (try? connection.provider(deadline: deadline))?.flatMap(\.programName)
+            if [.timedOut, .busy].contains(error.reason) {
+                // The bus answers at once, or not at all.
+                error.provider = (try? connection.provider(deadline: 0.5))?.flatMap(\.programName)
             }
+            throw error
+        }
+    }
+
+    /// Runs an operation when it is this process's turn to have the user unlock or create the keyring.
+    private func taking<Result>(
+        turn: consuming KeyringTurn, _ body: () throws(ServiceFailure) -> Result
+    ) throws(ServiceFailure) -> Result {
+        let began = SharedNotes.milliseconds
+        guard turn.take() else { throw ServiceFailure(.locked) }
+        // A "no" while this process waited was its answer, too.
+        if turn.wasDeclined(since: began) { throw ServiceFailure(.denied, detail: "another process was told no") }
+        do throws(ServiceFailure) {
+            return try body()
+        } catch {
+            if error.isDeclined { turn.noteDeclined() }
             throw error
         }
     }

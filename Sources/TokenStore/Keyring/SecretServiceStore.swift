@@ -33,6 +33,12 @@ public struct SecretServiceStore: RecordStore {
         }
     }
 
+    /// Returns the path of the default keyring's file if gnome-keyring keeps it as text, because it has no password; nil
+    /// if it doesn't, or if the keyring can't be asked.
+    public func plainFile() -> String? {
+        try? configuration.withKeyring { session throws(ServiceFailure) in try session.plainFile() }
+    }
+
     /// Reads the records that match.
     ///
     /// Matching items that can't be read are listed in `unreadable`. It isn't an error if nothing is found, not even

@@ -14,8 +14,12 @@ public struct StoreError: Error, Sendable, Equatable {
         case noDefaultCollection
         /// The provider didn't answer in time.
         case timedOut
+        /// The provider was at work for others all the time that an answer may take.
+        case busy
         /// The user dismissed the prompt, or the provider refused.
         case denied
+        /// The keyring has no password, and would give this secret back damaged.
+        case damaging
         /// libsecret isn't installed, or lacks a function.
         case noLibrary
         /// `SECRET_BACKEND` has a value that makes libsecret hang.

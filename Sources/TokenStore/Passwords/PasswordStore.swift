@@ -14,6 +14,9 @@ public struct PasswordStore: Sendable {
     /// The hosts whose paths have no case.
     private let caseless: HostTrait
 
+    /// Seconds to wait for other processes that store, while a provider answers one after the other.
+    private static let patience = 5.0
+
     /// Creates a store without contacting the keyring; `caseless` are the hosts whose paths have no case.
     public init(configuration: KeyringConfiguration, caseless: HostTrait = .none) {
         self.configuration = configuration
@@ -46,7 +49,7 @@ public struct PasswordStore: Sendable {
     public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) -> Bool {
         var query = query
         query.username = password.username
-        let lock = lock(within: configuration.deadline)
+        let lock = lock(within: Self.patience)
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
