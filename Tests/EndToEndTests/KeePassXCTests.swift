@@ -38,6 +38,68 @@ import Testing
         }
     }
 
+    /// KeePassXC 2.7.4 asks before CreateItem replaces an item, even if it is told to ask for nothing.
+    @Test func `refresh tokens that work once are replaced, again and again`() async throws {
+        try await KeePassXC.with { world, _ in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200, "single_use_refresh_tokens": 1}"#)
+            let first = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
+            #expect(first.status == 0, "\(first)")
+            for _ in 0..<3 {
+                let again = try await world.get("common/hello.git", Self.uncached)
+                #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
+            }
+        }
+    }
+
+    @Test func `what a window asks about is deleted if the user says so, and only then`() async throws {
+        try await KeePassXC.withDisplay { display in
+            try await KeePassXC.with(deletionsAsk: true, display: display) { world, provider in
+                let stored = Self.place + "username=u\npassword=one\n"
+                try await world.lanyard(["store"], input: stored)
+                // The button that is chosen at first is Cancel.
+                for key in ["Escape", "Return"] {
+                    async let erasing = world.lanyard(["erase"], ["DISPLAY": display], input: stored)
+                    try await provider.press([key], in: "Delete entry", at: display)
+                    let ended = try await erasing
+                    #expect(ended.errors.hasPrefix("lanyard: error: the keyring service refused"), "\(ended)")
+                    #expect(try await world.lanyard(["get"], input: Self.place).value("password") == "one")
+                }
+                async let erasing = world.lanyard(["erase"], ["DISPLAY": display], input: stored)
+                try await provider.press(["Tab", "space"], in: "Delete entry", at: display)
+                #expect(try await erasing.errors.isEmpty)
+                #expect(try await world.lanyard(["get"], input: Self.place).output.isEmpty)
+                // Without a user, nobody is waited for.
+                try await world.lanyard(["store"], input: stored)
+                let alone = try await world.lanyard(["erase"], input: stored)
+                #expect(alone.errors.hasPrefix("lanyard: error: the keyring service refused"), "\(alone)")
+                #expect(try await world.lanyard(["get"], input: Self.place).value("password") == "one")
+            }
+        }
+    }
+
+    @Test func `every awkward password comes back after a restart as it went in`() async throws {
+        let passwords = [
+            " lead", "trail ", "\ttab", #"back\slash"#, #"\n"#, #"\\"#, #"end\"#, #"\u005c"#, "[keyring]", "#c", "a=b",
+            "é", "鍵",
+            "🔑", "\u{1}", "<b>&amp;", "]]>", "'\"`$", String(repeating: "x", count: 4000),
+        ]
+        try await KeePassXC.with(
+            { world, _ in
+                for (number, password) in passwords.enumerated() {
+                    let lines = "username=u\(number)\npassword=\(password)\npassword_expiry_utc=99999999999\n"
+                    let ended = try await world.lanyard(["store"], input: Self.place + lines)
+                    #expect(ended.errors.isEmpty, "\(ended)")
+                }
+            },
+            { world, _ in
+                for (number, password) in passwords.enumerated() {
+                    let found = try await world.lanyard(["get"], input: Self.place + "username=u\(number)\n")
+                    #expect(found.value("password") == password, "\(number): \(found)")
+                    #expect(found.value("password_expiry_utc") == "99999999999", "\(number): \(found)")
+                }
+            })
+    }
+
     @Test func `a locked database gives nothing away, in time, and says so`() async throws {
         try await KeePassXC.with { world, provider in
             try await world.lanyard(["store"], input: Self.place + "username=u\npassword=one\n")

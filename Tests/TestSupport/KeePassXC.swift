@@ -6,24 +6,63 @@ package struct KeePassXC {
     private static let password = "staple"
     private static let collection = "/org/freedesktop/secrets/collection/secrets"
 
-    /// Runs the body while KeePassXC serves an open database in a world without another provider.
-    package static func with(_ body: @Sendable (World, KeePassXC) async throws -> Void) async throws {
+    /// Runs the bodies one after the other, each while a KeePassXC of its own serves the same open database in a world
+    /// without another provider.
+    ///
+    /// With `deletionsAsk`, a window asks for each deletion; `display` is where it opens, or nowhere.
+    package static func with(
+        deletionsAsk: Bool = false, display: String? = nil,
+        _ bodies: (@Sendable (World, KeePassXC) async throws -> Void)...
+    ) async throws {
         try await World.with(.noProvider) { world in
             let provider = KeePassXC(world: world)
-            let database = try await provider.makeDatabase()
+            let database = try await provider.makeDatabase(deletionsAsk: deletionsAsk)
             // It doesn't start if its temporary directory shows another instance of the same user.
-            let further = ["QT_QPA_PLATFORM": "offscreen", "TMPDIR": world.folder + "/keepassxc"]
-            _ = try await TestSupport.with(
-                "/usr/bin/keepassxc", ["--pw-stdin", database], input: "\(Self.password)\n",
-                environment: world.environment.merging(further) { $1 }
-            ) {
-                // It first shows the database and then opens it.
-                try await provider.eventually("KeePassXC serves its open database") {
-                    try await provider.property("Locked", of: Self.collection).contains("boolean false")
+            let place = display.map { ["DISPLAY": $0] } ?? ["QT_QPA_PLATFORM": "offscreen"]
+            let further = place.merging(["TMPDIR": world.folder + "/keepassxc"]) { $1 }
+            for body in bodies {
+                _ = try await TestSupport.with(
+                    "/usr/bin/keepassxc", ["--pw-stdin", database], input: "\(Self.password)\n",
+                    environment: world.environment.merging(further) { $1 }, endedBy: SIGTERM
+                ) {
+                    // It first shows the database and then opens it.
+                    try await provider.eventually("KeePassXC serves its open database") {
+                        try await provider.property("Locked", of: Self.collection).contains("boolean false")
+                    }
+                    try await body(world, provider)
                 }
-                try await body(world, provider)
             }
         }
+    }
+
+    /// Runs the body with an X server of its own, and its name.
+    package static func withDisplay(_ body: @Sendable (String) async throws -> Void) async throws {
+        try await ScratchDirectory.with { scratch in
+            let file = scratch.path + "/display"
+            _ = try await TestSupport.with(
+                "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"], output: file,
+                environment: scratch.environment, endedBy: SIGTERM
+            ) {
+                for _ in 0..<1200 {
+                    let number = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+                    if number.hasSuffix("\n") { return try await body(":" + number.dropLast()) }
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                throw KeePassXCError("no display")
+            }
+        }
+    }
+
+    /// Waits for a window whose title has this text, and presses keys in it.
+    package func press(_ keys: [String], in title: String, at display: String) async throws {
+        let place = ["DISPLAY": display]
+        try await eventually("the window \(title)") {
+            try await world.keyring.run(
+                "xdotool", ["search", "--onlyvisible", "--name", title, "windowfocus"], environment: place
+            ).status == 0
+        }
+        // To the window in focus, like a keyboard: the window may close with the first key.
+        _ = try await world.keyring.run("xdotool", ["key", "--delay", "100"] + keys, environment: place)
     }
 
     /// Locks the database as its lock button does.
@@ -40,13 +79,14 @@ package struct KeePassXC {
     }
 
     /// Creates the database and KeePassXC's configuration; returns the database's path.
-    private func makeDatabase() async throws -> String {
+    private func makeDatabase(deletionsAsk: Bool) async throws -> String {
         let folder = world.folder + "/keepassxc"
         let settings = world.folder + "/config/keepassxc"
         for path in [folder, settings] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
-        try Self.settings.write(toFile: settings + "/keepassxc.ini", atomically: true, encoding: .utf8)
+        let text = Self.settings.replacing("ConfirmDeleteItem=false", with: "ConfirmDeleteItem=\(deletionsAsk)")
+        try text.write(toFile: settings + "/keepassxc.ini", atomically: true, encoding: .utf8)
         try Self.database.write(toFile: folder + "/secrets.xml", atomically: true, encoding: .utf8)
         let made = try await world.keyring.run(
             "keepassxc-cli", ["import", "--set-password", folder + "/secrets.xml", folder + "/secrets.kdbx"],
