@@ -72,7 +72,9 @@ public struct Configuration: Sendable, Equatable {
     public var mayUseBroker: Bool { allowsBroker && (flow == .automatic || flow == .broker) }
 
     /// The hosts whose paths have no case, which is no setting.
-    public var caseless = HostTrait.none
+    public var caseless = HostTrait.none {
+        didSet { for index in forwards.indices { forwards[index].caseless = caseless } }
+    }
 
     /// The value of `browser` if no browser may be opened: the user opens the page, here or elsewhere.
     public static let noBrowser = "none"

@@ -10,6 +10,8 @@ public struct Forward: Sendable, Equatable {
     public var urls: [URLPattern]
     /// Whether the user is asked each time before it gets a credential.
     public var confirms = false
+    /// The hosts whose paths have no case, which is no setting.
+    var caseless = HostTrait.none
     /// The file with its table; empty if it hasn't been written yet.
     public var file = ""
     /// The line at which the table begins, from 1.
@@ -95,7 +97,9 @@ extension Forward {
         return isBelow ? .needsPath : .notListed
     }
 
-    private func covers(_ request: CredentialRequest) -> Bool { urls.contains { $0.fit(request) != nil } }
+    private func covers(_ request: CredentialRequest) -> Bool {
+        urls.contains { $0.fit(request, caseless: caseless) != nil }
+    }
 }
 
 extension String {

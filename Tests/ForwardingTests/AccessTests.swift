@@ -1,3 +1,4 @@
+import Addresses
 import Rules
 import SettingsFile
 import Testing
@@ -22,6 +23,18 @@ import Testing
     func `a URL is matched as a rule's`(_ listed: String, _ asked: String, _ isAllowed: Bool) throws {
         let request = CredentialRequest(try RequestURL(asked))
         #expect(try Self.forward([listed]).objection(to: request) == (isAllowed ? nil : .notListed))
+    }
+
+    @Test func `at hosts whose paths have no case, it doesn't matter`() throws {
+        var configuration = Configuration()
+        configuration.forwards = [try Self.forward(["https://dev.azure.com/Contoso", "https://git.example/Contoso"])]
+        for (host, isCaseless) in [("dev.azure.com", true), ("git.example", false)] {
+            let request = CredentialRequest(try RequestURL("https://\(host)/contoso/app"))
+            #expect(configuration.forwards[0].objection(to: request) == .notListed)
+            configuration.caseless = HostTrait { $0.name == "dev.azure.com" }
+            #expect(configuration.forwards[0].objection(to: request) == (isCaseless ? nil : .notListed))
+            configuration.caseless = .none
+        }
     }
 
     @Test(arguments: [

@@ -28,6 +28,9 @@ extension FuzzTarget {
             let request = accepted({ try GitRequest(block) }), let host = request.wanted.host
         else { return }
         try requirePlain(request)
+        let path = request.wanted.path ?? ""
+        let again = StrictURL("https://h.example/" + path.percentEncodedPath)?.tail.percentDecodedPath
+        try require(again.map { Array($0.utf8) } == Array("/\(path)".utf8), "a path that isn't stable: \(path)")
         for asBrowsers in [false, true] {
             let other = OtherURL(input, asBrowsers: asBrowsers)
             try require(other != nil, "no URL to others")

@@ -4,6 +4,7 @@ import CredentialEngine
 import Files
 import Forwarding
 import Glibc
+import PluginHost
 import Rules
 import Secrets
 import SettingsFile
@@ -96,7 +97,12 @@ struct LocalAgentDelegate: AgentDelegate {
         }
     }
 
-    mutating func forwards() throws -> [Forward] { try Configuration.load(environment: context.environment).forwards }
+    mutating func forwards() throws -> [Forward] {
+        var configuration = try Configuration.load(environment: context.environment)
+        configuration.caseless =
+            InstalledPlugins(environment: context.environment, executable: context.executable).caseless
+        return configuration.forwards
+    }
 
     func remembered(_ request: CredentialRequest) -> Credential? {
         guard let credential = CachedCredential(request, in: context.surroundings)?.credential,

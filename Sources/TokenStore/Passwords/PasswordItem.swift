@@ -56,10 +56,9 @@ extension KeyringItem {
 
 extension PasswordQuery {
     /// The attributes to search for; items that aren't meant may have them, too.
-    func searchAttributes(caseless: HostTrait) -> [String: String] {
-        let address = PasswordAddress(self)
-        var attributes = address.attributes
-        if reach != .place || address.hasNoCase(caseless) { attributes["object"] = nil }
+    func searchAttributes(anywhere: Bool) -> [String: String] {
+        var attributes = PasswordAddress(self).attributes
+        if anywhere { attributes["object"] = nil }
         attributes["user"] = username
         return attributes
     }
@@ -76,19 +75,27 @@ extension KeyringSession {
 
     /// The same; locked items that may be such passwords are in the result if others could be read.
     ///
-    /// `seen` is called for whatever the search finds, which may be more.
+    /// If there is none, another search finds those at paths that differ in case only: finding out whether the host's paths
+    /// have a case takes longer. `seen` is called for whatever is found, which may be more.
     func passwordItems(
         for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait, seen: () -> Void = {}
     ) throws(ServiceFailure) -> [KeyringItem] {
         let address = PasswordAddress(query)
-        return try readableItems(of: query.searchAttributes(caseless: caseless), needsSecrets: needsSecrets) { item in
-            seen()
-            return item.isGitPassword
-                && PasswordAddress(item.attributes).map {
-                    address.isAnswered(by: $0, within: query.reach, caseless: caseless)
-                } ?? false
-                && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
+        let isOfPlace = query.reach == .place
+        for anywhere in isOfPlace && !address.path.isEmpty ? [false, true] : [!isOfPlace] {
+            let items = try readableItems(
+                of: query.searchAttributes(anywhere: anywhere), needsSecrets: needsSecrets
+            ) { item in
+                seen()
+                return item.isGitPassword
+                    && PasswordAddress(item.attributes).map {
+                        address.isAnswered(by: $0, within: query.reach, caseless: caseless)
+                    } ?? false
+                    && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
+            }
+            if !items.isEmpty { return items }
         }
+        return []
     }
 
     /// Finds the authorizations at exactly this address, of the query's user if it names one.
@@ -98,7 +105,7 @@ extension KeyringSession {
         let address = PasswordAddress(query)
         var attributes = ItemAttributes(ofAuthorizationAt: address, username: query.username, group: group).dictionary
         if query.username == nil { attributes["home-account"] = nil }
-        if query.reach != .place || address.hasNoCase(caseless) { attributes["target"] = nil }
+        if query.reach != .place { attributes["target"] = nil }
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
             item.schema == ItemAttributes.schemaName
                 && attributes.allSatisfy { item.attributes[$0.key] == $0.value }
