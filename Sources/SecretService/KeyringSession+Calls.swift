@@ -60,7 +60,7 @@ extension KeyringSession {
             guard let value = g_hash_table_lookup(table, path) else { continue }
             var length: gsize = 0
             let start = secret_value_get(OpaquePointer(value), &length)
-            secrets[path] = [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
+            secrets[path] = Self.restored([UInt8](UnsafeRawBufferPointer(start: start, count: Int(length))))
         }
         return secrets
     }

@@ -11,9 +11,8 @@ extension KeyringSession {
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
         in collection: String, replacing: Bool = true
     ) throws(ServiceFailure) {
-        try requireFaithful(collection, to: secret)
         let properties = try NewVariant.properties(of: Self.item, label: label, attributes: attributes)
-        let content = try encoded(secret, contentType)
+        let content = try encoded(secret, contentType, in: collection)
         let reply = try withSession { () throws(ServiceFailure) in
             try call(
                 "CreateItem", of: Self.collection, at: collection, [properties, content, .flag(replacing)],
@@ -54,8 +53,7 @@ extension KeyringSession {
 
     private func replaceSecret(at path: String, with secret: [UInt8], contentType: String) throws(ServiceFailure) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-        try requireFaithful(String(Substring(path.utf8[..<end])), to: secret)
-        let content = try encoded(secret, contentType)
+        let content = try encoded(secret, contentType, in: String(Substring(path.utf8[..<end])))
         _ = try withSession { () throws(ServiceFailure) in
             try call("SetSecret", of: Self.item, at: path, [content], giving: "()")
         }
@@ -72,8 +70,10 @@ extension KeyringSession {
     }
 
     /// Encrypts a secret for the session.
-    private func encoded(_ secret: [UInt8], _ contentType: String) throws(ServiceFailure) -> NewVariant {
-        let content = try SecretContent(secret, contentType)
+    private func encoded(
+        _ secret: [UInt8], _ contentType: String, in collection: String
+    ) throws(ServiceFailure) -> NewVariant {
+        let content = try SecretContent(faithful(secret, contentType, in: collection), contentType)
         try provider.requireSession(watchdog)
         return NewVariant(made: secret_service_encode_dbus_secret(provider.service, content.pointer))
     }

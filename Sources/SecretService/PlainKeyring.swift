@@ -2,8 +2,9 @@ internal import Glibc
 
 // A keyring of gnome-keyring's without a password is a text file in the format of GKeyFile. gnome-keyring (42 to 50)
 // writes secrets into it as they are, but reads them like values with escapes when it starts: it cuts a secret at a line
-// feed, can't read the file at all if the next line isn't `KEY=VALUE`, drops blanks before a secret, and takes `\n` and
-// its like for what they stand for. It keeps `\u`, and secrets that aren't UTF-8.
+// feed, can't read the file at all if the next line isn't `KEY=VALUE`, drops blanks before a secret, takes `\n` and its
+// like for what they stand for, and has no secret at all if it doesn't know an escape (with GLib of 2024). It keeps
+// secrets that aren't UTF-8, which it writes as digits.
 
 extension KeyringSession {
     /// Returns the path of a collection's file if it is such a text; nil if it isn't, or isn't found.
@@ -17,11 +18,26 @@ extension KeyringSession {
     /// Returns the same of the default collection.
     package func plainFile() throws(ServiceFailure) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
 
-    /// Refuses a secret that the collection would give back as something else.
-    func requireFaithful(_ collection: String, to secret: [UInt8]) throws(ServiceFailure) {
-        guard Self.isFragile(secret), plainFile(of: collection) != nil else { return }
-        throw ServiceFailure(.damaging)
+    /// Returns a secret in a form that the collection gives back as it is.
+    ///
+    /// - Throws: `damaging` if there is none; only lanyard's own items, which are JSON, may have another form.
+    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(ServiceFailure) -> [UInt8] {
+        // KeePassXC and KWallet drop it, as Qt does.
+        guard !secret.starts(with: "\u{FEFF}".utf8) else {
+            throw ServiceFailure(.broken, detail: "a secret that begins with a byte order mark can't be kept")
+        }
+        guard Self.isFragile(secret), plainFile(of: collection) != nil else { return secret }
+        guard contentType == "application/json" else { throw ServiceFailure(.damaging) }
+        return [Self.mark] + secret
     }
+
+    /// Returns a secret in its own form.
+    static func restored(_ secret: [UInt8]) -> [UInt8] {
+        secret.starts(with: [mark, UInt8(ascii: "{")]) ? Array(secret.dropFirst()) : secret
+    }
+
+    /// What no text in UTF-8 has.
+    private static let mark: UInt8 = 0xFF
 
     /// Whether a text file of gnome-keyring's would change a secret.
     static func isFragile(_ secret: [UInt8]) -> Bool {
@@ -29,11 +45,8 @@ extension KeyringSession {
             return false
         }
         let blanks = Array(" \t\r\u{B}\u{C}".utf8)
-        if blanks.contains(first) || last == UInt8(ascii: "\r") || secret.contains(UInt8(ascii: "\n")) { return true }
-        return secret.indices.contains { index in
-            secret[index] == UInt8(ascii: "\\")
-                && (index + 1 == secret.count || secret[index + 1] != UInt8(ascii: "u"))
-        }
+        return blanks.contains(first) || last == UInt8(ascii: "\r")
+            || secret.contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\\") }
     }
 
     private func file(of collection: String) -> String? {
