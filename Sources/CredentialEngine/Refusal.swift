@@ -75,7 +75,7 @@ public indirect enum Refusal: Error, Sendable {
     /// Whether the keyring is locked, so that the user may unlock it.
     public var isLockedKeyring: Bool {
         switch self {
-        case .store(let error), .noToken(.store(let error), _, _): error.reason == .locked
+        case .store(let error), .noToken(.store(let error), _, _): error.isOfLockedKeyring
         default: false
         }
     }

@@ -172,23 +172,42 @@ extension Failure {
         let (message, hints) = Self.keyring(error)
         let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
         let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
-        self.init(shown, hints: hints, cause: error.reason == .locked ? .lockedKeyring : .keyring)
+        self.init(shown, hints: hints, cause: error.isOfLockedKeyring ? .lockedKeyring : .keyring)
     }
 
     private static func keyring(_ error: StoreError) -> (message: String, hints: [Hint]) {
+        // Without a name, it is most likely the one that lanyard can unlock.
+        let service = error.provider.map(KeyringService.init(program:)) ?? .gnomeKeyring
         switch error.reason {
-        case .locked: ("the keyring is locked", [Hint("unlock it", run: "lanyard unlock")])
-        case .noSessionBus:
-            (
-                "there is no D-Bus session, so no keyring can be reached",
-                [
-                    Hint("in a desktop session", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
-                    Hint("otherwise", run: "dbus-run-session -- bash"),
-                ]
+        case .locked: return locked(error.lock, by: service)
+        case .noSessionBus: return ("there is no D-Bus session, so no keyring can be reached", [.findingBus])
+        case .noProvider: return ("no keyring service is installed or running", [.gettingKeyringService])
+        case .noDefaultCollection:
+            let (message, hint) = service.lackingKeyring
+            return (message, [hint])
+        default: return keyring(otherwise: error)
+        }
+    }
+
+    private static func locked(_ lock: StoreError.Lock?, by service: KeyringService) -> (String, [Hint]) {
+        switch lock {
+        case .keyrings(let labels):
+            let names = labels.map { $0.displayable(limit: 100) }.joined(separator: ", ")
+            let manager = Hint("unlock it", run: "seahorse")
+            let hint =
+                if case .gnomeKeyring = service { manager } else { Hint("unlock it in \(service.name)'s window") }
+            return ("another keyring is locked: \(names)", [hint])
+        case .items:
+            return (
+                "\(service.name) asks before each access, and can ask nobody here",
+                ["for scripts, turn that off in \(service.name)'s settings, Secret Service Integration"]
             )
-        case .noProvider:
-            ("no keyring service is installed or running", [Package.gnomeKeyring.hint("install one")])
-        case .noDefaultCollection: ("there is no default keyring yet", [Hint("create one", run: "lanyard unlock")])
+        case nil: return ("the keyring is locked", [service.unlocking])
+        }
+    }
+
+    private static func keyring(otherwise error: StoreError) -> (message: String, hints: [Hint]) {
+        switch error.reason {
         case .timedOut: ("the keyring service does not answer", [.restartingKeyring(of: error.provider)])
         case .busy: ("the keyring service is busy", ["try again in a moment"])
         case .damaging:
@@ -200,7 +219,7 @@ extension Failure {
         case .noLibrary:
             ("libsecret, or a library it needs, is not installed", [Package.libsecret.hint()])
         case .badBackend: ("SECRET_BACKEND does not name a backend", [Hint(run: "unset SECRET_BACKEND")])
-        case .broken: ("the keyring service failed", ["try again; if that doesn't help, restart the keyring service"])
+        default: ("the keyring service failed", ["try again; if that doesn't help, restart the keyring service"])
         }
     }
 

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Rules
 import Secrets
 import Terminal
@@ -97,7 +98,8 @@ extension Failure {
             return
         }
         self.init(
-            "no rule maps \(request.url)", hints: [Hint("add one", run: "lanyard rule add \(request.url)")])
+            "no rule maps \(request.url)",
+            hints: [.namingHome ?? Hint("add one", run: "lanyard rule add \(request.url)")])
     }
 
     /// Creates the error for a text that isn't a URL.
@@ -105,5 +107,18 @@ extension Failure {
         self.init(
             "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like \(Example.url)"],
             status: .usage)
+    }
+}
+
+extension Hint {
+    /// How to have the user's rules found if no variable names a folder for them, as in a job with an empty environment;
+    /// nil if one does.
+    static var namingHome: Hint? {
+        let names = ["LANYARD_CONFIG", "XDG_CONFIG_HOME", "HOME"]
+        let named = names.lazy.compactMap(processVariable).first { $0.hasPrefix("/") }
+        if let named, named != processVariable("HOME") || FileStatus(of: named)?.isFolder == true { return nil }
+        return Hint(
+            "HOME names no folder, so your own rules aren't read; set it",
+            run: "export HOME=$(getent passwd $(id -u) | cut -d: -f6)")
     }
 }

@@ -112,7 +112,7 @@ extension KeyringSession {
     }
 
     /// Reads a property of an object; nil if the object doesn't exist.
-    private func property(
+    func property(
         _ name: String, of path: String, _ interface: String
     ) throws(ServiceFailure) -> Variant? {
         do throws(ServiceFailure) {

@@ -113,8 +113,55 @@ import Testing
                 #expect(ended.errors.contains("lanyard: hint: "), "\(verb): \(ended)")
             }
             let unlock = try await world.lanyard(["unlock"], input: "x\n")
-            #expect(unlock.status == 1 && unlock.errors.contains("keepassxc"), "\(unlock)")
-            #expect(unlock.errors.contains("lanyard: hint: unlock its database or wallet in its window"), "\(unlock)")
+            #expect(unlock.status == 1 && unlock.errors.contains("the keyring is locked"), "\(unlock)")
+            let hint = "lanyard: hint: unlock the database in KeePassXC's window"
+            #expect(unlock.errors.contains(hint) && !unlock.errors.contains("lanyard unlock"), "\(unlock)")
+        }
+    }
+
+    @Test func `if it asks before each access, all commands say so that can't ask`() async throws {
+        try await KeePassXC.with(accessAsks: true, deletionsAsk: true) { world, _ in
+            let stored = try await world.lanyard(["store"], input: Self.place + "username=u\npassword=one\n")
+            #expect(stored.errors.isEmpty, "\(stored)")
+            let told = "KeePassXC asks before each access, and can ask nobody here\n"
+            for (arguments, input) in [(["get"], Self.place), (["unlock"], "x\n")] {
+                let ended = try await world.lanyard(arguments, input: input)
+                #expect(ended.output.isEmpty && ended.errors.hasPrefix("lanyard: error: \(told)"), "\(ended)")
+                #expect(ended.errors.contains("lanyard: hint: for scripts, turn that off"), "\(ended)")
+                #expect(!ended.errors.contains("lanyard unlock"), "\(ended)")
+            }
+            let doctor = try await world.lanyard(["doctor", "--all"])
+            #expect(doctor.output.contains(told) && !doctor.output.contains("unlock it"), "\(doctor)")
+            #expect(doctor.output.contains("keepassxc"), "\(doctor)")
+        }
+    }
+
+    @Test func `without an open database it is told what to open`() async throws {
+        try await KeePassXC.with { world, provider in
+            try await provider.close()
+            for arguments in [["store"], ["unlock"], ["doctor"]] {
+                let ended = try await world.lanyard(arguments, input: Self.place + "username=u\npassword=one\n")
+                let shown = ended.output + ended.errors
+                #expect(shown.contains("KeePassXC has no open database that other programs may use"), "\(ended)")
+                #expect(!shown.contains("lanyard unlock"), "\(ended)")
+            }
+        }
+    }
+
+    @Test func `an ordinary user is told its name if it hangs, too`() async throws {
+        try await KeePassXC.with { world, _ in
+            try await world.keyring.suspendProvider()
+            let ended = try await world.lanyard(["get"], input: Self.place)
+            try await world.keyring.resumeProvider()
+            #expect(ended.errors.contains("lanyard: hint: restart keepassxc and try again"), "\(ended)")
+        }
+    }
+
+    @Test func `if it is installed but doesn't run, the hint is to start it`() async throws {
+        try await KeyringFixture.with(.noProvider) { keyring in
+            let ended = try await keyring.run(Built.lanyard, ["get"], input: Self.place)
+            #expect(ended.errors.contains("\nlanyard: hint: start KeePassXC, "), "\(ended)")
+            #expect(!ended.errors.contains("gnome-keyring"), "\(ended)")
         }
     }
 }

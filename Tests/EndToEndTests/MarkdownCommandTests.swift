@@ -23,7 +23,6 @@ import Testing
         "ln -sf lanyard .build/": "changes the checkout, which all tests share",
         "az ": "needs the Azure CLI and a tenant",
         "tar xf dist/": "needs what script/package makes",
-        "dbus-run-session -- bash": "starts a shell for a person to type into",
         "lanyard sandbox": "serves until Ctrl-C; GreetingTests runs it and what it prints",
         "lanyard login https://dev.azure.com/contoso --flow device-code": "a person enters the code; CloneTests does",
         "lanyard login https://dev.azure.com/contoso --no-browser": "the browser is elsewhere; TerminalTests has one",

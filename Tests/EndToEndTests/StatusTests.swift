@@ -110,7 +110,9 @@ import Testing
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
             #expect(ended.errors.hasPrefix("lanyard: there is no D-Bus session, so no keyring"), "\(ended)")
             #expect(ended.errors.contains("there are no rules; add one: lanyard rule add URL\n"), "\(ended)")
-            #expect(ended.errors.contains("lanyard: hint: otherwise: dbus-run-session -- bash\n"), "\(ended)")
+            #expect(
+                ended.errors.contains("lanyard: hint: start one for all of your shells: dbus-daemon --session --fork "),
+                "\(ended)")
         }
     }
 

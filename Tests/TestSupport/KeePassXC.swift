@@ -3,20 +3,22 @@ import Foundation
 /// A real KeePassXC with its own database, which provides the Secret Service on a world's bus; it needs no display.
 package struct KeePassXC {
     private let world: World
-    private static let password = "staple"
+    /// The password of its database.
+    package static let password = "staple"
     private static let collection = "/org/freedesktop/secrets/collection/secrets"
 
     /// Runs the bodies one after the other, each while a KeePassXC of its own serves the same open database in a world
     /// without another provider.
     ///
-    /// With `deletionsAsk`, a window asks for each deletion; `display` is where it opens, or nowhere.
+    /// With `accessAsks` or `deletionsAsk`, a window asks for each access or deletion; `display` is where it opens, or
+    /// nowhere.
     package static func with(
-        deletionsAsk: Bool = false, display: String? = nil,
+        accessAsks: Bool = false, deletionsAsk: Bool = false, display: String? = nil,
         _ bodies: (@Sendable (World, KeePassXC) async throws -> Void)...
     ) async throws {
         try await World.with(.noProvider) { world in
             let provider = KeePassXC(world: world)
-            let database = try await provider.makeDatabase(deletionsAsk: deletionsAsk)
+            let database = try await makeDatabase(in: world, accessAsks: accessAsks, deletionsAsk: deletionsAsk)
             // It doesn't start if its temporary directory shows another instance of the same user.
             let place = display.map { ["DISPLAY": $0] } ?? ["QT_QPA_PLATFORM": "offscreen"]
             let further = place.merging(["TMPDIR": world.folder + "/keepassxc"]) { $1 }
@@ -78,14 +80,29 @@ package struct KeePassXC {
         }
     }
 
+    /// Closes the database, as a person does.
+    package func close() async throws {
+        _ = try await world.keyring.run(
+            "dbus-send",
+            [
+                "--session", "--print-reply", "--dest=org.keepassxc.KeePassXC.MainWindow", "/keepassxc",
+                "org.keepassxc.KeePassXC.MainWindow.closeAllDatabases",
+            ])
+        try await eventually("the database is closed") {
+            try await !call("Service.ReadAlias", "string:default").output.contains("/collection/")
+        }
+    }
+
     /// Creates the database and KeePassXC's configuration; returns the database's path.
-    private func makeDatabase(deletionsAsk: Bool) async throws -> String {
+    package static func makeDatabase(
+        in world: World, accessAsks: Bool = false, deletionsAsk: Bool = false
+    ) async throws -> String {
         let folder = world.folder + "/keepassxc"
         let settings = world.folder + "/config/keepassxc"
         for path in [folder, settings] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
-        let text = Self.settings.replacing("ConfirmDeleteItem=false", with: "ConfirmDeleteItem=\(deletionsAsk)")
+        let text = Self.settings(accessAsks: accessAsks, deletionsAsk: deletionsAsk)
         try text.write(toFile: settings + "/keepassxc.ini", atomically: true, encoding: .utf8)
         try Self.database.write(toFile: folder + "/secrets.xml", atomically: true, encoding: .utf8)
         let made = try await world.keyring.run(
@@ -123,19 +140,21 @@ package struct KeePassXC {
         throw KeePassXCError("waited in vain: \(what)")
     }
 
-    /// The settings that turn on the Secret Service and suppress dialogs.
-    private static let settings = """
+    /// The settings that turn on the Secret Service, and suppress other dialogs than these.
+    private static func settings(accessAsks: Bool, deletionsAsk: Bool) -> String {
+        """
         [General]
         ConfigVersion=2
         [FdoSecrets]
         Enabled=true
         ShowNotification=false
-        ConfirmAccessItem=false
-        ConfirmDeleteItem=false
+        ConfirmAccessItem=\(accessAsks)
+        ConfirmDeleteItem=\(deletionsAsk)
         UnlockBeforeSearch=false
         [GUI]
         CheckForUpdates=false
         """
+    }
 
     /// An empty database, whose only group is exposed to the Secret Service.
     private static let database = """

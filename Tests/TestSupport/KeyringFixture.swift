@@ -244,15 +244,17 @@ extension KeyringFixture {
         }.result
     }
 
-    /// Creates the configuration of a bus without services.
+    /// Creates the configuration of a bus without services, but those that a test puts into the folder `services`.
     private func emptyConfiguration() throws -> String {
-        try scratch.write(
+        mkdir(scratch.path + "/services", 0o700)
+        return try scratch.write(
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig>
               <type>session</type>
               <listen>unix:path=\(scratch.path)/bus</listen>
+              <servicedir>\(scratch.path)/services</servicedir>
               <policy context="default">
                 <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
               </policy>

@@ -1,5 +1,6 @@
 import Addresses
 import CredentialEngine
+import Files
 import Secrets
 import Terminal
 import TokenAcquisition
@@ -121,7 +122,7 @@ extension Session {
         } catch {
             throw Failure(
                 "\(error.path.displayable(limit: 300)) cannot be used: \(error.reason)",
-                hints: [Hint("see who owns it", run: "ls -ld\(last: error.path)")])
+                hints: [error.problem.hint("ls -ld\(last: error.path)", in: error.path)])
         }
     }
 }

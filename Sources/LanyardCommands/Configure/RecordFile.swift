@@ -103,7 +103,7 @@ struct RecordFile: Sendable {
     }
 
     private func unusable(_ problem: FileProblem) -> Failure {
-        let hint = Hint("see who owns it", run: "ls -ld\(last: folder)\(last: path)")
+        let hint = problem.hint("ls -ld\(last: folder)\(last: path)", in: folder)
         return Failure(
             "\(context.short(path)) cannot be used: \(problem.reason)",
             hints: [isSystem && problem.lacksPermission ? context.asRoot : hint])

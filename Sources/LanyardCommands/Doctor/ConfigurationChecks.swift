@@ -31,7 +31,7 @@ extension Examination {
         }
         return .warn(
             "configuration", "\(text): nothing says which URL needs a token",
-            Hint(run: "lanyard configure git URL"), "passwords work without a rule")
+            .namingHome ?? Hint(run: "lanyard configure git URL"), "passwords work without a rule")
     }
 
     /// Returns a finding for a rule that can't work, or that looks odd.

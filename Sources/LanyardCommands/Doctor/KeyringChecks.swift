@@ -18,11 +18,16 @@ extension Examination {
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
         }
-        let provider = await provider()
+        let running = try? context.keyring.provider()
+        let provider = await name(of: running)
         let bus: Finding =
             provider == nil && problem?.reason == .timedOut
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
-        return [bus, .pass("keyring.provider", provider ?? "there is one"), standing(problem)]
+        let rivalry = running?.rivalry(in: context)
+        let found: Finding =
+            rivalry.map { .warn("keyring.provider", "\(provider ?? "there is one"); \($0.message)", $0.hint) }
+            ?? .pass("keyring.provider", provider ?? "there is one")
+        return [bus, found, standing(problem)]
             + (problem == nil ? contents : [])
     }
 
@@ -42,12 +47,13 @@ extension Examination {
         }
         return .fail(
             "keyring.bus", "DBUS_SESSION_BUS_ADDRESS does not lead to a bus: \(address.displayable(limit: 200))",
-            Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS"))
+            .findingBus)
     }
 
     private func standing(_ problem: StoreError?) -> Finding {
         let name = "keyring.state"
-        guard let problem else {
+        let canAsk = presence.hasDisplay
+        guard let problem = problem ?? store.problemOfItems() else {
             guard let file = store.plainFile() else { return .pass(name, "unlocked") }
             return .warn(
                 name,
@@ -55,8 +61,10 @@ extension Examination {
                     + "passwords with backslashes or several lines there, which lanyard therefore refuses",
                 Hint("give it a password", run: "seahorse"))
         }
-        let canAsk = presence.hasDisplay
         switch problem.reason {
+        case .locked where problem.lock != nil && (canAsk || problem.lock != .items):
+            let failure = Failure(problem)
+            return Finding(check: name, level: .warn, text: failure.message, remedies: failure.hints)
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
         case .noDefaultCollection where canAsk:
             return .warn(name, "there is no default keyring; you are asked to create it when it is needed")
@@ -89,12 +97,15 @@ extension Examination {
     }
 
     /// The programs whose `--version` prints a line and does nothing else.
-    private static let knownProviders = ["gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "oo7-daemon"]
+    private static let knownProviders = [
+        "gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "ksecretd", "oo7-daemon",
+    ]
 
-    /// Returns the program that provides the Secret Service, for people; nil if there is none.
-    private func provider() async -> String? {
-        guard let found = try? context.keyring.provider() else { return nil }
-        guard let path = found.program, let name = found.programName else { return "process \(found.processID)" }
+    /// Returns the name of a provider, for people; nil if there is none.
+    private func name(of found: KeyringProvider?) async -> String? {
+        guard let found else { return nil }
+        guard let name = found.programName else { return "process \(found.processID)" }
+        guard let path = found.program else { return name.displayable(limit: 100) }
         let said = Self.knownProviders.contains(name) ? await Program.output(path, ["--version"]) : nil
         let version = said?.pieces(between: "\n").first?.pieces(between: " ").last.map { " \($0)" } ?? ""
         return "\(name)\(version)".displayable(limit: 100)

@@ -24,8 +24,14 @@ struct UnlockCommand: Command {
             console.note("this device is shared: its keyring is in memory and needs no password")
             return
         }
-        guard let problem = session.store.problem() else { return console.note("the keyring is unlocked already") }
-        guard [.locked, .noDefaultCollection].contains(problem.reason) else { throw Failure(problem) }
+        defer { if let provider = try? context.keyring.provider() { console.warnOfRival(provider, in: context) } }
+        guard let problem = session.store.problem() else {
+            if let problem = session.store.problemOfItems() { throw Failure(problem) }
+            return console.note("the keyring is unlocked already")
+        }
+        guard [.locked, .noDefaultCollection].contains(problem.reason), problem.isOfGnomeKeyring else {
+            throw Failure(problem)
+        }
         let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
         if problem.reason == .locked {
             try unlocker.unlock(with: try await password(session.context, ["password of the keyring"]))

@@ -32,8 +32,21 @@ public struct StoreError: Error, Sendable, Equatable {
     public var reason: Reason
     /// The provider's own words, for verbose output only; they must be made displayable first.
     public var detail: String
-    /// The name of the program that didn't answer in time; nil if it isn't known.
+    /// The name of the provider's program, if what to do depends on it; nil if it isn't known.
     public var provider: String?
+    /// What is locked instead of the default keyring, which isn't.
+    public var lock: Lock?
+
+    /// Whether the password of the default keyring is what is missing.
+    public var isOfLockedKeyring: Bool { reason == .locked && lock == nil }
+
+    /// What may be locked while the default keyring is open.
+    public enum Lock: Sendable, Equatable {
+        /// Other keyrings, by their labels.
+        case keyrings([String])
+        /// Only the items, because the provider asks the user before each access.
+        case items
+    }
 
     /// Creates an error.
     public init(_ reason: Reason, detail: String = "") {

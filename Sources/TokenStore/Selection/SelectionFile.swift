@@ -63,7 +63,7 @@ public struct SelectionFile: Sendable, Equatable {
         } catch {
             // A missing file has nothing to remove.
             guard !error.isMissing else { return }
-            throw SelectionError(path: folder, reason: error.reason)
+            throw SelectionError(path: folder, problem: error)
         }
         try change { $0.removeAll(where: isGone) }
     }
@@ -86,7 +86,7 @@ public struct SelectionFile: Sendable, Equatable {
             Draft.removeStale(in: folder)
             try folder.write(Array(lines.utf8), to: Self.name, isDurable: true)
         } catch {
-            throw SelectionError(path: folder, reason: error.reason)
+            throw SelectionError(path: folder, problem: error)
         }
     }
 

@@ -1,0 +1,143 @@
+import Addresses
+import Files
+import Glibc
+import Secrets
+import Terminal
+import TokenStore
+
+/// A keyring service whose ways lanyard knows.
+enum KeyringService: Sendable {
+    case gnomeKeyring, keePassXC, kWallet
+    /// Another one, by its program's name.
+    case other(String)
+
+    /// Recognises a service by the name of its program; packages may wrap it.
+    init(program: String) {
+        let name = program.lowercased()
+        self =
+            if name == KeyringProvider.gnomeKeyring {
+                .gnomeKeyring
+            } else if name.hasBytes("keepassxc") {
+                .keePassXC
+            } else if name.hasPrefix("kwalletd") || name.hasPrefix("ksecretd") {
+                .kWallet
+            } else {
+                .other(program)
+            }
+    }
+
+    /// The name that people know.
+    var name: String {
+        switch self {
+        case .gnomeKeyring: "gnome-keyring"
+        case .keePassXC: "KeePassXC"
+        case .kWallet: "KWallet"
+        case .other(let program): program.displayable(limit: 60)
+        }
+    }
+
+    /// How to unlock its default keyring.
+    var unlocking: Hint {
+        switch self {
+        case .gnomeKeyring: Hint("unlock it", run: "lanyard unlock")
+        case .keePassXC: "unlock the database in KeePassXC's window"
+        case .kWallet: "open the wallet in KWallet's window"
+        case .other: Hint("unlock it in \(name)'s window")
+        }
+    }
+
+    /// The message if it has no default keyring, and what to do about it.
+    var lackingKeyring: (message: String, hint: Hint) {
+        switch self {
+        case .gnomeKeyring: ("there is no default keyring yet", Hint("create one", run: "lanyard unlock"))
+        case .keePassXC:
+            (
+                "KeePassXC has no open database that other programs may use",
+                "open one, and expose a group of it: Database Settings, Secret Service Integration"
+            )
+        case .kWallet: ("KWallet has no wallet yet", "create one with KDE's wallet manager")
+        case .other: ("\(name) has no default keyring yet", Hint("create one in its window"))
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether the provider takes a password from lanyard, as far as is known.
+    var isOfGnomeKeyring: Bool {
+        guard let provider, case .gnomeKeyring = KeyringService(program: provider) else { return provider == nil }
+        return true
+    }
+}
+
+extension KeyringProvider {
+    /// The warning that another daemon has the same keyrings, and what to do about it; nil if none has.
+    func rivalry(in context: CommandContext) -> (message: String, hint: Hint)? {
+        guard let bus = rivalBus(environment: context.environment) else { return nil }
+        return (
+            "another gnome-keyring has the same keyrings, on another bus: each overwrites what the other stores",
+            Hint("use the same bus in all of your shells", run: "export DBUS_SESSION_BUS_ADDRESS=\(bus)")
+        )
+    }
+}
+
+extension Console {
+    /// Warns if another daemon has the same keyrings as the provider.
+    func warnOfRival(_ provider: KeyringProvider, in context: CommandContext) {
+        guard let (message, hint) = provider.rivalry(in: context) else { return }
+        note(Hint(message))
+        self.hint(hint)
+    }
+}
+
+extension Hint {
+    /// What is missing for a session bus that programs find.
+    static var findingBus: Hint {
+        let own = "/run/user/\(geteuid())"
+        if processVariable("DBUS_SESSION_BUS_ADDRESS") != nil {
+            return Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS")
+        }
+        let folder = processVariable("XDG_RUNTIME_DIR")
+        if let folder, Folder.isOwn(folder) {
+            return access(folder + "/bus", F_OK) == 0
+                ? "log in again: the bus has ended"
+                : Hint(
+                    "start one for all of your shells",
+                    run: "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\"")
+        }
+        if Folder.isOwn(own), folder != own {
+            return Hint("name the folder of your login's", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
+        }
+        return folder == nil
+            ? Hint(
+                "make a folder for it first",
+                run: "export XDG_RUNTIME_DIR=$HOME/.cache/run && mkdir -pm 700 $XDG_RUNTIME_DIR")
+            : Hint("make a folder for it first", run: "mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
+    }
+
+    /// How to get a keyring service: by starting the one that is there, beside which no other may run.
+    static var gettingKeyringService: Hint {
+        let wallets = ["org.kde.secretservicecompat", "org.kde.kwalletd6", "org.kde.kwalletd5"]
+        let folders = (processVariable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share").pieces(between: ":")
+        let wallet = wallets.first { name in
+            folders.contains { access("\($0)/dbus-1/services/\(name).service", F_OK) == 0 }
+        }
+        if let wallet {
+            return Hint(
+                "start KWallet",
+                run: "dbus-send --session --print-reply --dest=\(wallet) / org.freedesktop.DBus.Peer.Ping")
+        }
+        if isInstalled("keepassxc") {
+            return Hint(
+                "start KeePassXC, turn on its Secret Service Integration in its settings, and open a database",
+                run: "keepassxc")
+        }
+        if isInstalled(KeyringProvider.gnomeKeyring) {
+            return Hint("start it", run: "gnome-keyring-daemon --start --components=secrets")
+        }
+        return Package.gnomeKeyring.hint("install one")
+    }
+
+    private static func isInstalled(_ program: String) -> Bool {
+        (processVariable("PATH") ?? "").pieces(between: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
+}
