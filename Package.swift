@@ -190,7 +190,7 @@ let package = Package(
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
         .target(name: "Claims", dependencies: ["Addresses", "JSON", "Secrets"], swiftSettings: strict),
-        .target(name: "Files", dependencies: ["Addresses", system], swiftSettings: strict),
+        .target(name: "Files", dependencies: ["Addresses", "CLinux", system], swiftSettings: strict),
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),

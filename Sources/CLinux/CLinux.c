@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 // keyctl_setperm(3): view, read, write, search and set attributes, for the possessor and the user of the key.
@@ -35,6 +37,53 @@ long lanyard_key_read(int32_t key, void *bytes, size_t capacity) {
 }
 
 long lanyard_key_revoke(int32_t key) { return result(syscall(SYS_keyctl, KEYCTL_REVOKE, key)); }
+
+int lanyard_has_named_users(const char *path, int descriptor) {
+    static const char name[] = "system.posix_acl_access";
+    return (path ? getxattr(path, name, NULL, 0) : fgetxattr(descriptor, name, NULL, 0)) > 0;
+}
+
+void lanyard_settle(void) {
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void *pass_gate(void *unused) {
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+    return unused;
+}
+
+int lanyard_check_resources(int threads, int files) {
+    // For reading and writing, as it is given to programs.
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere < 0) return -errno;
+    int last = fcntl(nowhere, F_DUPFD_CLOEXEC, nowhere + files);
+    int problem = last < 0 ? -EMFILE : 0;
+    if (last >= 0) close(last);
+    close(nowhere);
+    if (problem) return problem;
+    pthread_t made[16];
+    int count = 0;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    // They all wait for the last one, so that they are there at the same time.
+    pthread_mutex_lock(&gate);
+    while (count < threads && count < 16 && problem == 0) {
+        problem = -pthread_create(&made[count], &small, pass_gate, NULL);
+        if (problem == 0) count++;
+    }
+    pthread_mutex_unlock(&gate);
+    while (count > 0) pthread_join(made[--count], NULL);
+    pthread_attr_destroy(&small);
+    return problem;
+}
 
 int lanyard_hide_memory(void) {
     struct rlimit limit;

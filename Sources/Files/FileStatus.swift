@@ -1,14 +1,19 @@
+internal import CLinux
 package import Glibc
 
 /// The type, owner and permissions of a file or folder.
 package struct FileStatus: Sendable {
     private let status: stat
+    /// Whether an access control list names users or groups besides its owner and group, in which case the group's permissions
+    /// are a limit for all of these; only read if it matters.
+    private var hasNamedUsers = false
 
     /// Reads the status, following links; nil if there is no such file.
     package init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.status = status
+        if grants(S_IWGRP) { hasNamedUsers = lanyard_has_named_users(path, -1) != 0 }
     }
 
     /// Of an open file; nil if it isn't open.
@@ -16,6 +21,7 @@ package struct FileStatus: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.status = status
+        if grants(S_IWGRP) { hasNamedUsers = lanyard_has_named_users(nil, descriptor) != 0 }
     }
 
     init(_ status: stat) { self.status = status }
@@ -36,16 +42,70 @@ package struct FileStatus: Sendable {
     /// Whether it grants any of these permissions.
     package func grants(_ permissions: mode_t) -> Bool { status.st_mode & permissions != 0 }
 
-    /// Whether its group may write to it and has more members than its owner.
+    /// Whether it is this user's or root's, so nobody else can give others permissions.
+    package var isOwnOrRoots: Bool { isOwn || owner == 0 || UserNamespace.stands(owner, for: self) }
+
+    /// Whether somebody besides root, its owner and this user may write to it.
     ///
     /// Many distributions give each user a group of the same name without other members; such a group counts as the
-    /// owner.
-    package var isWritableByGroup: Bool {
+    /// owner. So does a group of root's files, such as Debian's `staff` of `/usr/local`, as long as it has no members.
+    package var isWritableByOthers: Bool {
+        if grants(S_IWOTH) { return true }
         guard grants(S_IWGRP) else { return false }
-        guard let user = getpwuid(owner), let entry = getgrgid(group) else { return true }
-        let isPrivate =
-            user.pointee.pw_gid == group && strcmp(user.pointee.pw_name, entry.pointee.gr_name) == 0
-            && entry.pointee.gr_mem.pointee == nil
-        return !isPrivate
+        return hasNamedUsers || !isGroupOfOneUser
+    }
+
+    private var isGroupOfOneUser: Bool {
+        guard let entry = getgrgid(group) else { return false }
+        let name = String(cString: entry.pointee.gr_name)
+        var members: [String] = []
+        var next = entry.pointee.gr_mem
+        while let member = next?.pointee {
+            members.append(String(cString: member))
+            next = next?.successor()
+        }
+        let trusted = [0, owner, geteuid()]
+        let names = trusted.compactMap { id in getpwuid(id).map { String(cString: $0.pointee.pw_name) } }
+        guard members.allSatisfy(names.contains) else { return false }
+        if owner != 0 {
+            guard let user = getpwuid(owner) else { return false }
+            return user.pointee.pw_gid == group && String(cString: user.pointee.pw_name) == name
+        }
+        // Members by their own entry; a directory that lists no users only has ordinary ones, whose groups aren't root's.
+        setpwent()
+        defer { endpwent() }
+        while let user = getpwent() {
+            if user.pointee.pw_gid == group, !trusted.contains(user.pointee.pw_uid) { return false }
+        }
+        return true
+    }
+}
+
+/// A user namespace (user_namespaces(7)): the container that a user runs without being root.
+private enum UserNamespace {
+    /// The user that files belong to whose owner doesn't exist here.
+    private static let nobody: uid_t = {
+        let text = try? OpenFile("/proc/sys/kernel/overflowuid").contents(atMost: 32)
+        return text.flatMap { uid_t(String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) } ?? 65_534
+    }()
+
+    /// Whether the machine's root doesn't exist here, so that its files belong to nobody.
+    ///
+    /// Only a process with root's rights can map root to itself. Whoever made this namespace mapped themselves, or
+    /// their subordinate users, who are theirs.
+    private static let lacksRoot: Bool = {
+        guard let map = try? OpenFile("/proc/self/uid_map").contents(atMost: 64 * 1024), !map.isEmpty else {
+            return false
+        }
+        return !map.split(separator: UInt8(ascii: "\n")).contains { line in
+            let numbers = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+            return numbers.count != 3 || numbers[0] == "0" && numbers[1] == "0"
+        }
+    }()
+
+    /// Whether an owner stands for root: nobody, of something that nobody else may write to, where root doesn't exist.
+    static func stands(_ owner: uid_t, for status: FileStatus) -> Bool {
+        owner == nobody && lacksRoot
+            && (!status.grants(S_IWGRP | S_IWOTH) || status.isFolder && status.grants(S_ISVTX))
     }
 }

@@ -62,8 +62,8 @@ package struct FileTrust {
     }
 
     private static func isTrusted(_ status: FileStatus, mayBeSticky: Bool) -> Bool {
-        guard status.owner == 0 || status.isOwn else { return false }
-        guard status.grants(S_IWGRP | S_IWOTH) else { return true }
-        return mayBeSticky && status.owner == 0 && status.grants(S_ISVTX) && status.isFolder
+        guard status.isOwnOrRoots else { return false }
+        guard status.isWritableByOthers else { return true }
+        return mayBeSticky && (status.owner == 0 || !status.isOwn) && status.grants(S_ISVTX) && status.isFolder
     }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Files
 internal import Glibc
 internal import Secrets
 
@@ -51,7 +52,7 @@ struct Worker {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        var variables = ProcessEnvironment.entries(environment) + [nil]
         defer { for text in words + variables { free(text) } }
         var process = pid_t()
         return posix_spawn(&process, program, &actions, &attributes, &words, &variables) == 0 ? process : nil

@@ -24,6 +24,7 @@ public enum Lanyard {
         if tool == nil, verb == nil { _ = Inheritance.atStart }
         // Keeps secrets out of core dumps; if the kernel refuses, there is nothing to do about it.
         _ = lanyard_hide_memory()
+        lanyard_settle()
         // A consumer that stops reading must not kill this process in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let context = CommandContext.ofProcess()
@@ -58,6 +59,10 @@ public enum Lanyard {
 
     /// Runs what needs more than one thread; starting them alone takes longer than most answers.
     private static func finish(_ context: CommandContext, _ body: sending @escaping () async -> Int32) -> Never {
+        if let failure = ProcessLimits.failure {
+            context.console.report(failure)
+            leave(failure.status.rawValue, context)
+        }
         Task {
             let status = await body()
             // The signal interrupted a sign-in, which has been cleaned up. Now it has its usual effect.

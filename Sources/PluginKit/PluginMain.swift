@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import PluginWire
 import SystemPackage
@@ -22,6 +23,11 @@ public enum PluginMain {
             let text = "\(plugin.description.name): a plugin of lanyard, which starts it; it speaks \(machine) only\n"
             _ = try? FileDescriptor.standardError.writeAll(text.utf8)
             return 64
+        }
+        guard lanyard_check_resources(4, 8) == 0 else {
+            let error = PluginError(.unavailable, "the system grants the plugin too few threads or files")
+            let answer = OperationRunner.encode(error).terminated
+            return (try? FileDescriptor.standardOutput.writeAll(answer)) == nil ? 1 : 0
         }
         return await serve(plugin, input: .standardInput, output: .standardOutput)
     }

@@ -13,20 +13,19 @@ extension Configuration {
         guard status.isRegular else {
             throw SettingsError(file: path, line: nil, message: "is not a regular file")
         }
-        if !isSystem { try requireOwner(status.owner, path) }
-        guard !status.grants(S_IWOTH), isSystem || !status.isWritableByGroup else {
+        if !isSystem { try requireOwner(status, path) }
+        guard isSystem ? !status.grants(S_IWOTH) : !status.isWritableByOthers else {
             throw SettingsError(
                 file: path, line: nil, message: "other users can write to it, and could have commands run as you",
                 command: ["chmod", "go-w", path])
         }
     }
 
-    private static func requireOwner(_ owner: uid_t, _ path: String) throws(SettingsError) {
-        let user = geteuid()
-        if owner == user || owner == 0 { return }
+    private static func requireOwner(_ status: FileStatus, _ path: String) throws(SettingsError) {
+        if status.isOwnOrRoots { return }
         throw SettingsError(
             file: path, line: nil, message: "belongs to another user, who could have commands run as you",
-            hint: user == 0
+            hint: geteuid() == 0
                 ? "to use root's own file: sudo -H"
                 : "copy it to a file of your own, and name that with LANYARD_CONFIG")
     }

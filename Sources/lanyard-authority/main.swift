@@ -13,6 +13,7 @@ import PluginKit
 import PluginWire
 import SystemPackage
 
+lanyard_settle()
 // Tokens pass through this process: keep them out of core dumps and away from other programs.
 _ = lanyard_hide_memory()
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Glibc
 import Terminal
 
@@ -25,6 +26,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
     /// Does the same as the argument parser's, but reports usage errors in lanyard's format.
     static func main() async {
+        lanyard_settle()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }

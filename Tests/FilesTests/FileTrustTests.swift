@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [(0o666, 0o700), (0o660, 0o700), (0o600, 0o777), (0o600, 0o770), (0o600, 0o1777)])
+    @Test(arguments: [(0o666, 0o700), (0o602, 0o700), (0o600, 0o777), (0o600, 0o702), (0o600, 0o1777)])
     func `what others can write to, or replace, is not`(file: Int, folder mode: Int) async throws {
         try await Self.withProgram { folder, program in
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
@@ -37,6 +37,44 @@ import Testing
                 return
             }
             #expect(judge(program) == .writable(file == 0o600 ? folder : program))
+        }
+    }
+
+    /// Whether this user's group is theirs alone: it has their name, and no other members.
+    private static var hasPrivateGroup: Bool {
+        guard let user = getpwuid(geteuid()), let group = getgrgid(user.pointee.pw_gid) else { return false }
+        return String(cString: user.pointee.pw_name) == String(cString: group.pointee.gr_name)
+            && group.pointee.gr_mem.pointee == nil
+    }
+
+    @Test(arguments: [(0o660, 0o700), (0o600, 0o770), (0o600, 0o775), (0o660, 0o2775)])
+    func `what the group can write to is trusted if it is the user's own`(file: Int, folder mode: Int) async throws {
+        try await Self.withProgram { folder, program in
+            let group = try #require(getpwuid(geteuid())).pointee.pw_gid
+            #expect(chown(program, geteuid(), group) == 0 && chown(folder, geteuid(), group) == 0)
+            #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
+            let culprit = file == 0o600 ? folder : program
+            #expect(judge(program) == (Self.hasPrivateGroup ? .trusted(program) : .writable(culprit)))
+        }
+    }
+
+    @Test(.enabled(if: access("/usr/bin/setfacl", X_OK) == 0))
+    func `a group that is the user's own doesn't excuse a list of other users`() async throws {
+        try await Self.withProgram { folder, program in
+            let ended = try await run("/usr/bin/setfacl", ["-m", "u:65533:rwx", folder], environment: [:])
+            guard ended.status == 0 else { return }
+            #expect(judge(program) == .writable(folder))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0), arguments: [("staff", true), ("adm", false)])
+    func `a group of root's files without members is root's`(_ name: String, _ isTrusted: Bool) async throws {
+        guard let group = getgrnam(name) else { return }
+        let isEmpty = group.pointee.gr_mem.pointee == nil
+        guard isTrusted == isEmpty else { return }
+        try await Self.withProgram { folder, program in
+            #expect(chown(folder, 0, group.pointee.gr_gid) == 0 && chmod(folder, 0o2775) == 0)
+            #expect(judge(program) == (isTrusted ? .trusted(program) : .writable(folder)))
         }
     }
 

@@ -20,6 +20,20 @@ long lanyard_key_read(int32_t key, void *bytes, size_t capacity);
 /// Revokes a key.
 long lanyard_key_revoke(int32_t key);
 
+/// Whether an access control list gives permissions to users or groups besides a file's own (acl(5)); without a path, of the
+/// open file.
+int lanyard_has_named_users(const char *path, int descriptor);
+
+/// Undoes what a parent may have left behind that a program can't work with: ignored ends of children, which would be
+/// nobody's, and blocked signals. Writes beyond a limit of a file's size become errors.
+void lanyard_settle(void);
+
+/// Finds out whether threads and files can be had, in a few dozen microseconds: libraries hang or abort if there are none.
+///
+/// Returns 0, or the negative errno of what failed: -EAGAIN for threads, -EMFILE for files, or that of opening
+/// `/dev/null`.
+int lanyard_check_resources(int threads, int files);
+
 /// Keeps this process's memory out of core dumps and away from other programs of the same user.
 ///
 /// Only the soft limit for core dumps is lowered: programs started from here may raise it again.

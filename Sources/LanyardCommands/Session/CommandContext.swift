@@ -27,7 +27,7 @@ struct CommandContext: Sendable {
 
     /// Returns the context of this process.
     static func ofProcess() -> CommandContext {
-        let environment = processEnvironment()
+        let environment = ProcessEnvironment.variables()
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
         return CommandContext(
             environment: environment, console: console, input: .standardInput,
@@ -64,17 +64,4 @@ struct CommandContext: Sendable {
 
     /// Seconds since 1970.
     var now: Int { clock() }
-
-    private static func processEnvironment() -> [String: String] {
-        var variables: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
-            if let equals = strchr(entry, CInt(UInt8(ascii: "="))) {
-                let name = UnsafeRawBufferPointer(start: entry, count: equals - entry)
-                variables[String(decoding: name, as: UTF8.self)] = String(cString: equals + 1)
-            }
-            next += 1
-        }
-        return variables
-    }
 }

@@ -49,6 +49,7 @@ final class Session: Sendable {
         _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init(),
         isToBeWritten: Bool = false
     ) throws(Failure) {
+        if let failure = ProcessLimits.failure { throw failure }
         self.context = context
         self.scope = scope
         var configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)

@@ -31,6 +31,7 @@ struct Inheritance: Sendable {
         for number in Self.signals where Self.isIgnored(number) && !ignored.contains(number) {
             signal(number, SIG_DFL)
         }
+        for number in ignored { signal(number, SIG_IGN) }
         var mask = blocked
         pthread_sigmask(SIG_SETMASK, &mask, nil)
         var limit = coreLimit

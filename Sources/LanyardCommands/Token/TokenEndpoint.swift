@@ -89,7 +89,7 @@ struct TokenEndpoint {
     ) throws(Failure) -> Attributes {
         var streams: [CInt] = [-1, -1]
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(path), strdup(argument), nil]
-        var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = ProcessEnvironment.entries(variables) + [nil]
         defer { for text in arguments + environment { free(text) } }
         let started = lanyard_start_apart(path, &arguments, &environment, &streams)
         guard started == 0 else { throw failure(String(cString: strerror(-started))) }
