@@ -10,12 +10,18 @@ struct GitHelpers: Sendable, Equatable {
         let value: String
         let file: String
 
+        /// The words of the command, which git has a shell run; words that can't be told apart if a quote isn't closed.
+        fileprivate var words: [String] {
+            let command = String(value.hasPrefix("!") ? value.dropFirst() : value[...])
+            return ShellWords.split(command) ?? command.pieces(between: " ").map(String.init)
+        }
+
+        /// The name of the program, without its folder.
+        private var program: String { words.first?.pieces(between: "/").last.map(String.init) ?? "" }
+
         /// Whether it is lanyard, with any options.
         var isLanyard: Bool {
-            let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
-            guard let word = command.pieces(between: " ").first else { return false }
-            let name = word.pieces(between: "/").last ?? word
-            return name == "git-credential-lanyard" || (name == "lanyard" && !command.hasPrefix("./"))
+            program == "git-credential-lanyard" || program == "lanyard" && words.first?.hasPrefix("./") == false
         }
 
         /// Whether it may store what git passes to it; unknown programs may.
@@ -24,17 +30,15 @@ struct GitHelpers: Sendable, Equatable {
         /// Whether it ignores `store`, as git-credential-oauth and the command-line tools of GitHub and GitLab do.
         private var getsOnly: Bool {
             guard value.hasPrefix("!") else { return name == "oauth" }
-            let words = value.dropFirst().pieces(between: " ")
-            guard let program = words.first?.pieces(between: "/").last else { return false }
             return ["gh", "glab"].contains(program) && words.dropFirst() == ["auth", "git-credential"]
         }
 
         /// The helper's name, without its options or a shell command, which may contain a secret.
         var name: String {
             if value.hasPrefix("!") { return isLanyard ? "lanyard" : "a shell command" }
-            let word = value.pieces(between: " ").first ?? ""
-            let name = word.pieces(between: "/").last.map(String.init) ?? ""
-            return (name.hasPrefix("git-credential-") ? String(name.dropFirst(15)) : name).displayable(limit: 60)
+            let prefix = "git-credential-"
+            return (program.hasPrefix(prefix) ? String(program.dropFirst(prefix.count)) : program)
+                .displayable(limit: 60)
         }
     }
 
@@ -112,11 +116,10 @@ extension GitHelpers.Helper {
     /// Returns the program that git would look for, on `PATH` and among its own, but not find; nil if it exists, or if
     /// a shell has to find it.
     fileprivate func missingProgram(_ context: CommandContext) async -> String? {
-        guard !value.hasPrefix("!"), !value.hasBytes("\\"), let word = value.pieces(between: " ").first else {
-            return nil
-        }
+        guard !value.hasPrefix("!"), !value.utf8.contains(where: { "$`~*?[".utf8.contains($0) }), let word = words.first
+        else { return nil }
         let isPath = word.hasPrefix("/")
-        let program = isPath ? String(word) : "git-credential-\(word)"
+        let program = isPath ? word : "git-credential-\(word)"
         guard context.program(program) == nil else { return nil }
         if !isPath, let own = try? await Git(context: context).run(["--exec-path"]).output.pieces(between: "\n").first,
             context.program("\(own)/\(program)") != nil

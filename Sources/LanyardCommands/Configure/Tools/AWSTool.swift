@@ -18,7 +18,11 @@ enum AWSTool: ConfigurableTool {
     static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
+        // Some SDKs have a shell run the line, others split it themselves: both take double quotes around ordinary characters.
+        let program = try place.word("lanyard", for: "the AWS CLI") { program in
+            program.utf8.contains { "\"$`\\#;!%".utf8.contains($0) } ? nil : "\"\(program)\""
+        }
+        let command = "\(program) aws \(place.url ?? "")"
         return [ToolChange(.ini, [try section(place), "credential_process"], in: file(place), to: command)]
     }
 
@@ -61,11 +65,12 @@ enum AWSTool: ConfigurableTool {
             guard let profile = self.profile(ofSection: section),
                 let value = LineSettings(text, section: section).value(of: "credential_process")
             else { return nil }
-            let words = value.trimmed(of: " \t\r").pieces(between: " ")
-            guard words.count == 3, words[0].pieces(between: "/").last == "lanyard", words[1] == "aws" else {
+            guard let words = ShellWords.split(String(value.trimmed(of: " \t\r"))), words.count == 3,
+                words[0].pieces(between: "/").last == "lanyard", words[1] == "aws"
+            else {
                 return nil
             }
-            return (profile, String(words[2]))
+            return (profile, words[2])
         }
     }
 
@@ -93,9 +98,10 @@ enum AWSTool: ConfigurableTool {
 
     /// Returns the value without the arguments of another program, which may contain secrets.
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {
-        guard let (program, _) = String(value.trimmed(of: " \t")).cut(at: " "),
-            program.pieces(between: "/").last != "lanyard"
-        else { return [value] }
+        let words = ShellWords.split(value) ?? value.pieces(between: " ").map(String.init)
+        guard words.count > 1, let program = words.first, program.pieces(between: "/").last != "lanyard" else {
+            return [value]
+        }
         return ["\(program) …, whose arguments are not shown, because they may hold secrets"]
     }
 

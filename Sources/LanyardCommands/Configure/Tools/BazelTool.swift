@@ -44,7 +44,7 @@ enum BazelTool: ConfigurableTool {
     private static func helpers(_ place: ToolPlace) -> [(scope: String, program: String)] {
         let text = (try? SettingsText(reading: "\(place.home)/.bazelrc"))?.text ?? ""
         let words = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.hasPrefix("#") }
-            .flatMap { $0.pieces(between: " ") }
+            .flatMap { line in ShellWords.split(String(line)) ?? line.pieces(between: " ").map(String.init) }
         return words.compactMap { word in
             guard let (option, value) = word.cut(at: "="),
                 ["--credential_helper", "--experimental_credential_helper"].contains(String(option))
@@ -65,7 +65,13 @@ enum BazelTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
-        let line = "common --credential_helper=\(scope)\(place.program("bazel-credential-lanyard"))"
+        let program = try place.word("bazel-credential-lanyard", for: "bazel") { program in
+            // Bazel takes what is before `=` for a host, and what is between `%` for a variable.
+            program.utf8.contains { "=%\"\\".utf8.contains($0) } ? nil : program
+        }
+        let option = "--credential_helper=\(scope)\(program)"
+        let isPlain = option.utf8.allSatisfy { $0.isAlphanumeric || "/._-+@=*".utf8.contains($0) }
+        let line = "common \(isPlain ? option : "\"\(option)\"")"
         return [ToolChange(.line, [line], in: "\(place.home)/.bazelrc", to: line)]
     }
 }

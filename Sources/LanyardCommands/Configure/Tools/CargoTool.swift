@@ -17,7 +17,8 @@ enum CargoTool: ConfigurableTool {
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let file = file(place)
         let setting = ToolSetting(.toml, ["registry", "global-credential-providers"], in: file)
-        let program = place.program("cargo-credential-lanyard")
+        // Cargo takes what follows a blank for arguments.
+        let program = try place.word("cargo-credential-lanyard", for: "cargo") { $0.hasBytes(" ") ? nil : $0 }
         return [ToolChange(setting: setting, value: try list(try setting.current(), with: program, file))]
     }
 

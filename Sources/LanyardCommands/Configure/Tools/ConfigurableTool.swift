@@ -193,6 +193,20 @@ struct ToolPlace: Sendable {
         return InstalledFiles(context).program(name) ?? name
     }
 
+    /// Returns the same as one word of a command, as the tool that reads it wants it: unchanged if it has only letters, digits and
+    /// `/._-+@`.
+    ///
+    /// - Throws: `Failure` if the tool has no way to write it.
+    func word(_ name: String, for tool: String, quote: (String) -> String?) throws(Failure) -> String {
+        let program = program(name)
+        if program.utf8.allSatisfy({ $0.isAlphanumeric || "/._-+@".utf8.contains($0) }) { return program }
+        if !program.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }), let word = quote(program) { return word }
+        let folder: ShellCommand = "export PATH=\(FileTrust.parent(of: program)):\"$PATH\""
+        throw Failure(
+            "\(tool) can't run a program at \(program.displayable(limit: 300))",
+            hints: [Hint("put its folder on PATH, where \(tool) runs, too", run: folder)])
+    }
+
     /// A link to a program of lanyard's, unless there is one already, which was made on purpose.
     func link(_ file: String, to program: String) throws(Failure) -> ToolChange {
         let link = ToolSetting(.link, in: file)

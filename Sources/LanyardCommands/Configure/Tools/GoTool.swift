@@ -14,7 +14,7 @@ enum GoTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let setting = ToolSetting(.lines, ["GOAUTH"], in: try file(place))
-        return [ToolChange(setting: setting, value: value(try setting.current(), place))]
+        return [ToolChange(setting: setting, value: try value(try setting.current(), place))]
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -29,7 +29,7 @@ enum GoTool: ConfigurableTool {
     }
 
     static func override(_ place: ToolPlace) -> Bool? {
-        place.context.variable("GOAUTH").map { $0.hasBytes("lanyard goauth") }
+        place.context.variable("GOAUTH").map(namesLanyard)
     }
 
     private static func file(_ place: ToolPlace) throws(Failure) -> String {
@@ -40,10 +40,21 @@ enum GoTool: ConfigurableTool {
     }
 
     /// Returns the commands with lanyard's added; `off` can't be combined with others.
-    private static func value(_ old: String?, _ place: ToolPlace) -> String {
-        guard let old, !old.isEmpty, old != "off" else {
-            return "\(old == "off" ? "" : "netrc; ")\(place.program("lanyard")) goauth"
+    private static func value(_ old: String?, _ place: ToolPlace) throws(Failure) -> String {
+        if let old, namesLanyard(old) { return old }
+        // Go first splits the list at semicolons; in quotes, nothing is escaped.
+        let program = try place.word("lanyard", for: "go") { program in
+            guard !program.hasBytes(";") else { return nil }
+            return ["'", "\""].first { !program.hasBytes($0) }.map { $0 + program + $0 }
         }
-        return old.hasBytes("lanyard goauth") ? old : "\(old); \(place.program("lanyard")) goauth"
+        guard let old, !old.isEmpty, old != "off" else { return "\(old == "off" ? "" : "netrc; ")\(program) goauth" }
+        return "\(old); \(program) goauth"
+    }
+
+    private static func namesLanyard(_ list: String) -> Bool {
+        list.pieces(between: ";").contains { command in
+            let words = ShellWords.split(String(command)) ?? []
+            return words.count == 2 && words[0].pieces(between: "/").last == "lanyard" && words[1] == "goauth"
+        }
     }
 }
