@@ -29,7 +29,9 @@ extension Configuration {
         guard match.takes(clientID: text) else {
             let names = match.clients.map(\.name).filter(allows)
             let nearest = match.nearestClient(to: text).flatMap { names.contains($0) ? $0 : nil }
-            throw .unknownClient(text, names: names, nearest: nearest)
+            let path = match.authority.path.joined(separator: "/")
+            throw .unknownClient(
+                text, names: names, nearest: nearest, authority: "https://\(match.authority.host)/\(path)")
         }
         return text
     }

@@ -83,6 +83,19 @@ extension Failure {
 
     /// Creates the error for a request whose token isn't available.
     init(_ error: ResolutionError, in context: CommandContext) {
+        self.init(unresolved: error, in: context)
+        guard let authority = error.authority else { return }
+        self = withUnreadable(context.registry.match(authority: authority, isConfigured: true), context.registry)
+    }
+
+    /// Returns the failure with the plugins that can't be read, if one of them may be the one for an authority that no
+    /// other names.
+    private func withUnreadable(_ match: AuthorityMatch?, _ registry: PluginRegistry) -> Failure {
+        guard match?.isByWildcard ?? true else { return self }
+        return registry.unreadableHints.reduce(self) { $0.with($1) }
+    }
+
+    private init(unresolved error: ResolutionError, in context: CommandContext) {
         switch error {
         case .incomplete:
             self.init(
@@ -121,7 +134,7 @@ extension Failure {
             self.init(
                 "\(plugin) exchange \(name.displayable(limit: 64))",
                 hints: [Hint("see which there are", run: "lanyard plugin list")])
-        case .unknownClient(let text, let names, let nearest):
+        case .unknownClient(let text, let names, let nearest, _):
             let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
             self.init(
                 "\(text.displayable(limit: 60)) is not a client ID",
@@ -225,6 +238,15 @@ extension Failure {
 
     /// Creates the error for a token that couldn't be acquired.
     init(_ error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext) {
+        self.init(tokenless: error, request: request, url: url, in: context)
+        if case .store = error { return }
+        let registry = context.registry
+        self = withUnreadable(registry.match(request), registry)
+    }
+
+    private init(
+        tokenless error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext
+    ) {
         switch error {
         case .unknownAuthority(Identity.machineAuthority):
             self.init(
@@ -232,7 +254,7 @@ extension Failure {
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         case .unknownAuthority(let authority):
             self.init(
-                unknownAuthority: authority,
+                unknownAuthority: authority, in: PluginRegistry(plugins: []),
                 hints: [
                     "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
                 ])
@@ -278,6 +300,8 @@ extension Failure {
             }
         case .noClientSecret: self.init(noClientSecret: request)
         case .noIdentitySecret(let identity, let variable): self.init(unproven: identity, variable: variable)
+        case .unusablePlugin(let problem, let name): self.init(name, unusable: problem)
+        case .otherPlugin(let other): self.init(other, request: request, url: url)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)
         case .store(let error): self.init(error)
         case .busy:
@@ -285,6 +309,41 @@ extension Failure {
                 "another lanyard is still signing in to \(request.authority.displayable(limit: 255))",
                 hints: ["finish that sign-in, or cancel it, and try again"])
         }
+    }
+
+    /// Creates the error for a plugin that can't be used.
+    init(_ plugin: String, unusable problem: PluginProblem) {
+        self.init(
+            "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
+            hints: problem.hints.isEmpty ? [Hint("see lanyard-plugin(7)")] : problem.hints)
+    }
+
+    /// Creates the error for a sign-in that came from another plugin than the authority's.
+    private init(_ other: OtherPlugin, request: TokenRequest, url: String?) {
+        let account = other.account?.nameForPeople ?? "what is stored"
+        let origin =
+            other.origin.map { "the \($0.displayable(limit: 64)) plugin" } ?? "a plugin that ships with lanyard"
+        var message = "\(account) signed in through \(origin)"
+        if other.account == nil { message = "\(account) came from \(origin)" }
+        if let problem = other.problem {
+            message += ", which can't be used: \(problem)"
+        } else if !other.isUsable {
+            message += ", which is not installed"
+        } else if let serving = other.serving {
+            message += "; \(serving.displayable(limit: 64)), which serves the authority now, does not get its tokens"
+        }
+        var hints = other.problem?.hints ?? []
+        if other.problem == nil, !other.isUsable {
+            hints.append(
+                other.origin == nil ? "install lanyard again" : "install that plugin again; see lanyard-plugin(7)")
+        }
+        if other.maySignIn, let serving = other.serving {
+            let by = serving.displayable(limit: 64)
+            hints.append(Hint("or to sign in again, through \(by)", run: Self.login(request, url: url)))
+        } else if let account = other.account, let name = [account].namesToType.first {
+            hints.append(Hint("or to forget that sign-in", run: "lanyard logout\(last: name)"))
+        }
+        self.init(message, hints: hints, status: other.maySignIn ? .interactionRequired : .failed)
     }
 
     private init(
@@ -432,6 +491,17 @@ extension TokenRequest {
     }
 }
 
+extension ResolutionError {
+    /// The authority that it is about; nil if it is about none.
+    fileprivate var authority: String? {
+        switch self {
+        case .noClientID(let authority), .noScopes(let authority), .noTenants(let authority): authority
+        case .unknownExchange(_, let authority), .unknownClient(_, _, _, let authority): authority
+        default: nil
+        }
+    }
+}
+
 extension SettingsError {
     /// The remedies, which may quote the file.
     var hints: [Hint] {
@@ -442,7 +512,21 @@ extension SettingsError {
 
 extension PluginProblem {
     /// The remedies, which may quote the manifest.
-    var hints: [Hint] { [hint].compactMap(\.self).map { Hint($0.displayable()) } }
+    var hints: [Hint] {
+        guard command.isEmpty else { return [Hint(hint?.displayable() ?? "run", run: ShellCommand(words: command))] }
+        return [hint].compactMap(\.self).map { Hint($0.displayable()) }
+    }
+}
+
+extension PluginRegistry {
+    /// For errors of authorities that no plugin names: the plugins that might, but can't be read.
+    var unreadableHints: [Hint] {
+        guard !unreadable.isEmpty else { return [] }
+        let names = unreadable.map { problem in
+            problem.plugin.map { "\($0.displayable(limit: 64)) (\(problem))" } ?? "\(problem)"
+        }
+        return [Hint("plugins that can't be used: \(names.joined(separator: "; "))")]
+    }
 }
 
 extension PluginManifest {

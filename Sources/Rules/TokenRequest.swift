@@ -124,7 +124,7 @@ public enum ResolutionError: Error, Sendable, Equatable {
     /// The rule names an exchange that the authority's plugin doesn't support.
     case unknownExchange(String, authority: String)
     /// The client is neither an ID nor a name at the authority; with the available names, and the nearest one.
-    case unknownClient(String, names: [String], nearest: String?)
+    case unknownClient(String, names: [String], nearest: String?, authority: String)
     /// The system's policy forbids a well-known client; with its name.
     case forbiddenClient(String)
     /// The rule's URL is neither https nor of this machine; with the request's scheme and place.

@@ -42,6 +42,8 @@ public struct AcquiredToken: Sendable, Equatable {
     public var isExchanged = false
     /// The token's origin.
     public var source: Source
+    /// The plugin that it came from, which alone may exchange it; nil for one that ships with lanyard.
+    var plugin: String?
 
     init(_ record: AccessTokenRecord, account: AccountRecord?, source: Source) {
         accessToken = record.secret
@@ -53,6 +55,7 @@ public struct AcquiredToken: Sendable, Equatable {
         basicUsername = record.basicUsername
         self.account = account
         self.source = source
+        plugin = record.plugin
     }
 }
 

@@ -1,3 +1,4 @@
+public import PluginHost
 public import PluginWire
 public import Rules
 public import TokenStore
@@ -28,12 +29,32 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     case noClientSecret
     /// The identity's secret isn't in the keyring, or isn't in the variable that should have it.
     case noIdentitySecret(Identity, variable: String?)
+    /// The plugin that the authority is for can't be used.
+    case unusablePlugin(PluginProblem, name: String)
+    /// What is stored came from another plugin than the one that serves the authority now.
+    case otherPlugin(OtherPlugin)
     /// The plugin failed.
     case plugin(PluginError, name: String)
     /// The store failed, and was left unchanged.
     case store(StoreError)
     /// Another process held the sign-in lock for longer than a user has to sign in.
     case busy
+}
+
+/// The plugin that a sign-in came from, when the authority has another one, or none.
+public struct OtherPlugin: Sendable, Equatable {
+    /// The plugin's name; nil for one that ships with lanyard.
+    public let origin: String?
+    /// The reason why it can't be used, if it is installed and can't be.
+    public let problem: PluginProblem?
+    /// Whether it is installed and can be used, but doesn't serve the authority.
+    public let isUsable: Bool
+    /// The plugin that serves the authority now; nil if none does.
+    public let serving: String?
+    /// Whether the user may sign in again, by the plugin that serves the authority now.
+    public let maySignIn: Bool
+    /// The account, or one of several.
+    public let account: AccountRecord?
 }
 
 /// Runs a body that uses the store.

@@ -134,11 +134,16 @@ extension TokenAcquirer {
     /// The same; with `isAnew`, as if no access token were stored.
     func decide(_ request: TokenRequest, isAnew: Bool, among known: StoredRecords? = nil) -> Decision {
         var decision = Decision(step: .askPerson(nil))
+        var found: StoredRecords?
         do throws(AcquisitionError) {
             let authority = try match(request)
             let place = authority.place
             guard request.identity == nil else {
-                return identities.decide(request, at: authority, among: known?.kept(under: place.aliases))
+                var decision = identities.decide(request, at: authority, among: known?.kept(under: place.aliases))
+                if let error = obstacle(to: &decision, for: request, isAnew: isAnew, at: authority, among: nil) {
+                    decision.step = .refuse(error)
+                }
+                return decision
             }
             decision.match = authority
             // Before the keyring, whose session may still be opening.
@@ -149,6 +154,7 @@ extension TokenAcquirer {
                 } else {
                     try keeper.load(authority, for: request.clientID)
                 }
+            found = records
             decision.clientSecret = records.clientSecret?.secret
             let selection = self.known(records, authority, request, history)
             decision.accounts = selection.accounts
@@ -172,6 +178,11 @@ extension TokenAcquirer {
                 if decision.clientSecret == nil { throw .noClientSecret }
             }
         } catch {
+            decision.step = .refuse(error)
+        }
+        if let match = decision.match,
+            let error = obstacle(to: &decision, for: request, isAnew: isAnew, at: match, among: found)
+        {
             decision.step = .refuse(error)
         }
         if let match = decision.match, decision.mayBeBrokered { decision.broker = broker(for: request, at: match) }

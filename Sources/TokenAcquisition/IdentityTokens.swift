@@ -90,8 +90,9 @@ struct IdentityTokens: Sendable {
             throw .plugin(recentFailures.noted(error, key), name: name)
         }
         recentFailures.forget(key)
-        let made = RecordsOfResult(
+        var made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
+        made.plugin = authority.plugin.origin
         records.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
@@ -128,7 +129,9 @@ struct IdentityTokens: Sendable {
         guard request.claims != nil else { return nil }
         var request = request
         request.claims = nil
-        return decide(request, at: authority).accessToken?.secret
+        return decide(request, at: authority).accessToken.flatMap {
+            $0.plugin == authority.plugin.origin ? $0.secret : nil
+        }
     }
 
     /// Returns the variables with these names that are set.

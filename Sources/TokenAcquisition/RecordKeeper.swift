@@ -64,6 +64,7 @@ struct RecordKeeper: Sendable {
         var asked = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         asked.broker = broker
+        asked.plugin = authority.plugin.origin
         let wanted = asked
         let source: AcquiredToken.Source = redeemed != nil ? .renewed : broker != nil ? .broker : .signedIn
         let held = redeemed.map { lock(of: $0, authority.place) }

@@ -16,6 +16,8 @@ struct RecordsOfResult {
     let now: Int
     /// The plugin that got it from a broker's sign-in; nil if it is lanyard's own.
     var broker: String?
+    /// The origin of the authority's plugin.
+    var plugin: String?
     /// What is stored.
     var stored = StoredRecords()
     /// Whether the redeemed refresh token has been replaced since it was read.
@@ -37,6 +39,7 @@ struct RecordsOfResult {
         token.basicUsername = result.basicUsername
         token.resourceIndicators = request.resourceKey
         token.broker = broker
+        token.plugin = plugin
         if redeemed != nil {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
@@ -61,6 +64,7 @@ struct RecordsOfResult {
         account.other = here?.other ?? [:]
         // An account that signs in to lanyard has a sign-in of its own from then on.
         account.broker = broker ?? (redeemed == nil ? nil : here?.broker)
+        account.plugin = plugin
         account.requestedRealm = place.isOpen ? here?.requestedRealm : place.realm
         let realms = here?.homeRealms ?? []
         account.homeRealms = result.idToken == nil && !realms.isEmpty ? realms : from.homeRealms.map { $0.lowercased() }
@@ -124,6 +128,7 @@ struct RecordsOfResult {
                 })
         else { return nil }
         token.secret = secret
+        token.plugin = plugin
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
         if let replaced = stored.refreshTokens.first(where: token.isSameItem) {
@@ -151,9 +156,11 @@ struct RecordsOfResult {
 
     private var idToken: IDTokenRecord? {
         guard let homeAccountID, let secret = result.idToken else { return nil }
-        return IDTokenRecord(
+        var token = IDTokenRecord(
             homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
             realm: result.realm, secret: secret)
+        token.plugin = plugin
+        return token
     }
 }
 

@@ -66,7 +66,7 @@ extension TokenAcquirer {
         guard let match = match(url, kind: kind) else { throw .unknownAuthority(url) }
         var ask = try requests.make(.signOut, of: clientID, at: url, match)
         ask.account = account.homeAccountID
-        ask.idTokenHint = idToken?.secret
+        ask.idTokenHint = idToken.flatMap { $0.plugin == match.plugin.origin ? $0.secret : nil }
         ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
         do throws(PluginError) {
             try await host.signOut(ask, on: match, person: person)
@@ -79,7 +79,10 @@ extension TokenAcquirer {
     public func revoke(
         _ token: RefreshTokenRecord, authority url: String, kind: String?
     ) async throws(AcquisitionError) {
-        guard let match = match(url, kind: kind), match.plugin.revokes else { return }
+        guard let match = match(url, kind: kind) else { return }
+        if let problem = match.plugin.problem { throw .unusablePlugin(problem, name: match.plugin.name) }
+        guard token.plugin == match.plugin.origin else { throw other(token.plugin, at: match, nil) }
+        guard match.plugin.revokes else { return }
         var ask = try requests.make(.revoke, of: token.clientID, at: url, match)
         ask.account = token.homeAccountID
         ask.refreshToken = token.secret

@@ -36,6 +36,7 @@ extension TokenAcquirer {
         another: () async throws(AcquisitionError) -> AcquiredToken
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
+        guard token.plugin == authority.plugin.origin else { throw other(token.plugin, at: authority, token.account) }
         let plugin =
             registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority)
             ?? authority.plugin

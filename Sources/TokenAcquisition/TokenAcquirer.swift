@@ -102,7 +102,7 @@ public struct TokenAcquirer: Sendable {
 
     /// The plugin that gets a request's token, and the authority that it gets it from.
     func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch {
-        guard let match = registry.match(request) else { throw .unknownAuthority(request.authority) }
+        guard let match = registry.match(request) else { throw unserved(request) }
         return match
     }
 
@@ -157,6 +157,7 @@ public struct TokenAcquirer: Sendable {
     /// Has the user sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
+        try requirePlugin(authority)
         return try await locks.alone(request, account: nil) { () async throws(AcquisitionError) in
             var run = AcquisitionRun(request: request, authority: authority, began: self.recentFailures.now)
             (run.isAnew, run.mayAsk) = (true, true)

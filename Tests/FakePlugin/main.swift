@@ -63,6 +63,22 @@ case "grease":
     say("x_unknown=1\n" + result(username: isFine ? "greased" : "dry"))
 case "hangs":
     hang()
+case "dribbles":
+    // A byte now and then, but never a whole message.
+    while true {
+        say("m")
+        usleep(50_000)
+    }
+case "repeats-secrets":
+    let request = hear()
+    let lines = request.split(separator: "\n").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+    let sent = lines.first { $0.first == "refresh_token" }?.last ?? ""
+    let escaped = sent.map { "+/=".contains($0) ? "%\(String($0.asciiValue ?? 0, radix: 16).uppercased())" : "\($0)" }
+    say("got \(sent) and \(escaped.joined()), give AT/1 2\n", to: 2)
+    say("event=progress\nmessage=sending \(sent)\n\n")
+    say("event=x-note\ntext=it was \(sent)\n\n")
+    _ = hear()
+    say("event=error\ncode=unavailable\nmessage=no answer to \(sent)\nhint=give \(sent) again\nerror=\(sent)\n\n")
 case "ignores-term":
     signal(SIGTERM, SIG_IGN)
     signal(SIGHUP, SIG_IGN)

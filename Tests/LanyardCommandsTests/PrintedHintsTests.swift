@@ -145,7 +145,7 @@ private struct Place {
         let errors: [ResolutionError] =
             [
                 .incomplete, .notMapped(host: name, scope: name), .noClientID(authority: name), .badScope,
-                .unknownClient(name, names: [], nearest: nil), .forbiddenClient(name),
+                .unknownClient(name, names: [], nearest: nil, authority: name), .forbiddenClient(name),
             ] + parameterErrors.map { .badParameter($0) } + claims.map { .badClaims($0) }
             + claims.map { .badChallenge(host: name, $0) }
         return errors.map { Failure($0, in: .ofProcess()) }
@@ -172,7 +172,7 @@ private struct Place {
     private var known: [Failure] {
         var other = account
         other.environment = "other.example"
-        var failures = [Failure(unknownAuthority: name), Failure.nobodyIsSignedIn]
+        var failures = [Failure(unknownAuthority: name, in: PluginRegistry(plugins: [])), Failure.nobodyIsSignedIn]
         for accounts in [[], [account, other]] {
             var records = StoredRecords()
             records.accounts = accounts

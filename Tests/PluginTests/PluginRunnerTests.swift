@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 import FoundationEssentials
 import Glibc
@@ -81,6 +82,31 @@ struct PluginRunnerTests {
         }
         #expect(error?.code == row.code)
         #expect(error?.message == row.message)
+    }
+
+    @Test func `a byte now and then is silence`() async throws {
+        let start = ContinuousClock.now
+        let error = await #expect(throws: PluginError.self) { try await run("dribbles", timeouts: brief) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message == "the fake plugin did not answer within a second")
+        // The limit for the whole conversation is 45 minutes.
+        #expect(ContinuousClock.now - start < .seconds(60))
+    }
+
+    @Test(arguments: ["RT-top-secret", "abc+d/e=", "1234"])
+    func `a secret that the plugin repeats is masked everywhere`(_ secret: String) async throws {
+        let log = TraceLog()
+        let person = FakePerson()
+        var request = PluginRequest.sample(.renew)
+        request.refreshToken = Secret(secret)
+        let error = await #expect(throws: PluginError.self) {
+            try await run("repeats-secrets", request, person: person, trace: log.listen)
+        }
+        #expect(error?.message == "no answer to <redacted>" && error?.hint == "give <redacted> again")
+        let shown = "\(person.events) \(String(describing: error)) \(log.text)"
+        #expect(!shown.contains(secret) && !shown.contains(secret.percentEncoded), "\(shown)")
+        #expect(log.text.contains("! got <redacted> and <redacted>, give AT/1 2"), "\(log.text)")
+        #expect(log.text.contains("text=it was <redacted>"), "\(log.text)")
     }
 
     @Test func `a renewal is for the account that was asked about and no other`() async throws {

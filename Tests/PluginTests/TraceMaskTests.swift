@@ -1,3 +1,4 @@
+import Secrets
 import Testing
 
 @testable import PluginHost
@@ -38,5 +39,30 @@ import Testing
     ])
     func `addresses, paths, scopes and numbers are shown`(text: String) {
         #expect(TraceMask.masked(text) == text)
+    }
+
+    @Test(arguments: [
+        ("value", "http://localhost:1/?code=abc%2Bd&x=1", "abc+d"),
+        ("value", "http://localhost:1/?code=abc%2Bd", "abc%2Bd"),
+        ("refresh_token", "longer", "longer"), ("variable[]", "NAME=hidden", "hidden"), ("memo", "m-e-m-o", "m-e-m-o"),
+        ("url", "https://h.example/a?state=st4te", "st4te"),
+    ])
+    func `what was secret once is masked where it occurs again`(key: String, value: String, secret: String) throws {
+        let known = KnownSecrets()
+        var block = Attributes()
+        try block.append(key, value)
+        #expect(known.masked("x \(secret) y") == "x \(secret) y")
+        known.learn(block)
+        #expect(known.masked("x \(secret) y") == "x <redacted> y")
+    }
+
+    @Test func `a part of a longer secret doesn't hide the rest from the mask`() throws {
+        let known = KnownSecrets()
+        for secret in ["abcd", "abcdefgh"] {
+            var block = Attributes()
+            try block.append("refresh_token", secret)
+            known.learn(block)
+        }
+        #expect(known.masked("abcdefgh abcd abc") == "<redacted> <redacted> abc")
     }
 }

@@ -38,7 +38,7 @@ struct NamedPlace {
     init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(Failure) {
         let trimmed = authority.withoutTrailingSlashes
         guard let place = session.acquirer.place(of: trimmed, kind: kind) else {
-            throw Failure(unknownAuthority: trimmed)
+            throw Failure(unknownAuthority: trimmed, in: session.registry)
         }
         self.place = place
         self.clientID = clientID
@@ -55,11 +55,12 @@ extension AuthorityPlace {
 }
 
 extension Failure {
-    /// Creates the error for an authority that no plugin serves.
+    /// Creates the error for an authority that no plugin serves, as far as the manifests can be read.
     init(
-        unknownAuthority url: String,
+        unknownAuthority url: String, in registry: PluginRegistry,
         hints: [Hint] = ["write it like \(Example.wideAuthority), or name it in a rule first"]
     ) {
-        self.init("no plugin supports the authority \(url.displayable(limit: 255))", hints: hints)
+        self.init(
+            "no plugin supports the authority \(url.displayable(limit: 255))", hints: hints + registry.unreadableHints)
     }
 }

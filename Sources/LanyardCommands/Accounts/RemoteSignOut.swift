@@ -17,10 +17,9 @@ struct RemoteSignOut {
             do throws(AcquisitionError) {
                 try await session.acquirer.revoke(token, authority: ask.url, kind: ask.kind)
             } catch {
-                guard case .plugin(let error, _) = error else { continue }
+                guard let reason = Failure.reason(error) else { continue }
                 let host = known.account.environment.displayable(limit: 255)
-                session.context.console.note(
-                    "\(host) did not revoke the tokens: \(error.message.displayable(limit: 500))")
+                session.context.console.note("\(host) did not revoke the tokens: \(reason)")
             }
         }
     }
@@ -92,12 +91,19 @@ extension Failure {
     /// Creates the error for a browser session that could not be ended.
     fileprivate init(_ error: AcquisitionError, sessionOf account: AccountRecord) {
         let host = account.environment.displayable(limit: 255)
-        let reason =
-            switch error {
-            case .plugin(let error, _): error.message.displayable(limit: 500)
-            default: "no plugin supports it"
-            }
         self.init(
-            "the browser's session at \(host) was not ended: \(reason)", hints: ["sign out on its page in the browser"])
+            "the browser's session at \(host) was not ended: \(Self.reason(error) ?? "no plugin supports it")",
+            hints: ["sign out on its page in the browser"])
+    }
+
+    /// Returns why a plugin didn't do it; nil if none was asked.
+    fileprivate static func reason(_ error: AcquisitionError) -> String? {
+        switch error {
+        case .plugin(let error, _): error.message.displayable(limit: 500)
+        case .unusablePlugin(let problem, let name): Failure(name, unusable: problem).message
+        case .otherPlugin(let other):
+            "they came from \(other.origin.map { "the \($0.displayable(limit: 64)) plugin" } ?? "a plugin that ships with lanyard")"
+        default: nil
+        }
     }
 }

@@ -76,7 +76,7 @@ extension Session {
         var issuers: [AuthorityMatch] = []
         for (url, kind) in named.map({ [$0] }) ?? known {
             guard let match = registry.match(authority: url, kind: kind, isConfigured: true) else {
-                throw Failure(unknownAuthority: url)
+                throw Failure(unknownAuthority: url, in: registry)
             }
             if !issuers.contains(where: { AuthorityPlace($0) == AuthorityPlace(match) }) { issuers.append(match) }
         }

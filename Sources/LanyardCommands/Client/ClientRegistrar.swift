@@ -16,7 +16,7 @@ struct ClientRegistrar {
     /// Returns the client ID from the issuer; if there is a secret, it is in the keyring by then.
     func clientID(for rule: Rule) async throws(Failure) -> String {
         guard let match = session.registry.match(rule) else {
-            throw Failure(unknownAuthority: rule.authority)
+            throw Failure(unknownAuthority: rule.authority, in: session.registry)
         }
         guard match.plugin.registers else {
             throw Failure(

@@ -49,6 +49,8 @@ extension Examination {
                 "rule", "\(name): no plugin supports \(rule.authority.displayable(limit: 200))", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
+        // That is a finding of its own, and what the plugin knows about the rule is unknown.
+        guard match.plugin.problem == nil else { return nil }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
         if let name = match.plugin.reserved(in: rule.signIn) {
             return failed(name, place, .badParameter(.reserved(name)))
@@ -121,7 +123,17 @@ extension Examination {
         return .pass("policy", "\(Configuration.systemFile) \(says.joined(separator: ", and "))")
     }
 
-    /// Checks the plugins.
+    /// The plugins that can't be used: what they are for doesn't work, since no other plugin does it.
+    var unusablePluginFindings: [Finding] {
+        registry.problems.map { problem in
+            let name = problem.plugin.map { "\($0.displayable(limit: 64)) can't be used: " } ?? ""
+            return .fail(
+                "plugin",
+                Failure("\(name)\(problem)", hints: problem.hints.isEmpty ? ["see lanyard-plugin(7)"] : problem.hints))
+        }
+    }
+
+    /// Checks the plugins that can be used.
     var pluginFindings: [Finding] {
         let names = registry.plugins.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
         let found: Finding =
@@ -131,7 +143,7 @@ extension Examination {
                 Hint("install lanyard again", run: "script/install"))
             : .pass("plugins", names)
         return [found]
-            + (registry.problems + registry.plugins.flatMap(\.notes)).map { problem in
+            + registry.plugins.flatMap(\.notes).map { problem in
                 .warn("plugin", problem.description, problem.hints.first ?? "see lanyard-plugin(7)")
             }
     }

@@ -59,7 +59,7 @@ struct Examination: Sendable {
     /// - Parameter isOnline: whether authorities are asked, too.
     /// - Returns: a finding or more for each check.
     func findings(online isOnline: Bool) async -> [Finding] {
-        var findings = configurationFindings
+        var findings = unusablePluginFindings + configurationFindings
         findings += identityFindings
         findings += pluginFindings
         findings += agentFindings

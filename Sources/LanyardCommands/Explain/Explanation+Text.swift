@@ -70,7 +70,10 @@ extension Explanation {
     private func origin(of wanted: TokenRequest) -> [(String, [String])] {
         let isMachine = wanted.authority == Identity.machineAuthority
         var facts = isMachine ? [] : [("authority", [wanted.authority.displayable()])]
-        if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
+        if let plugin = decision?.match?.plugin {
+            let text = plugin.problem.map { "\(plugin.name), which can't be used: \($0)" }
+            facts.append(("plugin", [text ?? "\(plugin.name) \(plugin.version)"]))
+        }
         if let identity = wanted.identity { facts += self.facts(of: identity) }
         if !isMachine { facts.append(("client ID", [client(wanted)])) }
         return facts

@@ -164,7 +164,7 @@ struct ApplicationOptions: ParsableArguments {
     func application(_ session: Session) throws(Failure) -> Identity.Application {
         let url = session.registry.authority(typed: authority ?? "").withoutTrailingSlashes
         guard let match = session.registry.match(authority: url, isConfigured: true) else {
-            throw Failure(unknownAuthority: url)
+            throw Failure(unknownAuthority: url, in: session.registry)
         }
         guard match.plugin.identities.contains(.client) else {
             throw Failure(

@@ -73,8 +73,14 @@ struct ImportCommand: Command {
         let plan = ImportPlan(findings.cache.records, stored: stored.all, rules: rules(session))
         let passwords = try PasswordPlan(findings.passwords, besides: stored, in: session)
         if !dryRun {
+            let taken = plan.taken.map { record in
+                var record = record
+                // Another program's tokens came from no plugin.
+                record.plugin = record.plugin ?? session.registry.origin(ofHost: record.environment)
+                return record
+            }
             do throws(Failure) {
-                try session.keeping { () throws(StoreError) in try session.store.save(plan.taken) }
+                try session.keeping { () throws(StoreError) in try session.store.save(taken) }
                 try passwords.store(in: session)
             } catch {
                 throw error.with("what was imported so far stays; for the rest, run the same command again")

@@ -133,7 +133,7 @@ extension PluginRegistry {
 extension PluginProblem {
     fileprivate var json: JSONValue {
         [
-            "file": .string(file), "line": JSONValue(line), "message": .string(message),
+            "plugin": JSONValue(plugin), "file": .string(file), "line": JSONValue(line), "message": .string(message),
             "hint": JSONValue(hint),
         ]
     }

@@ -167,7 +167,7 @@ struct RuleDraft {
         let known = options.kind == nil ? session.configuration.rules.last { $0.authority == url }?.kind : nil
         guard let match = match(url, known) else {
             throw Failure(
-                unknownAuthority: url,
+                unknownAuthority: url, in: session.registry,
                 hints: [
                     "write it with its tenant, such as \(Example.authority)",
                     Hint("see which plugins there are", run: "lanyard plugin list"),

@@ -32,7 +32,9 @@ extension Session {
     func place(of authority: String) throws(Failure) -> AuthorityPlace {
         let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
         guard let match = registry.match(authority: authority, isConfigured: known) else {
-            throw Failure(unknownAuthority: authority, hints: [Hint("see which are stored", run: "lanyard cache list")])
+            throw Failure(
+                unknownAuthority: authority, in: registry,
+                hints: [Hint("see which are stored", run: "lanyard cache list")])
         }
         return AuthorityPlace(match)
     }
@@ -48,7 +50,7 @@ extension Session {
     func match(_ identity: Identity) throws(Failure) -> AuthorityMatch {
         let authority = identity.authority ?? ""
         let match = registry.match(authority: authority, kind: identity.application?.kind, isConfigured: true)
-        guard let match else { throw Failure(unknownAuthority: authority) }
+        guard let match else { throw Failure(unknownAuthority: authority, in: registry) }
         return match
     }
 

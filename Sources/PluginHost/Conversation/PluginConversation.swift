@@ -38,6 +38,7 @@ struct PluginConversation {
     private let occur: AsyncStream<Occurrence>.Continuation
     private let outgoing: AsyncStream<Attributes>.Continuation
     private let trace: PluginTrace?
+    private let secrets: KnownSecrets
 
     private var state: ConversationState
     private var waiting: [(id: Int, event: PluginEvent)] = []
@@ -51,7 +52,7 @@ struct PluginConversation {
     init(
         plugin: String, bounds: Bounds, person: any PersonInterface,
         occurrences: (stream: AsyncStream<Occurrence>, continuation: AsyncStream<Occurrence>.Continuation),
-        outgoing: AsyncStream<Attributes>.Continuation, trace: PluginTrace?
+        outgoing: AsyncStream<Attributes>.Continuation, trace: PluginTrace?, secrets: KnownSecrets
     ) {
         self.plugin = plugin
         self.bounds = bounds
@@ -60,6 +61,7 @@ struct PluginConversation {
         occur = occurrences.continuation
         self.outgoing = outgoing
         self.trace = trace
+        self.secrets = secrets
         state = ConversationState(plugin: plugin)
     }
 
@@ -91,8 +93,9 @@ struct PluginConversation {
     private mutating func handle(_ occurrence: Occurrence) async -> ConversationState.Ending? {
         switch occurrence {
         case .output(let bytes):
-            let ending = await receive(bytes)
-            restartTimer()
+            // Only whole messages break the silence: with a byte now and then, a plugin could have all the time it likes.
+            let (ending, isMessage) = await receive(bytes)
+            if isMessage { restartTimer() }
             return ending
         case .outputEnded:
             if case .end(let ending)? = state.finish() { return ending }
@@ -108,7 +111,7 @@ struct PluginConversation {
         }
     }
 
-    private mutating func receive(_ bytes: [UInt8]) async -> ConversationState.Ending? {
+    private mutating func receive(_ bytes: [UInt8]) async -> (ending: ConversationState.Ending?, isMessage: Bool) {
         let (blocks, steps) = state.receive(bytes)
         for block in blocks { show(.fromPlugin, block) }
         for step in steps {
@@ -116,12 +119,12 @@ struct PluginConversation {
             case .reply(let block): send(block)
             case .progress(let text):
                 personIsBusy = !waiting.isEmpty
-                await person.progress(text)
+                await person.progress(secrets.masked(text))
             case .ask(let event): ask(event)
             case .end: break
             }
         }
-        return state.end
+        return (state.end, !steps.isEmpty)
     }
 
     /// Waits for the plugin to exit after its answer; any further output turns the answer into an error.
@@ -185,8 +188,9 @@ struct PluginConversation {
     }
 
     private func show(_ direction: PluginTraceDirection, _ block: Attributes) {
+        secrets.learn(block)
         guard let trace else { return }
-        for line in TraceMask.lines(of: block) + [""] { trace(direction, line) }
+        for line in TraceMask.lines(of: block, hiding: secrets) + [""] { trace(direction, line) }
     }
 
     // MARK: Time

@@ -16,7 +16,10 @@ package enum PluginEnvironment {
 
     /// Returns the variables that are kept: enough to find programs, use the user's language and reach the network.
     static func scrubbed(_ environment: [String: String]) -> [String: String] {
-        environment.filter { kept.contains($0.key) || $0.key.hasPrefix("LC_") }
+        environment.filter { name, value in
+            // A descriptor of this process is none of the plugin's.
+            (kept.contains(name) || name.hasPrefix("LC_")) && !ProcessEnvironment.isStandIn(value)
+        }
     }
 
     /// Creates a plugin's environment: the variables that are kept, and those that its manifest needs.

@@ -2,6 +2,7 @@ import Glibc
 import PluginWire
 import Secrets
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// One run of a plugin's program: its pipes, its time limits and its end.
@@ -10,6 +11,16 @@ struct PluginProcess {
     let environment: [String: String]
     let bounds: PluginConversation.Bounds
     let trace: PluginTrace?
+    private let secrets = KnownSecrets()
+
+    init(
+        plugin: PluginManifest, environment: [String: String], bounds: PluginConversation.Bounds, trace: PluginTrace?
+    ) {
+        self.plugin = plugin
+        self.environment = environment
+        self.bounds = bounds
+        self.trace = trace
+    }
 
     /// How much standard error is shown, in bytes; the rest is read and dropped.
     private static let longestStandardError = 64 * 1024
@@ -19,13 +30,15 @@ struct PluginProcess {
         _ request: Attributes, person: any PersonInterface
     ) async throws(PluginError) -> ConversationState.Ending {
         signal(SIGPIPE, SIG_IGN)
-        let outcome: (ending: ConversationState.Ending?, status: TerminationStatus)
+        let finished = Mutex<ConversationState.Ending?>(nil)
+        var outcome: (ending: ConversationState.Ending?, status: TerminationStatus)
         do {
             let result = try await run(configuration, input: .inputWriter, output: .sequence, error: .sequence) {
                 execution in
                 let wires = start(
                     request, execution.standardInputWriter, execution.standardOutput, execution.standardError)
                 let ending = await runConversation(wires, person)
+                finished.withLock { $0 = ending }
                 await stop(execution, patiently: ending?.isResult ?? true)
                 // Reading stops when the process exits, even if a child of it holds the pipes open.
                 for pipe in wires.pipes { await pipe.value }
@@ -33,10 +46,13 @@ struct PluginProcess {
             }
             outcome = (result.closureResult, result.terminationStatus)
         } catch {
-            throw startError(error)
+            // What happened afterwards doesn't matter; the answer may hold a token that exists only once.
+            guard let ending = finished.withLock({ $0 }) else { throw startError(error) }
+            outcome = (ending, .exited(0))
         }
         if Task.isCancelled { throw .interrupted }
         guard let ending = outcome.ending else { throw silentEnd(outcome.status) }
+        if case .failed(let error) = ending { return .failed(secrets.masked(error)) }
         return ending
     }
 
@@ -70,8 +86,9 @@ struct PluginProcess {
 
     private func startError(_ error: any Error) -> PluginError {
         if error is CancellationError || Task.isCancelled { return .interrupted }
+        let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
         return PluginError(
-            .internal, "the \(plugin.name) plugin could not be started",
+            .internal, "the \(plugin.name) plugin could not be started\(reason)",
             hint: "check \(plugin.executable.displayable())")
     }
 
@@ -97,7 +114,8 @@ struct PluginProcess {
         _ errors: SubprocessOutputSequence
     ) -> Wires {
         var wires = Wires()
-        if let trace { for line in TraceMask.lines(of: request) + [""] { trace(.toPlugin, line) } }
+        secrets.learn(request)
+        if let trace { for line in TraceMask.lines(of: request, hiding: secrets) + [""] { trace(.toPlugin, line) } }
         wires.outgoing.continuation.yield(request)
         let (messages, occur) = (wires.outgoing.stream, wires.occurrences.continuation)
         wires.pipes = [
@@ -113,7 +131,7 @@ struct PluginProcess {
         let interrupts = Interrupts.watch { occur.yield(.interrupted) }
         var conversation = PluginConversation(
             plugin: plugin.name, bounds: bounds, person: person, occurrences: wires.occurrences,
-            outgoing: wires.outgoing.continuation, trace: trace)
+            outgoing: wires.outgoing.continuation, trace: trace, secrets: secrets)
         let ending = await conversation.run()
         interrupts.cancel()
         // Unsent messages no longer matter; the plugin's input ends.
@@ -150,8 +168,10 @@ struct PluginProcess {
             if trace != nil, room > 0 { text += buffer.bytes.withUnsafeBytes { Array($0.prefix(room)) } }
         }
         guard let trace else { return }
+        // Of a line that was cut off, the rest of a secret may be missing.
+        if text.count == Self.longestStandardError { text.removeLast(text.reversed().prefix { $0 != 0x0A }.count) }
         for line in text.split(separator: UInt8(ascii: "\n")) {
-            trace(.standardError, TraceMask.masked(String(decoding: line, as: UTF8.self)))
+            trace(.standardError, TraceMask.masked(secrets.masked(String(decoding: line, as: UTF8.self))))
         }
     }
 }

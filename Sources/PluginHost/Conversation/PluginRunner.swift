@@ -236,6 +236,7 @@ public struct PluginRunner: Sendable {
     private func converse(
         _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
+        if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
         var block: Attributes
         do throws(ProtocolError) {
             block = try request.wire()
@@ -267,6 +268,13 @@ public struct PluginRunner: Sendable {
 }
 
 extension PluginError {
+    /// Creates the error for a plugin that can't be used.
+    public init(_ plugin: String, unusable problem: PluginProblem) {
+        self.init(
+            .internal, "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
+            hint: "to see what to do: lanyard plugin list")
+    }
+
     /// Returns the error for a plugin that broke the protocol.
     static func broken(_ plugin: String, _ what: String) -> PluginError {
         PluginError(

@@ -1,5 +1,7 @@
 import Addresses
+import PluginWire
 import Secrets
+import Synchronization
 
 /// A listener to conversations with plugins, for `LANYARD_TRACE=plugin`.
 ///
@@ -30,14 +32,34 @@ enum TraceMask {
         "device_code", "session_state", "code_verifier", "client_secret", "assertion",
     ]
 
-    static func lines(of block: Attributes) -> [String] {
-        // In an exchange's result, the user name may be half of the secret.
-        let isCredential = block["secret"] != nil || !block.list("field[]").isEmpty
-        return block.lines.map { line in
-            let key = line.key.lowercased()
-            let isSecret = secretKeys.contains(key) || isCredential && key == "username"
-            return "\(line.key.displayable(limit: 64))=\(isSecret ? "<redacted>" : masked(line.value))"
+    /// Returns a block's lines, with its secrets and what is already known to be one masked.
+    static func lines(of block: Attributes, hiding known: KnownSecrets = KnownSecrets()) -> [String] {
+        block.lines.map { line in
+            let value = isSecret(line, in: block) ? "<redacted>" : masked(known.masked(line.value))
+            return "\(line.key.displayable(limit: 64))=\(value)"
         }
+    }
+
+    /// Returns the secrets in a block: the values of secret keys, and of secret parameters in the others.
+    fileprivate static func secrets(in block: Attributes) -> [String] {
+        block.lines.flatMap { line in
+            var texts = Substring(line.value).utf8.split { "?&#;, \"'{}".utf8.contains($0) }.compactMap { word in
+                Substring(word).cut(at: "=").flatMap { secretParameters.contains($0.lowercased()) ? String($1) : nil }
+            }
+            if isSecret(line, in: block) {
+                texts.append(line.value)
+                // `NAME=VALUE`
+                if line.key.hasSuffix("[]"), let (_, value) = line.value.cut(at: "=") { texts.append(String(value)) }
+            }
+            return texts + texts.compactMap(\.percentDecoded)
+        }
+    }
+
+    private static func isSecret(_ line: Attributes.Line, in block: Attributes) -> Bool {
+        let key = line.key.lowercased()
+        if secretKeys.contains(key) { return true }
+        // In an exchange's result, the user name may be half of the secret.
+        return key == "username" && (block["secret"] != nil || !block.list("field[]").isEmpty)
     }
 
     /// Returns the text with the values of secret parameters, and anything that looks like a token, masked.
@@ -103,5 +125,40 @@ enum TraceMask {
             }
         }
         return hasDigit && changes * 10 > word.utf8.count * 3
+    }
+}
+
+/// The secrets of a conversation, which are masked wherever the plugin repeats them: on standard error, in a message, or in a
+/// value of another key.
+final class KnownSecrets: Sendable {
+    /// Shorter ones would be found in ordinary words.
+    private static let shortest = 4
+
+    private let texts = Mutex<[String]>([])
+
+    /// Adds the secrets in a block of the host's or of the plugin's.
+    func learn(_ block: Attributes) {
+        let new = TraceMask.secrets(in: block).flatMap { [$0, $0.percentEncoded] }
+            .filter { $0.utf8.count >= Self.shortest }
+        guard !new.isEmpty else { return }
+        // The longest first, because one may be part of another.
+        texts.withLock { texts in texts = Set(texts + new).sorted { $0.utf8.count > $1.utf8.count } }
+    }
+
+    /// Returns the text with all of these masked.
+    func masked(_ text: String) -> String {
+        texts.withLock { $0 }.reduce(text) { masked, secret in
+            masked.hasBytes(secret) ? masked.replacing(bytes: secret, with: "<redacted>") : masked
+        }
+    }
+
+    /// Returns a plugin's error with all of these masked in what people read.
+    func masked(_ error: PluginError) -> PluginError {
+        var error = error
+        error.message = masked(error.message)
+        error.hint = error.hint.map(masked)
+        error.error = error.error.map(masked)
+        error.suberror = error.suberror.map(masked)
+        return error
     }
 }

@@ -21,6 +21,8 @@ public struct AuthorityMatch: Sendable, Equatable {
     public var issuer: PluginIssuer?
     /// Whether each path of the host is a separate issuer with its own accounts and tokens.
     public var isSeparate = false
+    /// Whether the plugin's manifest doesn't name the host, but has a `*` for any that the configuration names.
+    public var isByWildcard = false
 }
 
 extension PluginManifest {

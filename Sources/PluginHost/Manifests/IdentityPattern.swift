@@ -93,7 +93,7 @@ extension PluginRegistry {
     /// Returns the plugin that gets tokens for this kind of identity; for an identity at an authority, the authority's
     /// plugin does.
     public func plugin(servingIdentities kind: PluginIdentity.Kind) -> PluginManifest? {
-        plugins.first { $0.identities.contains(kind) }
+        claimants.first { $0.identities.contains(kind) }
     }
 }
 

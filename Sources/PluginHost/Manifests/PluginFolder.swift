@@ -1,5 +1,6 @@
 import Addresses
 import Files
+import Glibc
 import PluginWire
 import Secrets
 
@@ -10,9 +11,32 @@ struct PluginFolder {
     private var file: String { folder + "/plugin.toml" }
 
     /// Loads the plugin; nil if the folder has no `plugin.toml`.
+    ///
+    /// - Throws: The reason why it can't be used, if its manifest can't be read either; otherwise the manifest has it,
+    ///   and what the plugin claims.
     func load(_ places: PluginPlaces, _ trust: inout FileTrust) throws(PluginProblem) -> PluginManifest? {
-        guard let manifestFile = try trusted(file, &trust) else { return nil }
-        let (declared, executable) = try ManifestReader(try text(of: manifestFile), file: file).read()
+        guard try isThere() else { return nil }
+        let reader = ManifestReader(try text(of: file), file: file)
+        do throws(PluginProblem) {
+            return try load(reader, places, &trust)
+        } catch {
+            guard var claims = reader.claims(of: name) else { throw error }
+            claims.origin = name
+            claims.folder = folder
+            claims.problem = error
+            claims.problem?.plugin = name
+            return claims
+        }
+    }
+
+    private func load(
+        _ reader: ManifestReader, _ places: PluginPlaces, _ trust: inout FileTrust
+    ) throws(PluginProblem) -> PluginManifest {
+        // Another user could have written even the text that says so, but who can't read it can't claim anything.
+        guard let manifestFile = try trusted(file, &trust) else {
+            throw PluginProblem(file: file, "cannot be read")
+        }
+        let (declared, executable) = try reader.read()
         var manifest = declared
         guard manifest.name == name else {
             throw PluginProblem(
@@ -28,16 +52,58 @@ struct PluginFolder {
         manifest.folder = FileTrust.parent(of: manifestFile)
         manifest.executable = try program(
             executable, places.candidates(for: executable, in: manifest.folder), &trust)
+        try requireInterpreter(of: manifest.executable, places)
+        manifest.origin = places.ships(manifest.executable, in: folder) ? nil : name
         return manifest
+    }
+
+    /// Whether the folder holds a plugin; one that can't be looked into counts, and so does a link that leads nowhere.
+    private func isThere() throws(PluginProblem) -> Bool {
+        if access(file, F_OK) == 0 { return true }
+        let problem = FileProblem.last
+        guard problem.isMissing else { throw PluginProblem(file: file, "cannot be read: \(problem.reason)") }
+        guard let link = [folder, file].first(where: { SymbolicLink.target(of: $0) != nil }),
+            access(link, F_OK) != 0
+        else { return false }
+        throw PluginProblem(file: link, "is a link to a file that does not exist")
+    }
+
+    /// Refuses a script without an interpreter, which the kernel reports as a missing script (execve(2)).
+    private func requireInterpreter(of program: String, _ places: PluginPlaces) throws(PluginProblem) {
+        guard let file = try? OpenFile(program),
+            let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256), start.starts(with: "#!".utf8)
+        else { return }
+        let line = String(decoding: start.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
+        guard let interpreter = words.first else { return }
+        var missing = FileTrust.isProgram(interpreter) ? nil : interpreter
+        if missing == nil, interpreter.hasSuffix("/env"), words.count > 1, let name = words.last, words[1] == name {
+            let found = places.path.contains { FileTrust.isProgram($0 + "/" + name) }
+            if !found, !name.contains("=") { missing = name }
+        }
+        guard let missing else { return }
+        throw PluginProblem(
+            file: program, "its interpreter \(missing.displayable(limit: 200)) is not installed",
+            hint: "install it, or correct the first line of the file")
     }
 
     private func program(
         _ executable: String, _ candidates: [String], _ trust: inout FileTrust
     ) throws(PluginProblem) -> String {
+        var plain: String?
         for candidate in candidates {
-            guard let path = try trusted(candidate, &trust), FileTrust.isProgram(path) else { continue }
-            guard isInside(candidate, path, executable) else { continue }
-            return path
+            guard let path = try trusted(candidate, &trust), isInside(candidate, path, executable) else { continue }
+            if FileTrust.isProgram(path) { return path }
+            if plain == nil, FileStatus(of: path)?.isRegular == true { plain = path }
+        }
+        if let plain {
+            let status = FileStatus(of: plain)
+            let isMarked = status?.grants(S_IXUSR | S_IXGRP | S_IXOTH) == true
+            throw PluginProblem(
+                file: file,
+                "its executable \(plain.displayable(limit: 4096)) is not executable"
+                    + (isMarked ? " for you, or where it is stored" : ""),
+                hint: "make it executable", command: isMarked ? [] : ["chmod", "+x", plain])
         }
         throw PluginProblem(
             file: file, "its executable \(executable.displayable(limit: 200)) does not exist",

@@ -79,6 +79,16 @@ public struct PluginManifest: Sendable, Equatable {
     public var folder = ""
     /// The program, with symbolic links resolved; only root and the user can have written it.
     public var executable = ""
+    /// Where its tokens come from, for records: its name; nil for all plugins that ship with lanyard, which share their
+    /// accounts' tokens.
+    public var origin: String?
+    /// The reason why it can't be used; nil if it can.
+    ///
+    /// Of such a plugin only the name is known, and what is its own: authorities, kinds, issuers' hosts, exchanges and
+    /// kinds of identity.
+    public var problem: PluginProblem?
+    /// The authorities of the tables that were left out of `authorities` because they hold unknown keys.
+    var leftOut: [AuthorityPattern] = []
 
     /// Returns the first parameter of a sign-in that only the plugin may set; nil if there is none.
     public func reserved(in signIn: SignInParameters) -> String? { signIn.first(of: reservedParameters) }
@@ -261,17 +271,23 @@ public struct PluginProblem: Error, Sendable, Equatable {
     public let message: String
     /// A remedy.
     public let hint: String?
+    /// The words of a command that fixes it; empty if there is none.
+    public let command: [String]
+    /// The name of the plugin's folder; nil if it isn't about one plugin.
+    public internal(set) var plugin: String?
 
-    init(file: String, line: Int? = nil, _ message: String, hint: String? = nil) {
+    init(file: String, line: Int? = nil, _ message: String, hint: String? = nil, command: [String] = []) {
         self.file = file
         self.line = line
         self.message = message
         self.hint = hint
+        self.command = command
     }
 
     /// Converts a parser's error, with its own message or another one.
     init(_ error: SettingsError, _ message: String? = nil) {
-        self.init(file: error.file, line: error.line, message ?? error.message, hint: error.hint)
+        self.init(
+            file: error.file, line: error.line, message ?? error.message, hint: error.hint, command: error.command)
     }
 }
 

@@ -7,6 +7,12 @@ struct PluginPlaces {
     let folders: [String]
     /// The path of the running program, with symbolic links resolved; nil if it can't be determined.
     let executable: String?
+    /// The folders that programs are looked for in, as env(1) does.
+    let path: [String]
+    /// Those of `folders` that lanyard's own plugins are in.
+    private let own: [String]
+    /// The program of lanyard's own plugins.
+    private static let program = "lanyard-authority"
 
     /// - Parameters:
     ///   - environment: The variables; `LANYARD_PLUGIN_PATH`, `XDG_DATA_HOME` and `HOME` matter, but relative paths in
@@ -20,12 +26,27 @@ struct PluginPlaces {
         } else if let home = environment.absolutePath("HOME") {
             folders.append(home + "/.local/share/lanyard/plugins")
         }
-        if let executable {
-            let folder = FileTrust.parent(of: executable)
-            folders.append(FileTrust.parent(of: folder) + "/lib/lanyard/plugins")
-            if let checkout = Self.checkout(of: folder) { folders.append(checkout + "/plugins") }
-        }
-        self.folders = folders.filter { $0.hasPrefix("/") }
+        own =
+            executable.map { executable in
+                let folder = FileTrust.parent(of: executable)
+                let prefix = FileTrust.parent(of: folder) + "/lib/lanyard/plugins"
+                return [prefix] + [Self.checkout(of: folder)].compactMap(\.self).map { $0 + "/plugins" }
+            } ?? []
+        self.folders = (folders + own).filter { $0.hasPrefix("/") }
+        path = (environment["PATH"] ?? "/usr/bin:/bin").pieces(between: ":").map { String($0) }
+    }
+
+    /// Whether a plugin ships with lanyard: its folder is beside lanyard's own, and it runs lanyard's own program.
+    func ships(_ program: String, in folder: String) -> Bool {
+        own.contains(FileTrust.parent(of: folder)) && program.hasSuffix("/" + Self.program)
+            && programFolders.contains(FileTrust.parent(of: program))
+    }
+
+    /// The folders of the programs that are installed with lanyard.
+    private var programFolders: [String] {
+        guard let executable else { return [] }
+        let beside = FileTrust.parent(of: executable)
+        return [beside, FileTrust.parent(of: beside) + "/lib/lanyard"]
     }
 
     /// Returns the possible paths of a manifest's `executable`, best first; empty if its text isn't allowed.
@@ -36,9 +57,7 @@ struct PluginPlaces {
             return parts.contains { $0.isEmpty || $0.isSame(as: "..") } ? [] : [folder + "/" + name]
         }
         guard name != ".", name != ".." else { return [] }
-        guard let executable else { return [folder + "/" + name] }
-        let beside = FileTrust.parent(of: executable)
-        return [folder, beside, FileTrust.parent(of: beside) + "/lib/lanyard"].map { $0 + "/" + name }
+        return ([folder] + programFolders).map { $0 + "/" + name }
     }
 
     /// Returns the checkout whose build folder contains the folder.

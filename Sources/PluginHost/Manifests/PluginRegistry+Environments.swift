@@ -1,4 +1,12 @@
 extension PluginRegistry {
+    /// Returns the origin of another program's records of a host: the plugin that names it, unless one that ships with
+    /// lanyard does, too, or none does; nil for those that ship with lanyard.
+    public func origin(ofHost host: String) -> String? {
+        let origins = claimants.filter { $0.authorities.contains { $0.hosts.rank(of: host.lowercased()) != nil } }
+            .map(\.origin)
+        return origins.contains(nil) ? nil : origins.first ?? nil
+    }
+
     /// Returns the hosts of the environment that a host belongs to, first the one that requests go to.
     ///
     /// - Parameters:
@@ -7,7 +15,7 @@ extension PluginRegistry {
     /// - Returns: The hosts; nil if no plugin serves an authority at the host.
     public func environment(ofHost host: String, isConfigured: Bool) -> [String]? {
         let host = host.lowercased()
-        let authorities = plugins.lazy.flatMap(\.authorities)
+        let authorities = claimants.lazy.flatMap(\.authorities)
         guard authorities.contains(where: { $0.hosts.rank(of: host, isConfigured: isConfigured) != nil }) else {
             return nil
         }

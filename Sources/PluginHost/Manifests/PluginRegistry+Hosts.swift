@@ -24,7 +24,7 @@ extension PluginRegistry {
     /// Whether another plugin's manifest names it.
     func names(host: String, besides plugin: PluginManifest?) -> Bool {
         let host = host.lowercased()
-        return plugins.contains { $0.name != plugin?.name && $0.names(host: host) }
+        return claimants.contains { $0.name != plugin?.name && $0.names(host: host) }
     }
 
     /// Returns the plugin that exchanges an authority's tokens for a host, with `:port` if that isn't 443; nil if none
@@ -33,7 +33,7 @@ extension PluginRegistry {
     /// It is the authority's own plugin. A machine's platform isn't an authority, so for its tokens it is whichever
     /// plugin has an exchange for the host.
     public func exchanger(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginManifest? {
-        let able = match.plugin.authorities.isEmpty ? plugins : [match.plugin]
+        let able = match.plugin.authorities.isEmpty ? claimants : [match.plugin]
         return able.first { $0.exchange(named: name, forHost: host) != nil }
     }
 

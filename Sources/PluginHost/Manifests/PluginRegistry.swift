@@ -5,14 +5,30 @@ import Files
 public struct PluginRegistry: Sendable {
     /// The usable plugins in the order they were found; if several have the same name, the first one found.
     public let plugins: [PluginManifest]
+    /// The same with those that can't be used, whose authorities are nevertheless theirs.
+    let claimants: [PluginManifest]
     /// The problems with the others.
     public let problems: [PluginProblem]
+    /// The problems of those plugins of which nobody knows what they claim.
+    public let unreadable: [PluginProblem]
 
     /// Creates a registry of known plugins.
-    public init(plugins: [PluginManifest], problems: [PluginProblem] = []) {
-        self.plugins = plugins
+    public init(plugins: [PluginManifest], problems: [PluginProblem] = [], unreadable: [PluginProblem] = []) {
+        self.plugins = plugins.filter { $0.problem == nil }
+        // What was left out of a manifest is for no other plugin.
+        claimants = plugins.flatMap { plugin in
+            guard !plugin.leftOut.isEmpty else { return [plugin] }
+            var rest = plugin
+            rest.authorities = plugin.leftOut
+            rest.problem = plugin.notes.first { $0.message.hasBytes("[[authority]]") }
+            return [plugin, rest]
+        }
         self.problems = problems
+        self.unreadable = unreadable
     }
+
+    /// Whether a usable plugin's tokens have this origin; nil stands for those that ship with lanyard.
+    public func hasPlugin(of origin: String?) -> Bool { plugins.contains { $0.origin == origin } }
 
     /// Finds the plugins without starting any.
     ///
@@ -32,7 +48,7 @@ public struct PluginRegistry: Sendable {
     /// Returns the plugin that serves an authority.
     ///
     /// If several patterns fit, the one with the most literal segments wins, then the one that matches the host most
-    /// exactly, then the plugin found first.
+    /// exactly, then the plugin found first. It may be one that can't be used: its authorities are for no other one.
     ///
     /// - Parameters:
     ///   - authority: The authority's URL.
@@ -42,7 +58,7 @@ public struct PluginRegistry: Sendable {
     public func match(authority: String, kind: String? = nil, isConfigured: Bool) -> AuthorityMatch? {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
-        for plugin in plugins where kind.map(plugin.kinds.contains) ?? true {
+        for plugin in claimants where kind.map(plugin.kinds.contains) ?? true {
             let fits = plugin.authorities.compactMap { pattern in
                 // A plugin that serves any path must not serve an authority that another plugin knows and refuses.
                 let isOthers =
@@ -62,6 +78,7 @@ public struct PluginRegistry: Sendable {
             policy: best.fit.policy)
         match.issuer = best.plugin.issuer(at: url, kind: kind)
         match.isSeparate = best.fit.isWholePath
+        match.isByWildcard = best.fit.rank.host == 0
         return match
     }
 
@@ -137,25 +154,50 @@ extension InstalledPlugins {
 private struct PluginDiscovery {
     let places: PluginPlaces
     var plugins: [PluginManifest] = []
+    var unreadable: [PluginProblem] = []
     var problems: [PluginProblem] = []
     var trust = FileTrust()
 
     func registry() -> PluginRegistry {
         var search = self
         for place in places.folders {
-            let names = (try? Folder(place))?.names(atMost: 1024) ?? []
+            let names = search.names(in: place)
             for name in names.sorted() where !name.hasPrefix(".") { search.visit(name, in: place) }
         }
-        return PluginRegistry(plugins: search.plugins, problems: search.problems)
+        return PluginRegistry(plugins: search.plugins, problems: search.problems, unreadable: search.unreadable)
     }
 
+    private mutating func names(in place: String) -> [String] {
+        do throws(FileProblem) {
+            return try Folder(place).names(atMost: 1024)
+        } catch {
+            // A folder of somebody else's home is none of the places.
+            guard FileStatus(of: place)?.isFolder == true else { return [] }
+            let problem = PluginProblem(file: place, "cannot be read: \(error.reason)")
+            problems.append(problem)
+            unreadable.append(problem)
+            return []
+        }
+    }
+
+    /// Looks at one folder; a plugin of a name that was found earlier is hidden by that one, even if it can't be used.
     private mutating func visit(_ name: String, in place: String) {
         do throws(PluginProblem) {
             let folder = PluginFolder(folder: place + "/" + name, name: name)
-            guard let plugin = try folder.load(places, &trust) else { return }
-            if !plugins.contains(where: { $0.name == plugin.name }) { plugins.append(plugin) }
+            guard var plugin = try folder.load(places, &trust) else { return }
+            guard !plugins.contains(where: { $0.name == plugin.name }) else { return }
+            if let problem = plugin.problem {
+                problems.append(problem)
+            } else if let hidden = unreadable.first(where: { $0.plugin == name }) {
+                // The one that can't be read would have these authorities.
+                plugin.problem = hidden
+            }
+            plugins.append(plugin)
         } catch {
-            problems.append(error)
+            var problem = error
+            problem.plugin = name
+            problems.append(problem)
+            if !plugins.contains(where: { $0.name == name }) { unreadable.append(problem) }
         }
     }
 }

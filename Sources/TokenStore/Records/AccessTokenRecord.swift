@@ -37,6 +37,9 @@ public struct AccessTokenRecord: Sendable, Equatable {
     /// The plugin that got it from a broker's sign-in, through which it is renewed; nil if the user signed in to lanyard;
     /// lanyard's own member.
     public var broker: String?
+    /// The plugin that it came from, and the only one besides servers that may get it; nil for one that ships with lanyard; lanyard's own
+    /// member.
+    public var plugin: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
@@ -95,6 +98,7 @@ extension AccessTokenRecord: MSALRecord {
         members.text("basic_username", &basicUsername)
         members.text("resource_indicators", &resourceIndicators)
         members.text("lanyard_broker", &broker)
+        members.text("lanyard_plugin", &plugin)
     }
 
     /// Whether it is a bearer token, which any holder can use.

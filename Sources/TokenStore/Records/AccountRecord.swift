@@ -32,6 +32,8 @@ public struct AccountRecord: Sendable, Equatable {
     public var authority: String?
     /// The plugin that got it from a broker's sign-in, through which it is renewed; nil if the user signed in to lanyard.
     public var broker: String?
+    /// The plugin through which it signed in; nil for one that ships with lanyard.
+    public var plugin: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
@@ -70,5 +72,6 @@ extension AccountRecord: MSALRecord {
         members.text("policy", &policy)
         members.text("authority", &authority)
         members.text("lanyard_broker", &broker)
+        members.text("lanyard_plugin", &plugin)
     }
 }

@@ -88,6 +88,36 @@ extension CredentialRecord {
         self = record
     }
 
+    /// The plugin that it came from; nil for one that ships with lanyard, and of kinds that no plugin ever gets.
+    public var plugin: String? {
+        get {
+            switch self {
+            case .accessToken(let token): token.plugin
+            case .refreshToken(let token): token.plugin
+            case .idToken(let token): token.plugin
+            case .account(let account): account.plugin
+            case .appMetadata, .exchanged: nil
+            }
+        }
+        set {
+            switch self {
+            case .accessToken(var token):
+                token.plugin = newValue
+                self = .accessToken(token)
+            case .refreshToken(var token):
+                token.plugin = newValue
+                self = .refreshToken(token)
+            case .idToken(var token):
+                token.plugin = newValue
+                self = .idToken(token)
+            case .account(var account):
+                account.plugin = newValue
+                self = .account(account)
+            case .appMetadata, .exchanged: break
+            }
+        }
+    }
+
     /// The kind of the record.
     public var kind: CredentialKind {
         switch self {

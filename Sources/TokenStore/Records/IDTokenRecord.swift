@@ -13,6 +13,9 @@ public struct IDTokenRecord: Sendable, Equatable {
     public var realm = ""
     /// The token.
     public var secret = Secret("")
+    /// The plugin that it came from, and the only one that may get it; nil for one that ships with lanyard; lanyard's own
+    /// member.
+    public var plugin: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
@@ -38,5 +41,6 @@ extension IDTokenRecord: MSALRecord {
         members.text("client_id", &clientID)
         members.text("realm", &realm)
         members.secret("secret", &secret)
+        members.text("lanyard_plugin", &plugin)
     }
 }

@@ -17,6 +17,9 @@ public struct RefreshTokenRecord: Sendable, Equatable {
     public var target = ""
     /// When it was stored or rotated, in seconds since 1970.
     public var lastModificationTime: Int?
+    /// The plugin that it came from, and the only one that may get it; nil for one that ships with lanyard; lanyard's own
+    /// member.
+    public var plugin: String?
     /// Unknown members, kept when the record is written back.
     public var other: [String: JSONValue] = [:]
 
@@ -54,5 +57,6 @@ extension RefreshTokenRecord: MSALRecord {
         familyID = familyID.flatMap { $0.isEmpty ? nil : $0 }
         members.nonemptyText("target", &target)
         members.time("last_modification_time", &lastModificationTime)
+        members.text("lanyard_plugin", &plugin)
     }
 }
