@@ -58,6 +58,7 @@ public final class CredentialSources: Sendable {
 
     /// Resolves a request to the token that it needs, before it is known what the user name in its URL means.
     private func mapping(of request: CredentialRequest) throws(Refusal) -> TokenRequest? {
+        var mapped: TokenRequest?
         do throws(ResolutionError) {
             var wanted = try configuration.resolve(
                 request,
@@ -75,6 +76,7 @@ public final class CredentialSources: Sendable {
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })
             if let named = wanted, named.identity == nil {
+                mapped = named
                 wanted?.clientID = try configuration.clientID(of: named, in: plugins)
             }
             if let named = wanted, !named.signIn.queryParameters.isEmpty,
@@ -84,6 +86,10 @@ public final class CredentialSources: Sendable {
             }
             return wanted
         } catch {
+            // The plugin that knew the client may be gone.
+            if let mapped, let gone = acquirer.orphan(mapped.authority) {
+                throw .noToken(gone, mapped, place: request.place)
+            }
             throw .unresolved(error)
         }
     }

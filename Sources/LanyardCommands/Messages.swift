@@ -339,7 +339,9 @@ extension Failure {
         }
         if other.maySignIn, let serving = other.serving {
             let by = serving.displayable(limit: 64)
-            hints.append(Hint("or to sign in again, through \(by)", run: Self.login(request, url: url)))
+            hints.append(
+                Hint("\(hints.isEmpty ? "" : "or ")to sign in again, through \(by)", run: Self.login(request, url: url))
+            )
         } else if let account = other.account, let name = [account].namesToType.first {
             hints.append(Hint("or to forget that sign-in", run: "lanyard logout\(last: name)"))
         }
@@ -488,17 +490,6 @@ extension TokenRequest {
         var request = self
         request.account = account
         return request
-    }
-}
-
-extension ResolutionError {
-    /// The authority that it is about; nil if it is about none.
-    fileprivate var authority: String? {
-        switch self {
-        case .noClientID(let authority), .noScopes(let authority), .noTenants(let authority): authority
-        case .unknownExchange(_, let authority), .unknownClient(_, _, _, let authority): authority
-        default: nil
-        }
     }
 }
 

@@ -149,3 +149,14 @@ public enum ResolutionError: Error, Sendable, Equatable {
     /// The claims that the host's server asked for can't be requested.
     case badChallenge(host: String, ClaimsError)
 }
+
+extension ResolutionError {
+    /// The authority whose plugin knows no better; nil if it is about none.
+    public var authority: String? {
+        switch self {
+        case .noClientID(let authority), .noScopes(let authority), .noTenants(let authority): authority
+        case .unknownExchange(_, let authority), .unknownClient(_, _, _, let authority): authority
+        default: nil
+        }
+    }
+}

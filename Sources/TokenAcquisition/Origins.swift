@@ -70,6 +70,16 @@ extension TokenAcquirer {
         return gone(foreign, at: nil) ?? .unknownAuthority(request.authority)
     }
 
+    /// Returns the error if the plugin of an authority's accounts is gone, and only one that takes any host is left; nil if
+    /// that isn't known.
+    public func orphan(_ authority: String) -> AcquisitionError? {
+        guard let match = registry.match(authority: authority, isConfigured: true), match.isByWildcard,
+            let records = try? keeper.store.withoutPrompts.records(
+                matching: RecordQuery(environments: match.place.aliases))
+        else { return nil }
+        return gone(records.accounts, at: match)
+    }
+
     /// Refuses a sign-in by a plugin that can't be used, or that merely takes any host, in the place of one that is gone.
     func requirePlugin(_ match: AuthorityMatch) throws(AcquisitionError) {
         if let problem = match.plugin.problem { throw .unusablePlugin(problem, name: match.plugin.name) }

@@ -72,7 +72,12 @@ import Testing
 
     @Test func `what exec starts gets the signals back that the parent ignored`() async throws {
         try await Home.with { home in
-            let script = "trap '' CHLD XFSZ; exec lanyard exec --as azure-cli -- grep SigIgn /proc/self/status"
+            let script = """
+                lanyard config set authority https://login.microsoftonline.com/contoso.com
+                lanyard config set client-id azure-cli
+                trap '' CHLD XFSZ
+                exec lanyard exec --as azure-cli -- grep SigIgn /proc/self/status
+                """
             let ended = try await Self.sh(home, script)
             let word = try #require(ended.output.split(separator: "\t").last, "\(ended)")
             let ignored = try #require(UInt64(word.trimmingCharacters(in: .whitespacesAndNewlines), radix: 16))
@@ -91,7 +96,8 @@ import Testing
                 #expect(ended.status == 1 && ended.errors.contains("lanyard: error: "), "\(command) \(ended)")
                 #expect(ended.errors.contains(message), "\(command) \(ended)")
             }
-            let ended = try await Self.sh(home, "\(limit); printf 'url=https://git.example\\n' | exec lanyard get")
+            let ended = try await Self.sh(
+                home, "printf 'url=https://git.example\\n' >ask; \(limit); exec lanyard get <ask")
             #expect(ended.output.isEmpty && ended.errors.contains(message), "\(ended)")
         }
     }

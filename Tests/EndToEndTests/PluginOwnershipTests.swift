@@ -15,8 +15,8 @@ import Testing
         echo "$operation" >>"$folder/operations"
         case $operation in
             authorize | renew)
-                printf 'event=result\\naccess_token=AT-%s\\nrefresh_token=RT-quill\\nexpires_in=%s\\n' \\
-                    "$operation" "$(cat "$folder/lifetime")"
+                printf 'event=result\\naccess_token=AT-%s\\nrefresh_token=RT-%s\\nexpires_in=%s\\n' \\
+                    "$operation" "$(basename "$0")" "$(cat "$folder/lifetime")"
                 printf 'scope[]=s\\nhome_account_id=carol.quill\\nenvironment=quill.example\\nrealm=acme\\nusername=carol\\n\\n'
                 ;;
             *) printf 'event=error\\ncode=unsupported\\nmessage=no\\n\\n' ;;
@@ -27,7 +27,7 @@ import Testing
     /// A world with a rule for the authority of the plugin `quill`, which has signed somebody in; a token that lives
     /// for a few seconds only is due at once.
     private static func with(
-        lifetime: Int = 10, _ body: @escaping @Sendable (World, _ environment: [String: String]) async throws -> Void
+        lifetime: Int = 0, _ body: @escaping @Sendable (World, _ environment: [String: String]) async throws -> Void
     ) async throws {
         try await World.with { world in
             var environment = try world.install(plugin: "quill", script: script, manifest: manifest)
@@ -59,7 +59,7 @@ import Testing
 
     @Test func `records say which plugin they came from, and it renews them`() async throws {
         try await Self.with { world, environment in
-            let exported = try await world.lanyard(["export", "-"], environment)
+            let exported = try await world.lanyard(["export"], environment)
             let document = try #require(
                 try JSONSerialization.jsonObject(with: Data(exported.output.utf8)) as? [String: [String: [String: Any]]]
             )
@@ -134,9 +134,8 @@ import Testing
     @Test(arguments: [true, false])
     func `a plugin that claims the host later doesn't get its tokens`(_ isQuillGone: Bool) async throws {
         try await Self.with { world, environment in
-            // It is found first, and its row fits better.
-            _ = try world.install(
-                plugin: "grab", script: Self.script, manifest: Self.manifest.replacing("{realm}", with: "acme"))
+            // It is found first.
+            _ = try world.install(plugin: "grab", script: Self.script, manifest: Self.manifest)
             try "3600".write(toFile: "\(world.folder)/plugins/grab/lifetime", atomically: true, encoding: .utf8)
             if isQuillGone { try FileManager.default.removeItem(atPath: "\(world.folder)/plugins/quill") }
             let refused = try await Self.get(world, environment)

@@ -435,7 +435,7 @@ struct PluginRunnerTests {
             try await PluginRunner(environment: [:]).run(.sample(), on: match, person: NobodyThere())
         }
         #expect(error?.code == .internal)
-        #expect(error?.message == "the gone plugin could not be started")
+        #expect(error?.message == "the gone plugin could not be started: No such file or directory")
     }
 
     @Test func `a trace shows both directions and no secret`() async throws {

@@ -63,7 +63,7 @@ struct ManifestReader {
         manifest.authorities = rows("authority", of: table).compactMap(claimed)
         manifest.issuers = rows("issuer", of: table).compactMap { row in
             guard let kind = try? row.requiredText("kind", .pluginName) else { return nil }
-            var issuer = PluginIssuer(kind: kind, hosts: hosts(of: row).filter { $0 != "*" })
+            var issuer = PluginIssuer(kind: kind, hosts: hosts(of: row).filter { !$0.isSame(as: "*") })
             issuer.scopes = try? row.strings("scopes")
             return issuer
         }
@@ -94,7 +94,7 @@ struct ManifestReader {
         let hosts = hosts(of: row)
         if let path = try? segments(row) { return hosts.isEmpty ? nil : AuthorityPattern(hosts: hosts, path: path) }
         // Without a path, `*` would be everything.
-        let named = hosts.filter { $0 != "*" }
+        let named = hosts.filter { !$0.isSame(as: "*") }
         return named.isEmpty ? nil : AuthorityPattern(hosts: named, path: [.rest])
     }
 

@@ -74,12 +74,12 @@ struct PluginFolder {
             let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256), start.starts(with: "#!".utf8)
         else { return }
         let line = String(decoding: start.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        let words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
+        let words = line.utf8.split { " \t".utf8.contains($0) }.map { String(Substring($0)) }
         guard let interpreter = words.first else { return }
         var missing = FileTrust.isProgram(interpreter) ? nil : interpreter
         if missing == nil, interpreter.hasSuffix("/env"), words.count > 1, let name = words.last, words[1] == name {
             let found = places.path.contains { FileTrust.isProgram($0 + "/" + name) }
-            if !found, !name.contains("=") { missing = name }
+            if !found, !name.hasBytes("=") { missing = name }
         }
         guard let missing else { return }
         throw PluginProblem(
