@@ -166,6 +166,139 @@ import Testing
         }
     }
 
+    /// The helper `other`, which notes that git asked it, below sections for a host, or before them.
+    private static let placesOfOther = [
+        "[credential]\n\thelper = other\n",
+        "[credential \"https://git.example\"]\n\thelper = lanyard\n\tusername = me\n[credential]\n\thelper = other\n",
+        "[credential \"https://git.example\"]\n\thelper =\n\thelper = lanyard\n[include]\n\tpath = more\n",
+        "[credential \"https://*.example\"]\n\thelper = other\n[credential \"https://git.example/a\"]\n\thelper = other\n",
+        "[credential \"git.example\"]\n\thelper = other\n[credential \"https://me@git.example\"]\n\thelper = other\n",
+        "[credential \"https://git.example\"]\n\thelper =\n[credential]\n\tuseHttpPath = false\n\thelper = other\n",
+    ]
+
+    @Test(arguments: placesOfOther, ["", "credential"])
+    func `with --only git asks nobody else, wherever other sections stand`(text: String, xdg: String) async throws {
+        try await Home.with { home in
+            let log = home.folder + "/asked"
+            try home.program("git-credential-other", "echo \"$1\" >>'\(log)'")
+            try home.write("[credential]\n\thelper = other\n", to: home.folder + "/home/more")
+            if !xdg.isEmpty {
+                try home.write("[credential]\n\thelper = other\n", to: home.folder + "/config/git/config")
+            }
+            try home.write(text, to: home.gitFile)
+            let urls = ["https://git.example", "https://git.example/a/b", "https://me@git.example/c"]
+            func ask() async throws {
+                for url in urls {
+                    _ = try await run(
+                        "/usr/bin/git", ["-c", "credential.useHttpPath=true", "credential", "fill"],
+                        input: "url=\(url)\n",
+                        environment: home.environment.merging(["GIT_TERMINAL_PROMPT": "0"]) { $1 },
+                        folder: home.folder + "/home")
+                }
+            }
+            try await ask()
+            #expect(FileManager.default.fileExists(atPath: log), "nobody else was asked before")
+            try? FileManager.default.removeItem(atPath: log)
+            let ended = try await home.lanyard(["configure", "git", "--yes", urls[0], "--only"])
+            #expect(ended.status == 0 && ended.errors.contains("git asks in this order: lanyard\n"), "\(ended)")
+            try await ask()
+            let written = try home.text(home.gitFile)
+            #expect(!FileManager.default.fileExists(atPath: log), "\(written)")
+            let again = try await home.lanyard(["configure", "git", "--yes", urls[0], "--only"])
+            #expect(again.status == 0 && again.errors.contains("git is configured already"), "\(again)")
+            #expect(try home.text(home.gitFile) == written)
+            #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
+            #expect(try home.text(home.gitFile) == text)
+        }
+    }
+
+    @Test func `doctor's remedy for a helper that came later works`() async throws {
+        try await Home.with { home in
+            try home.pretendGit("2.45.1")
+            let url = "https://git.example"
+            try home.write(
+                "[[rule]]\nurl = \"\(url)\"\nauthority = \"https://login.microsoftonline.com/contoso.com\"\n"
+                    + "client-id = \"\(Self.client)\"\nscopes = [\"a/.default\"]\n", to: home.configFile)
+            try await home.lanyard(["configure", "git", "--yes", url])
+            let written = try home.text(home.gitFile)
+            try await home.git(["config", "--global", "credential.helper", "store"])
+            let before = try await home.lanyard(["doctor"])
+            #expect(before.output.contains("lanyard configure git \(url) --only"), "\(before)")
+            try await home.lanyard(["configure", "git", "--yes", url, "--only"])
+            let after = try await home.lanyard(["doctor"])
+            #expect(!after.output.contains("--only") && !after.output.contains("store"), "\(after)")
+            // What was written before was moved, and not doubled.
+            #expect(try home.text(home.gitFile).components(separatedBy: "helper = lanyard").count == 2, "\(written)")
+            try await home.lanyard(["unconfigure", "git", "--yes"])
+            #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
+        }
+    }
+
+    @Test func `what comes after the user's file is named, and git's order isn't called right`() async throws {
+        try await Home.with { home in
+            let words = ["configure", "git", "--yes", "https://git.example", "--only"]
+            let repository = home.folder + "/home"
+            try await home.git(["init", "--quiet"])
+            try await home.git(["config", "credential.https://git.example/x.helper", "!printf password=secret"])
+            let line = try home.text(repository + "/.git/config").components(separatedBy: "helper")[0]
+                .components(separatedBy: "\n").count
+            for _ in 0..<2 {
+                let local = try await home.lanyard(words)
+                #expect(local.status == 1, "\(local)")
+                #expect(
+                    local.errors.contains(
+                        "error: for https://git.example git still asks a shell command, because of .git/config:\(line)\n"
+                    ),
+                    "\(local)")
+                #expect(!local.errors.contains("secret"), "\(local)")
+                #expect(
+                    local.errors.contains(
+                        "hint: to remove it: git config --unset-all credential.https://git.example/x.helper\n"),
+                    "\(local)")
+            }
+            try await home.git(["config", "--unset-all", "credential.https://git.example/x.helper"])
+            #expect(try await home.lanyard(words).status == 0)
+            let written = try home.text(home.gitFile)
+            let variables = [
+                "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": "store",
+            ]
+            let variable = try await home.lanyard(words, variables)
+            #expect(variable.status == 1, "\(variable)")
+            #expect(variable.errors.contains("git still asks store, because of the environment\n"), "\(variable)")
+            #expect(try home.text(home.gitFile) == written)
+        }
+    }
+
+    @Test func `the path is sent, also if a later section of git's says otherwise`() async throws {
+        try await Home.with { home in
+            let text =
+                "[credential \"https://dev.azure.com\"]\n\tuseHttpPath = true\n[credential]\n\tuseHttpPath = false\n"
+            try home.write(text, to: home.gitFile)
+            try await home.lanyard(["configure", "git", "--yes"])
+            try home.program("git-credential-show", "cat >'\(home.folder)/shown'")
+            _ = try await run(
+                "/usr/bin/git", ["-c", "credential.helper=", "-c", "credential.helper=show", "credential", "fill"],
+                input: "url=https://dev.azure.com/contoso/p\n",
+                environment: home.environment.merging(["GIT_TERMINAL_PROMPT": "0"]) { $1 })
+            #expect(try home.text(home.folder + "/shown").contains("path=contoso/p\n"))
+            try await home.lanyard(["unconfigure", "git", "--yes"])
+            #expect(try home.text(home.gitFile) == text)
+        }
+    }
+
+    @Test func `equal values of the user's own stay, however often lanyard wrote them`() async throws {
+        try await Home.with { home in
+            let text = "[credential \"https://git.example\"]\n\thelper = lanyard\n[credential]\n\thelper = store\n"
+            try home.write(text, to: home.gitFile)
+            for _ in 0..<2 {
+                try await home.lanyard(["configure", "git", "--yes", "https://git.example", "--only"])
+                try await home.git(["config", "--global", "--add", "credential.helper", "cache"])
+            }
+            try await home.lanyard(["unconfigure", "git", "--yes"])
+            #expect(try home.text(home.gitFile) == text + "\thelper = cache\n\thelper = cache\n")
+        }
+    }
+
     @Test func `a dry run writes nothing`() async throws {
         try await Home.with { home in
             let ended = try await home.lanyard(["configure", "git", "--dry-run"])

@@ -65,15 +65,18 @@ import Testing
         }
     }
 
-    @Test func `a lanyard that is killed while git writes leaves nothing without a record`() async throws {
+    @Test(arguments: [("--add*helper", "lanyard"), ("--rename-section", "credential")])
+    func `a lanyard that is killed while git writes leaves nothing without a record`(
+        moment: String, section: String
+    ) async throws {
         try await Home.with { home in
             try home.write(Self.mine, to: home.gitFile)
             try home.program(
                 "git",
-                #"/usr/bin/git "$@"; status=$?; case $* in *--add*helper*) kill -KILL $PPID ;; esac; exit $status"#
-            )
+                #"/usr/bin/git "$@"; status=$?; case $* in *MOMENT*) kill -KILL $PPID ;; esac; exit $status"#
+                    .replacingOccurrences(of: "MOMENT", with: moment))
             #expect(try await home.lanyard(["configure", "git", "--yes"]).status == -9)
-            #expect(try home.text(home.gitFile) == Self.mine + "\thelper = lanyard\n")
+            #expect(try home.text(home.gitFile) == Self.mine + "[\(section)]\n\thelper = lanyard\n")
             try FileManager.default.removeItem(atPath: home.folder + "/bin/git")
             #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.gitFile) == Self.mine)

@@ -85,6 +85,7 @@ struct ConfigureGitCommand: Command {
         // In a pipeline there is nobody to ask; `--identity` counts as the answer.
         steps.goesOnUnasked = identity != nil && Prompt(session.context) == nil
         guard try await steps.take() else { return }
+        try await plan.requireAlone(session.context)
         if let identity { return try await tellNext(identity, pattern, session) }
         let prompt = options.prompt(session.context)
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)

@@ -13,6 +13,8 @@ struct GitPlan: Sendable {
     /// The helpers that may store the tokens that lanyard returns.
     let keepers: [GitHelpers.Helper]
     private let pattern: URLPattern?
+    /// The host that lanyard is to be alone for; nil for all.
+    private let host: URLPattern?
     private let isAlone: Bool
     private let version: GitVersion
 
@@ -29,10 +31,14 @@ struct GitPlan: Sendable {
         request = pattern?.request
         let place = pattern?.place ?? ""
         let git = GitConfiguration(session.context)
-        let helpers = GitHelpers(try await git.whatCounts(for: scope), for: request)
+        host = pattern == nil ? nil : URLPattern(place)
+        let entries = try await git.whatCounts(for: scope)
+        let helpers = GitHelpers(entries, for: request)
         keepers = isAlone || version.takesTokens ? [] : helpers.all.filter(\.mayKeep)
         var changes: [GitChange] = []
-        if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
+        // Nothing in a file changes what the environment adds.
+        let inFiles = entries.filter(\.isInFile)
+        if isAlone ? !GitHelpers(inFiles, anywhereAt: host).isLanyardAlone : !helpers.hasLanyard {
             if isAlone { changes.append(GitChange(place: place, variable: "helper", value: "")) }
             changes.append(GitChange(place: place, variable: "helper", value: Self.helper(session.context)))
         }
@@ -68,18 +74,43 @@ struct GitPlan: Sendable {
         let isNew = GitFile(scope, session.context).isMissing || before.contains(where: \.isNew)
         let begun = changes.map { GitRecord.Entry(change: $0, file: nil, isNew: isNew) }
         try locked.write(before + begun)
+        // What an earlier lanyard wrote, and what other values override now.
+        let moved = before.filter { changes.contains($0.change) }
+        let kept = before.filter { !moved.contains($0) }
         var written = 0
         do throws(Failure) {
-            for change in changes {
-                try await GitConfiguration(session.context).add(change.key, change.value, to: scope)
-                written += 1
+            try await record.remove(moved)
+            for place in changes.map(\.place).uniqued {
+                let section = changes.filter { $0.place == place }
+                try await GitConfiguration(session.context).append(section, to: scope)
+                written += section.count
             }
         } catch {
             // Values that weren't written may be there as the user's own.
-            try? locked.write(before + begun.prefix(written))
+            try? await locked.write(record.standing(before) + begun.prefix(written))
             throw Failure(error.message, hints: remedies(session.context))
         }
-        try await locked.write(before + record.standing(begun))
+        try await locked.write(kept + record.standing(begun))
+    }
+
+    /// Throws if git asks another helper although lanyard is to be the only one.
+    ///
+    /// What comes after the scope's file isn't changed: the settings of the repository in the working folder, and those
+    /// in the environment.
+    func requireAlone(_ context: CommandContext) async throws(Failure) {
+        guard isAlone else { return }
+        let git = GitConfiguration(context)
+        let entries = try await scope == .system ? git.whatCounts(for: scope) : git.here()
+        guard let other = GitHelpers(entries, anywhereAt: host).all.first(where: { !$0.isLanyard }),
+            let entry = entries.last(where: {
+                $0.value == other.value && $0.file == other.file
+                    && $0.place(of: "helper").map { GitHelpers.mayApply($0, at: host) } == true
+            })
+        else { return }
+        let place = pattern?.place.displayable(limit: 200) ?? "every URL"
+        throw Failure(
+            "for \(place) git still asks \(other.name), because of \(entry.origin(among: entries, context))",
+            hints: [Hint("to remove it", run: entry.removal)])
     }
 
     private func remedies(_ context: CommandContext) -> [Hint] {

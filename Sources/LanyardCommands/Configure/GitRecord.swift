@@ -45,6 +45,25 @@ struct GitRecord: Sendable {
         }
     }
 
+    /// Completes the record of a lanyard that was killed, and removes what it hadn't finished.
+    func complete() async throws(Failure) {
+        guard try entries().contains(where: { $0.file == nil }) else { return }
+        let locked = try file.locked()
+        let entries = try entries()
+        for place in entries.filter({ $0.file == nil }).map(\.change.place).uniqued {
+            await git.removeDraft(of: place, from: scope)
+        }
+        try await locked.write(entries.filter { $0.file != nil } + standing(entries.filter { $0.file == nil }))
+    }
+
+    /// Removes entries that stand in their files, and leaves equal values of the user's own.
+    func remove(_ entries: [Entry]) async throws(Failure) {
+        for entry in entries.uniqued {
+            guard let file = entry.file else { continue }
+            try await git.remove(entry.change, times: entries.count { $0 == entry }, from: file)
+        }
+    }
+
     /// Returns the values in a file; nil stands for the scope's own file.
     func values(of file: String?) async throws(Failure) -> [GitConfiguration.Entry] {
         guard let file else { return try await git.ownEntries(of: scope) }

@@ -34,6 +34,7 @@ struct UnconfigureGitCommand: Command {
         try await Git(context: context).requireUsable()
         let place = try url.map { url throws(Failure) in try Self.place(url) }
         let record = try GitRecord(scope.scope, context)
+        if !options.dryRun { try await record.complete() }
         // The changes for the place, or for all, that are still there.
         let written = try await record.standing(record.entries()).filter { place == nil || $0.change.place == place }
         guard try await take(back: written, record, context) else { return }
@@ -64,13 +65,7 @@ struct UnconfigureGitCommand: Command {
         let standing = try await record.standing(record.entries())
         // The changes that were shown, except those that somebody else has undone meanwhile.
         let removed = written.filter(standing.contains)
-        for entry in removed {
-            guard let file = entry.file else { continue }
-            let equal = try await record.values(of: file).count(where: entry.change.stands)
-            let own = standing.count { $0 == entry }
-            try await GitConfiguration(context).remove(
-                entry.change.key, entry.change.value, leaving: equal - own, from: file)
-        }
+        try await record.remove(removed)
         try locked.write(standing.filter { !removed.contains($0) })
         try removeEmpty(Set(removed.filter(\.isNew).compactMap(\.file)))
         return true

@@ -60,6 +60,22 @@ struct GitHelpers: Sendable, Equatable {
         all = helpers
     }
 
+    /// Finds the helpers that git may ask about a host, whatever the path and the user are; nil stands for every host.
+    ///
+    /// An empty value discards the helpers before it only if it counts for the whole host.
+    init(_ entries: [GitConfiguration.Entry], anywhereAt host: URLPattern?) {
+        var helpers: [Helper] = []
+        for entry in entries {
+            guard let place = entry.place(of: "helper"), Self.mayApply(place, at: host) else { continue }
+            if !entry.value.isEmpty {
+                helpers.append(Helper(value: entry.value, file: entry.file))
+            } else if Self.applies(place, to: host?.request) {
+                helpers = []
+            }
+        }
+        all = helpers
+    }
+
     var hasLanyard: Bool { all.contains(where: \.isLanyard) }
     var isLanyardAlone: Bool { hasLanyard && all.allSatisfy(\.isLanyard) }
     /// Returns the helpers that may store lanyard's tokens; git before 2.46 passes tokens to all helpers.
@@ -72,7 +88,18 @@ struct GitHelpers: Sendable, Equatable {
 
     var names: String { all.isEmpty ? "no helper" : all.map(\.name).joined(separator: ", ") }
 
-    private static func applies(_ place: String, to request: CredentialRequest?) -> Bool {
+    /// Whether git's sections for a place count for some URL of a host, or for some URL at all.
+    static func mayApply(_ place: String, at host: URLPattern?) -> Bool {
+        guard let host, !applies(place, to: host.request) else { return true }
+        guard let other = URLPattern(StrictURL.scheme(of: place) != nil ? place : "\(host.scheme)://\(place)"),
+            other.scheme == host.scheme, other.host.port == host.host.port
+        else { return false }
+        let (labels, others) = (host.host.labels, other.host.labels)
+        return labels.count == others.count && zip(labels, others).allSatisfy { $0 == $1 || $0 == "*" || $1 == "*" }
+    }
+
+    /// Whether git's sections for a place count for a request, or for every one.
+    static func applies(_ place: String, to request: CredentialRequest?) -> Bool {
         guard !place.isEmpty else { return true }
         guard let request else { return false }
         if place.hasSuffix("://") { return place.dropLast(3) == request.scheme ?? "" }
