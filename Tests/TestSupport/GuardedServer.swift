@@ -44,14 +44,20 @@ package struct GuardedServer: Sendable {
     }
 
     /// Sets the required `Authorization` header; if it is empty, none is required.
-    package func guarded(by authorization: String) throws {
+    package func guarded(by authorization: String, challenge: String? = nil) throws {
         try authorization.write(toFile: folder + "/authorization", atomically: true, encoding: .utf8)
+        try challenge?.write(toFile: folder + "/challenge", atomically: true, encoding: .utf8)
     }
 
     /// Returns the status and path of each request so far, and clears the log.
-    package func takeLog() throws -> [String] {
-        let log = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
-        try? FileManager.default.removeItem(atPath: folder + "/log")
-        return (log ?? "").split(separator: "\n").map(String.init)
+    package func takeLog() throws -> [String] { take("log") }
+
+    /// Returns the headers so far that may say who asks, and forgets them.
+    package func takeSent() throws -> [String] { take("sent") }
+
+    private func take(_ name: String) -> [String] {
+        let lines = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+        try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        return (lines ?? "").split(separator: "\n").map(String.init)
     }
 }

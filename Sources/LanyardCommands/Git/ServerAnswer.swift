@@ -5,8 +5,9 @@ import Subprocess
 
 /// A git server's answer to a request without credentials.
 ///
-/// git sends the request, as it would before it asks for a credential, with its own proxies and certificates. lanyard
-/// itself speaks no HTTP.
+/// git sends the request, as it would before it asks for a credential, with its own proxies and the certificates that it
+/// trusts. Nothing in the request says who asks: neither `.netrc`, cookies, headers of the user's and a ticket of Kerberos,
+/// nor a rewritten URL. lanyard itself speaks no HTTP.
 enum ServerAnswer: Sendable, Equatable {
     /// The values of its `WWW-Authenticate` headers, which have at least one challenge.
     case challenges([String])
@@ -27,20 +28,50 @@ enum ServerAnswer: Sendable, Equatable {
     }
 
     private static func asked(_ url: String, _ context: CommandContext) async -> ServerAnswer {
-        var settings = ["credential.helper=", "http.followRedirects=false"]
-        // A header that the user has configured for this URL may be a sign-in. A key on git's command line ends at `=`.
-        if !url.utf8.contains(UInt8(ascii: "=")) { settings.append("http.\(url).extraHeader=") }
         do throws(Failure) {
+            // An empty value would be an error, and every other value is a certificate.
+            guard await !GitConfiguration(context).hasClientCertificate(for: url) else {
+                return .unreachable("git would sign in with a client certificate (http.sslCert)")
+            }
+            let home = try HomeWithoutPasswords.make(context)
+            let settings = try home.write(settings(for: url), to: "lanyard-settings")
             let run = try await Git(context: context).run(
-                ["-C", "/"] + settings.flatMap { ["-c", $0] } + ["ls-remote", "--", url, "HEAD"],
+                ["-C", "/", "-c", "include.path=\(settings)", "ls-remote", "--", url, "HEAD"],
                 with: [
-                    "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "GIT_ALLOW_PROTOCOL": "https:http",
+                    "HOME": home.path, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "",
+                    "GIT_ALLOW_PROTOCOL": "https:http",
                     "GIT_TRACE_CURL": "1", "GIT_TRACE_CURL_NO_DATA": "1",
                 ])
             return ServerAnswer(run)
         } catch {
             return .unreachable(error.message)
         }
+    }
+
+    /// Returns git's settings for a request that signs nobody in.
+    ///
+    /// They come last and name the whole URL, so no other ones replace them, whatever these are for. The longest
+    /// `insteadOf` counts, and another one could add a password to the URL.
+    private static func settings(for url: String) -> String {
+        let quoted = "\"\(url.replacing(bytes: "\\", with: "\\\\").replacing(bytes: "\"", with: "\\\""))\""
+        let http = """
+            followRedirects = false
+            emptyAuth = false
+            proactiveAuth = none
+            saveCookies = false
+            cookieFile =
+            extraHeader =
+
+            """
+        return """
+            [credential]
+            helper =
+            [url \(quoted)]
+            insteadOf = \(quoted)
+            [http]
+            \(http)[http \(quoted)]
+            \(http)
+            """
     }
 
     /// Reads git's trace of its conversation with the server.
