@@ -47,9 +47,11 @@ import Testing
                 "URL": "\(world.sandbox.resource)/contoso/hello.git", "LANYARD_IDENTITY": "pipeline",
             ]) { $1 }
             for step in Self.steps {
+                // Services write a step's script to a file.
+                try step.script.write(toFile: world.folder + "/work/step", atomically: true, encoding: .utf8)
                 let ended = try await run(
                     Built.checkout + "/Tests/TestSupport/Scripts/job",
-                    job + ["--", "bash", "-e", "-o", "pipefail", "-c", step.script], environment: environment,
+                    job + ["--", "bash", "-e", "-o", "pipefail", "step"], environment: environment,
                     folder: world.folder + "/work")
                 #expect(ended.status == 0, "\(step) \(ended)")
                 let token = try String(contentsOfFile: world.folder + "/work/token", encoding: .utf8)
@@ -62,6 +64,45 @@ import Testing
                 #expect(ended.output.contains("***") == step.isHidden, "\(step) \(ended)")
                 #expect(!ended.output.contains("add-mask") && !ended.output.contains("##vso"), "\(step) \(ended)")
             }
+        }
+    }
+
+    /// Commands of a shell that is no job's; `contained` runs a program as in a container, which takes root.
+    static let others = seen + (geteuid() == 0 ? unseen : [])
+    private static let seen = [
+        #"GITHUB_ACTIONS=true lanyard token "$URL" | cat >out"#,
+        #"GITHUB_ACTIONS=true lanyard token "$URL" 2>/dev/null | cat >out"#,
+        #"GITHUB_ACTIONS=true lanyard exec "$URL" -- true 2>&1 | cat >out"#,
+        #"token=$(GITHUB_ACTIONS=true lanyard token "$URL" 2>&1); echo "$token" >out"#,
+        #"export TF_BUILD=True; token=$(lanyard token "$URL"); echo "$token" >out"#,
+        #"export TF_BUILD=True; sh -c 'lanyard token "$URL"; true' 2>&1 | cat >out"#,
+        #"export TF_BUILD=True; token=$(sh -c 'lanyard token "$URL"; true' 2>&1); echo "$token" >out"#,
+        #"export TF_BUILD=True; sh -c 'lanyard exec "$URL" -- true; true' 2> >(cat >out); wait $!"#,
+    ]
+    private static let unseen = [
+        #"token=$(GITHUB_ACTIONS=true contained lanyard token "$URL"); echo "$token" >out"#,
+        #"token=$(GITHUB_ACTIONS=true contained lanyard token "$URL" 2>&1); echo "$token" >out"#,
+        #"GITHUB_ACTIONS=true contained lanyard token "$URL" 2>&1 | cat >out"#,
+        #"token=$(TF_BUILD=True contained sh -c 'lanyard token "$URL"; true'); echo "$token" >out"#,
+        #"token=$(TF_BUILD=True contained sh -c 'lanyard token "$URL" 2>&1; true'); echo "$token" >out"#,
+    ]
+
+    @Test(arguments: others)
+    func `what hides a token goes to nobody who only looks like a job`(script: String) async throws {
+        try await World.with { world in
+            let environment = world.environment.merging([
+                "URL": "\(world.sandbox.resource)/contoso/hello.git", "LANYARD_IDENTITY": "pipeline",
+            ]) { $1 }
+            let work = world.folder + "/work"
+            let contained = #"contained() { unshare --pid --fork --mount-proc "$@"; }"#
+            let ended = try await run(
+                "/bin/bash", ["-e", "-c", "\(contained)\nlanyard token \"$URL\" >plain\n\(script)\n"],
+                environment: environment,
+                folder: work)
+            #expect(ended.status == 0, "\(ended)")
+            let out = try String(contentsOfFile: work + "/out", encoding: .utf8)
+            let plain = try String(contentsOfFile: work + "/plain", encoding: .utf8)
+            #expect(plain.hasPrefix("ey") && (out.isEmpty || out == plain), "\(script): \(out)")
         }
     }
 

@@ -9,23 +9,28 @@ import Terminal
 // variable, and stderr to the log unless it is redirected. Nothing at one end of a pipe shows who reads the other. But
 // processes inherit the log's pipe from each other, and a process doesn't write to a pipe that it reads. So lanyard
 // examines its ancestors up to the first that writes elsewhere. In `$(… 2>&1)` that is the job's shell, so nothing is
-// masked. Otherwise it is the service's own program, above the job.
+// masked. Otherwise it must be the service's own program, above the job, which reads the pipe. That is no shell: one
+// without the variable has only been given the variable for a command.
 
 /// The log of the job that this process belongs to.
 struct JobLog: Sendable {
     let service: PipelineService
 
-    /// Whether the log, and nothing else, reads what is written to an open file.
-    func reads(_ file: FileDescriptor) -> Bool {
+    /// Whether the log, and nothing else, reads what is written to an open file; nil if the process that reads it is out
+    /// of sight, as in a container.
+    func reads(_ file: FileDescriptor) -> Bool? {
         guard let place = OpenPlace(file), place.isStream else { return false }
         var process = getppid()
+        // A job's step starts lanyard. If nothing is above lanyard, or nothing of a job, the variable alone says nothing.
+        guard isOfJob(process) == true else { return false }
         while process > 0 {
-            if ![1, 2].contains(where: { OpenPlace("/proc/\(process)/fd/\($0)") == place }) { return isAbove(process) }
+            if ![1, 2].contains(where: { OpenPlace("/proc/\(process)/fd/\($0)") == place }) {
+                return isAbove(process) && !Self.isShell(process) && (!place.isPipe || Self.reads(place, process))
+            }
             guard let parent = ProcessFields(of: process)?.parent else { return false }
             process = parent
         }
-        // In a container, the service's processes aren't visible.
-        return true
+        return nil
     }
 
     /// Whether a process is the service's rather than a job's.
@@ -33,7 +38,9 @@ struct JobLog: Sendable {
     /// Node runs the service's tasks and passes on their programs' output, so its parent decides.
     private func isAbove(_ process: pid_t) -> Bool {
         guard isOfJob(process) != false else { return true }
-        guard Self.isNode(process), let parent = ProcessFields(of: process)?.parent else { return false }
+        guard Self.program(process)?.hasPrefix("node") == true, let parent = ProcessFields(of: process)?.parent else {
+            return false
+        }
         return parent == 0 || isOfJob(parent) == false
     }
 
@@ -44,8 +51,19 @@ struct JobLog: Sendable {
         return text.split(separator: 0).contains { $0.starts(with: mark) }
     }
 
-    private static func isNode(_ process: pid_t) -> Bool {
-        SymbolicLink.target(of: "/proc/\(process)/exe")?.pieces(between: "/").last?.hasPrefix("node") == true
+    private static func isShell(_ process: pid_t) -> Bool {
+        program(process).map { $0.hasSuffix("sh") || $0 == "busybox" } ?? true
+    }
+
+    /// Whether a process has a pipe open.
+    private static func reads(_ pipe: OpenPlace, _ process: pid_t) -> Bool {
+        let folder = "/proc/\(process)/fd"
+        return (try? Folder(folder))?.names(atMost: 4096).contains { OpenPlace("\(folder)/\($0)") == pipe } ?? false
+    }
+
+    /// Returns the name of a process's program; nil if that isn't known.
+    private static func program(_ process: pid_t) -> Substring? {
+        SymbolicLink.target(of: "/proc/\(process)/exe")?.pieces(between: "/").last
     }
 }
 
@@ -53,6 +71,7 @@ struct JobLog: Sendable {
 private struct OpenPlace: Equatable {
     /// Whether it is a pipe, a socket or a terminal, which can be read while it is written.
     let isStream: Bool
+    let isPipe: Bool
     private let device: dev_t
     private let number: ino_t
 
@@ -70,6 +89,7 @@ private struct OpenPlace: Equatable {
 
     private init(_ status: stat, isTerminal: Bool) {
         isStream = isTerminal || [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+        isPipe = status.st_mode & S_IFMT == S_IFIFO
         device = status.st_dev
         number = status.st_ino
     }
@@ -84,7 +104,9 @@ extension CommandContext {
     func mask(_ values: [String]) {
         guard let service = PipelineService(environment) else { return }
         let (log, masks) = (JobLog(service: service), service.masks(of: values))
-        if log.reads(console.errors) { console.command(masks) }
-        if log.reads(console.output) { console.write(Array(masks.utf8)) }
+        // Out of a container, standard output may lead to a variable, as in `$(docker run …)`.
+        let mayBeLog = OpenPlace(console.errors) != OpenPlace(console.output)
+        if log.reads(console.errors) ?? mayBeLog { console.command(masks) }
+        if log.reads(console.output) == true { console.write(Array(masks.utf8)) }
     }
 }
