@@ -109,6 +109,65 @@ import Testing
         }
     }
 
+    /// A project's files: links, with their targets, and the file that is configured.
+    private static let links: [(links: [String: String], file: String)] = [
+        (["project/compose.override.yaml": "../elsewhere/new.desktop"], "elsewhere/new.desktop"),
+        (["project/compose.override.yaml": "HOME/elsewhere/new.desktop"], "elsewhere/new.desktop"),
+        (["project/.devcontainer/devcontainer.json": "../../elsewhere/there.json"], "elsewhere/there.json"),
+        (["project/.devcontainer.json": "again", "project/again": "../elsewhere/there.json"], "elsewhere/there.json"),
+        (["project/.devcontainer": "../elsewhere/folder"], "elsewhere/folder/devcontainer.json"),
+        (["project/compose.override.yaml": "missing/../../elsewhere/new.desktop"], "elsewhere/new.desktop"),
+    ]
+
+    @Test(arguments: links) func `a project's links lead nothing out of it`(
+        links: [String: String], file: String
+    ) async throws {
+        try await Home.with { home in
+            let own = home.folder + "/home"
+            try home.write("{ \"a\": 1 }\n", to: own + "/elsewhere/there.json")
+            try home.write("{ \"a\": 1 }\n", to: own + "/elsewhere/folder/devcontainer.json")
+            try home.write("services:\n  devbox:\n    image: debian\n", to: own + "/project/compose.yaml")
+            let before = try? home.text("\(own)/\(file)")
+            for (link, target) in links {
+                let parent = ("\(own)/\(link)" as NSString).deletingLastPathComponent
+                try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+                try FileManager.default.createSymbolicLink(
+                    atPath: "\(own)/\(link)", withDestinationPath: target.replacingOccurrences(of: "HOME", with: own))
+            }
+            for option in ["--yes", "--dry-run"] {
+                let ended = try await run(
+                    "\(home.folder)/bin/lanyard", ["configure", "container", "devbox", option],
+                    environment: home.environment, folder: own + "/project")
+                #expect(ended.status == 1 && ended.errors.contains("leads out of the project's folder"), "\(ended)")
+            }
+            #expect((try? home.text("\(own)/\(file)")) == before)
+        }
+    }
+
+    @Test func `a link inside of a project stays, and one that replaced its file later leads nothing out of it`()
+        async throws
+    {
+        try await Home.with { home in
+            let own = home.folder + "/home"
+            let (link, file) = (own + "/project/.devcontainer.json", own + "/project/settings/container.json")
+            try home.write("{ \"image\": \"debian\" }\n", to: file)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "settings/container.json")
+            func lanyard(_ words: String...) async throws -> Ended {
+                try await run(
+                    "\(home.folder)/bin/lanyard", words + ["--yes"], environment: home.environment,
+                    folder: own + "/project")
+            }
+            #expect(try await lanyard("configure", "container", "devbox").status == 0)
+            let written = try home.text(file)
+            #expect(written.contains("lanyard.sock"))
+            try FileManager.default.moveItem(atPath: file, toPath: own + "/moved.json")
+            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: own + "/moved.json")
+            let back = try await lanyard("unconfigure", "container")
+            #expect(back.status == 1 && back.errors.contains("leads out of the project's folder"), "\(back)")
+            #expect(try home.text(own + "/moved.json") == written)
+        }
+    }
+
     @Test func `a compose project gets an override for the service of the name`() async throws {
         try await Home.with { home in
             let folder = home.folder + "/home"

@@ -822,6 +822,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ";touch${IFS}PWNED", "$(touch${IFS}PWNED)", "`touch${IFS}PWNED`", "|touch$IFS'PWNED'", "&&touch\tPWNED",
+        ">PWNED", "\\x", "'x",
+        "\"x", "*", "?x", "#x", "(x)", "{a,b}", "!x", "~", "^x", "%20x", "%3Btouch%20PWNED", "é", "<x",
+    ])
+    func `a role has no characters that mean something to a shell`(end: String) async throws {
+        try await Home.withTools { home in
+            for url in [
+                "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev\(end)",
+                "https://u\(end)@sts.amazonaws.com/arn:aws:iam::123456789012:role/dev",
+            ] {
+                let ended = try await home.lanyard(["configure", "aws", url, "--yes"])
+                #expect(ended.status == 64, "\(ended)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.aws"))
+        }
+    }
+
+    @Test func `a shell runs the line for a role with all of IAM's characters as it is`() async throws {
+        try await Home.withTools { home in
+            let url = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/path/A-Z+a=z,0.9@b_c"
+            #expect(try await home.lanyard(["configure", "aws", url, "--yes"]).status == 0)
+            let text = try home.text("\(home.folder)/home/.aws/config")
+            let line = try #require(
+                text.components(separatedBy: "credential_process = ").last?.split(separator: "\n").first)
+            try home.program("lanyard", #"printf '<%s>' "$@""#)
+            let ran = try await run("/bin/sh", ["-c", String(line)], environment: home.environment)
+            #expect(ran.output == "<aws><\(url)>", "\(ran)")
+        }
+    }
+
     @Test func `what is written is shown as it is, in its lines`() async throws {
         try await Home.withTools { home in
             let list = "[registry]\nglobal-credential-providers = [\n\t'cargo:libsecret',\n]\n"

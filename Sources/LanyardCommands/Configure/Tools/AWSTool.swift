@@ -27,10 +27,13 @@ enum AWSTool: ConfigurableTool {
     }
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        let example = Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description)
         guard pattern.text.hasBytes("/arn:aws") else {
-            throw Failure(
-                "the URL names no role",
-                hints: [Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description)], status: .usage)
+            throw Failure("the URL names no role", hints: [example], status: .usage)
+        }
+        // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
+        guard pattern.text.utf8.allSatisfy({ $0.isAlphanumeric || "+=,.@_/:-".utf8.contains($0) }) else {
+            throw Failure("the role's ARN has characters that IAM doesn't allow", hints: [example], status: .usage)
         }
         return try pattern.withoutWildcard(for: name)
     }

@@ -37,6 +37,8 @@ protocol ConfigurableTool: Sendable {
     static func requireUse(_ place: ToolPlace) throws(Failure)
     /// Returns the values that the tool's files need for the tool to ask lanyard.
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange]
+    /// Throws if a file that changes are made to, or taken back from, isn't the tool's own.
+    static func requireOwn(_ entries: [ToolRecord.Entry]) throws(Failure)
     /// Returns the reason why nothing is written although the tool doesn't ask lanyard yet; nil if it does, or if
     /// something is written.
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint?
@@ -73,6 +75,7 @@ extension ConfigurableTool {
     static var schemes: [String] { ["https", "http"] }
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
     static func requireUse(_ place: ToolPlace) throws(Failure) {}
+    static func requireOwn(_ entries: [ToolRecord.Entry]) throws(Failure) {}
     static func override(_ place: ToolPlace) -> Bool? { nil }
     static func name(ofURL url: String, _ place: ToolPlace) -> String { url }
     static func exception(_ place: ToolPlace) -> String? { nil }

@@ -1,6 +1,8 @@
 import Addresses
+import Files
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 import ToolTexts
 
@@ -47,6 +49,19 @@ enum ContainerTool: ForwardTool {
         if let text = try ToolPlace.text(of: override), !text.isSame(as: overriding(forward(place))) { return [] }
         guard try services(of: compose).contains(forward(place)) else { return [] }
         return [ToolChange(.document, in: override, to: overriding(forward(place)))]
+    }
+
+    /// Throws if a file isn't in the project's folder, because a link leads elsewhere: whoever wrote the project chose it.
+    static func requireOwn(_ entries: [ToolRecord.Entry]) throws(Failure) {
+        for file in entries.map(\.change.setting.file).uniqued {
+            let parent = FileTrust.parent(of: file)
+            let project = parent.hasSuffix("/.devcontainer") ? FileTrust.parent(of: parent) : parent
+            guard !SettingsText.target(of: file).leads(outOf: project) else {
+                throw Failure(
+                    "\(file.displayable(limit: 300)) is a link, or in one, that leads out of the project's folder",
+                    hints: [Hint("see where it leads, and remove it", run: "readlink -m\(last: file)")])
+            }
+        }
     }
 
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? {
@@ -124,5 +139,20 @@ enum ContainerTool: ForwardTool {
               \(Configuration.agentVariable): \(target)
 
         """
+    }
+}
+
+extension String {
+    /// Whether the file of a path isn't in a folder, once all links in both are followed.
+    fileprivate func leads(outOf folder: String) -> Bool {
+        guard let root = FileTrust.realPath(folder) else { return true }
+        var existing = FileTrust.parent(of: self)
+        while FileTrust.realPath(existing) == nil, existing.utf8.count > 1 {
+            // Nobody knows where the parent of a missing folder is.
+            if existing.hasSuffix("/..") { return true }
+            existing = FileTrust.parent(of: existing)
+        }
+        guard let found = FileTrust.realPath(existing) else { return true }
+        return !(found == root || root == "/" || found.hasPrefix(root + "/"))
     }
 }

@@ -26,6 +26,7 @@ struct ToolPlan: Sendable {
                     .init(tool: tool.name, place: place.url, change: change, before: other.before, file: other.file))
             }
         }
+        try tool.requireOwn(changes)
         (self.changes, self.shared) = (changes, shared)
     }
 

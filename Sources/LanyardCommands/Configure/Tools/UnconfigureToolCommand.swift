@@ -45,6 +45,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             if changed.isEmpty { tellNothing(all, context) }
             return try forget(done, record)
         }
+        try Tool.requireOwn(standing)
         if !options.dryRun { try record.requireWritable(standing) }
         try options.requireAnswer(toChange: "the tool's settings", context)
         let others = all.filter { !mine.contains($0) }
