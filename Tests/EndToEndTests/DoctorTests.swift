@@ -322,6 +322,85 @@ import Testing
         }
     }
 
+    /// Settings with a name wherever one can be, of which some are right.
+    private static let named = [
+        """
+        account = "acme-account"
+        agent = "/acme-folder/acme-agent.sock"
+        authority = "https://login.microsoftonline.com/acme-tenant"
+        browser = "/acme-folder/acme-browser --profile acme-profile"
+        ca-file = "/acme-folder/acme-ca.pem"
+        client-id = "acme-client"
+        default-identity = "acme-default"
+        group = "acme.group"
+        known-authorities = ["acme-known.example"]
+        """,
+        """
+        authority = "https://login.microsoftonline.com/acme-tenant"
+        client-id = "11111111-2222-3333-4444-555555555555"
+        ca-file = "/acme-folder/acme-ca.pem"
+        [[identity]]
+        name = "acme-one"
+        authority = "https://login.microsoftonline.com/acme-tenant"
+        client-id = "acme-app"
+        certificate = "/nowhere/acme-certificate.pem"
+        [[identity]]
+        name = "acme-two"
+        authority = "https://acme-issuer.example"
+        client-id = "acme-app-two"
+        assertion = "command:/acme-folder/acme-program --for acme-word"
+        [[identity]]
+        name = "acme-three"
+        authority = "https://login.microsoftonline.com/acme-tenant"
+        client-id = "acme-app-three"
+        assertion = "file:/nowhere/acme-assertion"
+        [[forward]]
+        name = "acme-forward"
+        urls = ["https://acme-git.example/acme-path"]
+        [[client]]
+        issuer = "https://acme-issuer.example"
+        client-id = "acme-client"
+        [[rule]]
+        url = "https://acme-git.example/acme-path"
+        authority = "https://acme-issuer.example"
+        client-id = "acme-rule-client"
+        scopes = ["acme-scope"]
+        account = "acme-account"
+        [[rule]]
+        url = "https://*.acme-other.example:8443/acme-path"
+        authority = "https://login.microsoftonline.com/acme-tenant"
+        identity = "acme-missing"
+        scopes = ["api://acme-api/.default"]
+        """,
+        "account = 7\n[[identity]]\nname = 'acme one'\nacme-key = 'acme-value'\nauthority = acme-bare\n",
+        "[[rule]]\nurl = \"acme git\"\n", "flow = \"acme-flow\"\n",
+        "[[rule]]\nurl = \"https://acme-x.example\"\nkind = \"acme-kind\"\n",
+    ]
+
+    @Test(arguments: named) func `a report has none of the names that settings have`(settings: String) async throws {
+        try await Home.with(.unlocked) { home in
+            try home.write(settings, to: home.configFile)
+            try home.write(
+                "[credential \"https://acme-git.example\"]\n\thelper = /acme-folder/git-credential-acme\n",
+                to: home.gitFile)
+            let variables = [
+                "BROWSER": "/acme-folder/acme-viewer --new acme-window", "SSL_CERT_FILE": "/acme-folder/acme-roots.pem",
+                "LANYARD_ACCOUNT": "acme-other-account", "LANYARD_IDENTITY": "acme-chosen",
+                "HTTPS_PROXY": "http://acme-user:acme-password@acme-proxy:3128", "XDG_DATA_HOME": "/acme-folder/data",
+                "AZURE_TENANT_ID": "acme-tenant", "AZURE_CLIENT_ID": "acme-azure", "DISPLAY": ":99",
+                "AZURE_CLIENT_CERTIFICATE_PATH": "/acme-folder/acme-azure.pem",
+            ]
+            for extra in [[:], variables] {
+                for options in [[], ["--json"]] {
+                    let ended = try await home.lanyard(["doctor", "--report"] + options, extra)
+                    #expect(ended.output.contains("git.helpers"), "\(ended)")
+                    #expect(!ended.output.lowercased().contains("acme"), "\(ended)")
+                    #expect(!ended.output.contains("11111111-2222"), "\(ended)")
+                }
+            }
+        }
+    }
+
     @Test func `problems come first, and all is shown on request`() async throws {
         try await Home.with(.locked) { home in
             let (report, _) = try await doctor(home)

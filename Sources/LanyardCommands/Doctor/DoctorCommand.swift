@@ -32,7 +32,7 @@ struct DoctorCommand: Command {
         let examination = Examination(context, isForStrangers: report)
         var findings = await examination.findings(online: online)
         if report {
-            let redaction = Redaction(examination)
+            let redaction = await Redaction(examination)
             findings = examination.systemFacts + findings
             findings = findings.map { $0.redacted(redaction) }
         }
