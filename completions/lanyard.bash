@@ -2,8 +2,8 @@
 
 _lanyard() {
     local program=lanyard answer
-    # A lanyard that is not on PATH completes itself.
-    [[ ${1-} == */lanyard ]] && program=${1/#\~\//$HOME/}
+    # A lanyard that is not on PATH completes itself, unless it is one of the current folder, which may be anybody's.
+    [[ ${1-} == /*/lanyard || ${1-} == \~/*/lanyard ]] && program=${1/#\~\//$HOME/}
     mapfile -t answer < <("$program" complete bash "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null)
     COMPREPLY=()
     case ${answer[0]-} in

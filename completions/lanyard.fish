@@ -4,8 +4,8 @@ function __lanyard_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
     set -l program lanyard
-    # A lanyard that is not on PATH completes itself.
-    string match -q '*/lanyard' -- $words[1]; and set program $words[1]
+    # A lanyard that is not on PATH completes itself, unless it is one of the current folder, which may be anybody's.
+    string match -qr '^~?/.*/lanyard$' -- $words[1]; and set program (string replace -r '^~/' "$HOME/" -- $words[1])
     set -l answer ($program complete fish $words "$current" 2>/dev/null)
     switch "$answer[1]"
         case values

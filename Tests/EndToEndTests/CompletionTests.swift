@@ -126,6 +126,26 @@ import Testing
             ])
     }
 
+    @Test(arguments: shells) func `Tab runs no program of the current folder`(shell: String) async throws {
+        try await CompletionWorld.with(.unlocked) { world in
+            for path in ["lanyard", "tools/lanyard", "tools/git-credential-lanyard"] { try world.trap(path) }
+            // bash loads the completion at the first Tab, and finds it for a path at the next.
+            let first = "lanyard accou\t"
+            let keys = [
+                "./lanyard accou\t", "tools/lanyard accou\t", "tools/git-credential-lanyard ca\t",
+                "lanyard exec -- ./lanyard accou\t", "./tools/../lanyard accou\t",
+            ]
+            _ = try await world.type([first] + keys, at: shell)
+            #expect(!FileManager.default.fileExists(atPath: world.mark))
+            // One with an absolute path is the one that is meant.
+            var typed: [CompletionWorld.Typed] = []
+            for _ in 1...Self.patience where typed.last?.words?.last != "accounts" {
+                typed = try await world.type([first, "\(world.absolutePath) accou\t"], at: shell)
+            }
+            #expect(typed.last?.words == [world.absolutePath, "accounts"])
+        }
+    }
+
     @Test(arguments: shells) func `a command to run is completed as it is by itself`(shell: String) async throws {
         try await expect(
             in: shell,

@@ -120,6 +120,21 @@ package struct CompletionWorld: Sendable {
         """.write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
+    /// Makes a program called `lanyard` that leaves a mark, at a path below the folder in which the shells run.
+    package func trap(_ path: String) throws {
+        let file = "\(folder)/\(path)"
+        let parent = URL(fileURLWithPath: file).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try "#!/bin/sh\ntouch '\(mark)'\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
+    }
+
+    /// What the programs of `trap` leave.
+    package var mark: String { "\(folder)/mark" }
+
+    /// The path of a lanyard that works, outside the current folder of the shells.
+    package var absolutePath: String { "\(folder)/bin/lanyard" }
+
     private func saveAccounts() async throws {
         var accounts = Self.names.enumerated().map { ("user-\($0).contoso", $1, "Alice: \"Al\" Ånders") }
         accounts.append(("twin-1.contoso", "twin@contoso.example", "The One"))
