@@ -223,10 +223,12 @@ struct StandInTests {
               -d '{"scopes":["\(Self.scope)"]}' "$AZD_AUTH_ENDPOINT/token?api-version=2023-07-12-preview"
             """.write(toFile: real, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: real)
-            let shown = try await world.lanyard([
-                "exec", "--as", "azd", "--", "sh", "-c",
-                "azd auth login; azd auth token --output json --scope \(Self.scope); azd up --no-prompt",
-            ])
+            // The proxy, which nothing answers at, isn't for lanyard's own port.
+            let shown = try await world.lanyard(
+                [
+                    "exec", "--as", "azd", "--", "sh", "-c",
+                    "azd auth login; azd auth token --output json --scope \(Self.scope); azd up --no-prompt",
+                ], ["http_proxy": "http://127.0.0.1:9"])
             let lines = shown.lines
             #expect(lines.count == 4 && lines[0] == "real auth login" && lines[2] == "real up --no-prompt", "\(shown)")
             let token = try #require(JSONValue(bytes: lines[1].utf8)?["token"]?.string)
