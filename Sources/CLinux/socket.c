@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -75,11 +74,6 @@ int64_t lanyard_socket_peer(int descriptor) {
 int lanyard_pipe(int ends[2], int nonblocking_end) {
     if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
     return fcntl(ends[nonblocking_end], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
-}
-
-int lanyard_end_with(int32_t parent) {
-    if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0) return -errno;
-    return getppid() == parent ? 0 : -ESRCH;
 }
 
 int lanyard_ends_with_terminal(void) {

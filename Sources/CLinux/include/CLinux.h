@@ -95,9 +95,6 @@ int64_t lanyard_socket_peer(int descriptor);
 /// Creates a pipe that is non-blocking at the given end and isn't inherited by programs started from here.
 int lanyard_pipe(int ends[2], int nonblocking_end);
 
-/// Has the kernel send this process SIGTERM when its parent ends; an error if that has already ended.
-int lanyard_end_with(int32_t parent);
-
 /// Whether this process has a terminal now and SIGHUP ends it, which isn't the case with nohup(1).
 int lanyard_ends_with_terminal(void);
 
