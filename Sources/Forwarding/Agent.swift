@@ -20,8 +20,8 @@ public protocol AgentDelegate {
     ///
     /// It reads the request from standard input and writes the reply to standard output.
     var worker: (program: String, arguments: [String], environment: [String: String]) { get }
-    /// The folder to watch for changes of the settings; nil if there is none.
-    var settingsFolder: String? { get }
+    /// The files that the settings are read from; they may be missing, or links.
+    var settingsFiles: [String] { get }
     /// Reports an event, such as which remote clients are served, or what is wrong with the settings.
     func tell(_ news: AgentNews)
     /// Returns the refusal for a remote client that asks for something that it isn't allowed to have.
@@ -58,9 +58,9 @@ public final class Agent<Delegate: AgentDelegate> {
     private let signals: (read: CInt, write: CInt)
     /// Whether the agent ends when its terminal is closed.
     private let endsWithTerminal = lanyard_ends_with_terminal() == 1
-    private var watch: CInt = -1
-    /// Whether the settings may be others.
-    private var mustReload = false
+    private var settings: SettingsWatch
+    /// Whether to read the settings even if their files are the same.
+    private var mustReload = true
 
     /// Creates the agent of this user.
     ///
@@ -70,6 +70,7 @@ public final class Agent<Delegate: AgentDelegate> {
         guard lanyard_pipe(&ends, 1) == 0 else { throw .unusable("no pipe can be made") }
         signals = (ends[0], ends[1])
         self.delegate = delegate
+        settings = SettingsWatch(delegate.settingsFiles)
         folder = try AgentFolder(place)
     }
 
@@ -81,8 +82,7 @@ public final class Agent<Delegate: AgentDelegate> {
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
-        watchSettings()
-        reload()
+        reloadIfChanged()
         while true {
             if let number = turn() {
                 close()
@@ -99,7 +99,7 @@ public final class Agent<Delegate: AgentDelegate> {
         for index in listeners.indices { listeners[index].refill(now) }
         startWorkers(now)
         var entries = [pollfd(fd: signals.read, events: Int16(POLLIN), revents: 0)]
-        entries.append(pollfd(fd: watch, events: Int16(POLLIN), revents: 0))
+        entries.append(pollfd(fd: settings.descriptor, events: Int16(POLLIN), revents: 0))
         let isFull = connections.count >= Limit.connections
         for listener in listeners {
             let isOpen = !isFull && listener.mayTake(among: connections)
@@ -109,20 +109,20 @@ public final class Agent<Delegate: AgentDelegate> {
         for connection in connections { entries += connection.pollEntries }
         _ = poll(&entries, nfds_t(entries.count), CInt(pause(from: now)))
         if entries[0].revents != 0, let number = takeSignals() { return number }
+        // Nothing is answered by settings that have changed. Listeners and connections may then be others, and are polled
+        // again.
+        if reloadIfChanged() { return nil }
         serve(entries[first...].map(\.revents))
         let ready = listeners.indices.filter { entries[2 + $0].revents != 0 }
         for index in ready { accept(at: index) }
         reap()
         renewing += delegate.startRenewals()
-        if entries[1].revents != 0 { drainWatch() }
-        // Last, for it changes which listeners and connections there are.
-        if mustReload { reload() }
         return nil
     }
 
     /// Returns the poll timeout: the milliseconds until the next deadline.
     private func pause(from now: Int) -> Int {
-        var next = now + 3_600_000
+        var next = now + Limit.comparison
         for connection in connections { next = min(next, connection.deadline) }
         if !ending.isEmpty { next = min(next, now + 50) }
         if listeners.contains(where: \.isThrottled) { next = min(next, now + 20) }
@@ -146,18 +146,12 @@ public final class Agent<Delegate: AgentDelegate> {
 
     // MARK: Settings
 
-    private func watchSettings() {
-        guard let path = delegate.settingsFolder else { return }
-        let made = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
-        guard made >= 0 else { return }
-        watch = made
-        inotify_add_watch(made, path, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE))
-    }
-
-    private func drainWatch() {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        while read(watch, &bytes, bytes.count) > 0 {}
-        mustReload = true
+    /// Reads the settings again if their files have changed, or if a signal asks for it; false if nothing was read.
+    @discardableResult
+    private func reloadIfChanged() -> Bool {
+        guard settings.hasChanged() || mustReload else { return false }
+        reload()
+        return true
     }
 
     /// Opens and closes sockets according to the settings.
@@ -167,13 +161,17 @@ public final class Agent<Delegate: AgentDelegate> {
         do { forwards = try delegate.forwards() } catch { return delegate.tell(.unreadable(error)) }
         let before = listeners.map(\.forward)
         guard forwards != before || listeners.isEmpty else { return }
-        for listener in listeners where !forwards.contains(where: { $0.name == listener.forward.name }) {
-            for index in connections.indices.reversed() where connections[index].forwardName == listener.forward.name {
-                drop(index)
+        for listener in listeners {
+            let name = listener.forward.name
+            let new = forwards.first { $0.name == name }
+            // What was asked while more was allowed isn't answered any more.
+            if new?.allows(all: listener.forward) != true {
+                for index in connections.indices.reversed() where connections[index].forwardName == name { drop(index) }
             }
+            guard new == nil else { continue }
             Glibc.close(listener.descriptor)
-            folder.remove(listener.forward.name)
-            delegate.tell(.closed(listener.forward.name))
+            folder.remove(name)
+            delegate.tell(.closed(name))
         }
         listeners = forwards.compactMap { forward in
             if var listener = listeners.first(where: { $0.forward.name == forward.name }) {
@@ -220,20 +218,11 @@ public final class Agent<Delegate: AgentDelegate> {
             case .end: finished.append(index)
             case .request(let block): answer(block, index, now)
             case .reply(let reply):
-                if case .refused(let refusal) = reply, refusal.code == .person {
-                    rest(connections[index].forwardName, now)
-                }
                 finishWorker(index, hasReplied: true)
                 connections[index].reply(reply, now: now)
             }
         }
         for index in finished.reversed() { drop(index) }
-    }
-
-    /// Stops prompting on behalf of this remote client for a while, because the user has just declined.
-    private func rest(_ name: String, _ now: Int) {
-        guard let index = listeners.firstIndex(where: { $0.forward.name == name }) else { return }
-        listeners[index].quietUntil = now + Limit.restAfterNo
     }
 
     private func answer(_ block: Attributes, _ index: Int, _ now: Int) {
@@ -250,16 +239,10 @@ public final class Agent<Delegate: AgentDelegate> {
             let refusal = delegate.refusal(of: request.wanted, objection, to: listener.forward)
             return connections[index].reply(.refused(refusal), now: now)
         }
-        // The user has just declined, so they aren't asked again at once.
-        if listener.forward.confirms, now < listener.quietUntil {
-            return connections[index].reply(
-                .refused(.init(.person, "the use of a credential was declined a moment ago")), now: now)
-        }
         if !listener.forward.confirms, let known = delegate.remembered(request.wanted) {
             return connections[index].reply(.credential(known), now: now)
         }
         request.forward = listener.forward.name
-        if now < listener.quietUntil { request.wanted.isUnattended = true }
         connections[index].queue(request, now: now)
     }
 
@@ -343,16 +326,14 @@ enum Limit {
     static let (unattended, attended) = (60_000, 3_600_000)
     /// How long a process may take to exit.
     static let patienceToEnd = 5_000
-    /// How long the user isn't asked for a client after declining.
-    static let restAfterNo = 30_000
+    /// How often the settings are compared if nothing happens: not every file system tells of changes.
+    static let comparison = 5_000
 }
 
 /// A forward's socket, and the remaining allowance of its client.
 struct ForwardListener {
     var forward: Forward
     let descriptor: CInt
-    /// Until when the user isn't asked.
-    var quietUntil = 0
     private var connectionsLeft = Double(Limit.connectionBurst)
     private var workersLeft = Double(Limit.workerBurst)
     private var refilled = Uptime.now

@@ -6,7 +6,9 @@ public import Secrets
 public struct ForwardedRequest: Sendable, Equatable {
     /// The requested credential.
     public var wanted: CredentialRequest
-    /// The name that the client gives itself, safe to display; it isn't verified.
+    /// The name that the client gives itself: letters, digits, `.`, `-` and `_`, so that it can't pass for other words.
+    ///
+    /// It isn't verified.
     public var requester: String
     /// The forward that it came through; only the agent sets it, for the process that answers.
     public var forward: String?
@@ -67,7 +69,8 @@ public struct ForwardedRequest: Sendable, Equatable {
             throw .invalid(line.key)
         }
         wanted = CredentialRequest()
-        requester = (block["requester"] ?? "").displayable(limit: Self.longestName)
+        let name = (block["requester"] ?? "").utf8.filter { $0.isAlphanumeric || ".-_".utf8.contains($0) }
+        requester = String(decoding: name.prefix(Self.longestName), as: UTF8.self)
         forward = block["forward"]
         try readPlace(block)
         let capabilities = block.list("capability[]")

@@ -72,6 +72,8 @@ extension Forward {
         case namesScopes
         /// The request names more of a token than its place, which a list of URLs doesn't cover.
         case namesToken
+        /// The request names a path, and passwords anywhere on its host would answer it.
+        case reachesBelow
         /// The request names no place.
         case noPlace
     }
@@ -92,9 +94,25 @@ extension Forward {
         }
         guard request.wish.isEmpty else { return .namesToken }
         guard request.scheme != nil, request.host != nil else { return .noPlace }
+        // No tool sends both: what lies below the host isn't what the path names.
+        guard request.reach != .below || request.path?.isEmpty ?? true else { return .reachesBelow }
         if covers(request) { return nil }
         let isBelow = request.path?.isEmpty ?? true && urls.contains { $0.hasPath && $0.mismatch(request) == .path }
         return isBelow ? .needsPath : .notListed
+    }
+
+    /// Whether this remote client may have a password that answers a request from this path of its host.
+    ///
+    /// A request may be answered from other paths than its own (`PathReach`).
+    public func lists(path: String, for request: CredentialRequest) -> Bool {
+        var place = request
+        place.path = path
+        return covers(place)
+    }
+
+    /// Whether nothing that another one allows is refused or confirmed here.
+    public func allows(all other: Forward) -> Bool {
+        other.urls.allSatisfy(urls.contains) && (other.confirms || !confirms)
     }
 
     private func covers(_ request: CredentialRequest) -> Bool {

@@ -129,7 +129,7 @@ extension TokenAcquirer {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
             if let account = self.decide(request).account { return .account(account) }
-            await person.announce?()
+            try await person.announce?()
             let choice = await chooser.choose(among: accounts)
             if case .account(let account) = choice { await self.select(account, authority, telling: chooser) }
             return choice

@@ -17,13 +17,13 @@ public struct TokenAcquirer: Sendable {
         public var chooser: (any AccountChooser)?
         /// The purpose of the sign-in, in words for the user; nil for the resource's name.
         public var purpose: String?
-        /// Told before the first page, window or question; nil for nothing.
-        public var announce: (@Sendable () async -> Void)?
+        /// Called before each page, window or question, which doesn't come if it throws; nil for nothing.
+        public var announce: (@Sendable () async throws(AcquisitionError) -> Void)?
 
         /// Creates a user from the ways to reach them.
         public init(
             interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil,
-            purpose: String? = nil, announce: (@Sendable () async -> Void)? = nil
+            purpose: String? = nil, announce: (@Sendable () async throws(AcquisitionError) -> Void)? = nil
         ) {
             self.interface = interface
             self.flows = flows
@@ -250,7 +250,7 @@ public struct TokenAcquirer: Sendable {
         // A sign-in that can't be stored would be asked for again at once.
         tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
-        await person.announce?()
+        try await person.announce?()
         tell(.startingSignIn(request.authority))
         let key = RecentFailures.Key(request, authority.place, account: account)
         // A page that opens unasked states its reason. Without one, it is the first sign-in, or one that was asked for.

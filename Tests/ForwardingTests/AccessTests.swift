@@ -46,6 +46,34 @@ import Testing
         #expect(try Self.forward(urls).objection(to: request) == objection)
     }
 
+    @Test func `passwords below the host answer no request that names a path`() throws {
+        let forward = try Self.forward(["https://git.example/team", "https://whole.example"])
+        for (url, objection) in [
+            ("https://git.example/team", Forward.Objection.reachesBelow), ("https://whole.example/x", .reachesBelow),
+            ("https://git.example/", .needsPath), ("https://whole.example/", nil),
+        ] as [(String, Forward.Objection?)] {
+            var request = CredentialRequest(try RequestURL(url))
+            request.reach = .below
+            #expect(forward.objection(to: request) == objection, "\(url)")
+        }
+        let request = CredentialRequest(try RequestURL("https://git.example/team/x"))
+        for (path, isListed) in [
+            ("team", true), ("team/", true), ("team/x", true), ("", false), ("te", false), ("teams", false),
+        ] {
+            #expect(forward.lists(path: path, for: request) == isListed, "\(path)")
+        }
+    }
+
+    @Test func `a forward that lists less, or asks more, allows less`() throws {
+        let (one, two) = (
+            try Self.forward(["https://a.example"]), try Self.forward(["https://b.example", "https://a.example"])
+        )
+        var confirmed = two
+        confirmed.confirms = true
+        #expect(two.allows(all: one) && !one.allows(all: two) && two.allows(all: two))
+        #expect(!confirmed.allows(all: two) && two.allows(all: confirmed) && confirmed.allows(all: confirmed))
+    }
+
     @Test func `a token by more than its place isn't covered by a list of URLs`() throws {
         let forward = try Self.forward(["https://management.azure.com", "https://git.example"])
         var request = CredentialRequest(try RequestURL("https://git.example/"))

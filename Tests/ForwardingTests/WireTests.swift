@@ -49,10 +49,10 @@ import Testing
         #expect(throws: fault) { _ = try ForwardedRequest(block) }
     }
 
-    @Test func `a name that a far side gives itself shows nothing but text`() throws {
-        let block = try Self.block(Self.place + "\nrequester=\u{202E}dev" + String(repeating: "x", count: 500))
-        let name = try ForwardedRequest(block).requester
-        #expect(name.hasPrefix("?dev") && name.count <= 65)
+    @Test func `a name that a far side gives itself is a word of the characters that names of machines have`() throws {
+        let sent = "\u{202E}dev) may \"b.o-x_1\" é? [y/N]" + String(repeating: "x", count: 500)
+        let name = try ForwardedRequest(Self.block(Self.place + "\nrequester=" + sent)).requester
+        #expect(name.hasPrefix("devmayb.o-x_1yNx") && name.count == 64)
     }
 
     @Test func `a reply arrives as it was sent, and a refresh token has no place in one`() throws {

@@ -1,4 +1,6 @@
+import Addresses
 import ConsumerProtocols
+import CredentialEngine
 import Dispatch
 import Forwarding
 import Glibc
@@ -6,6 +8,7 @@ import Rules
 import Secrets
 import SystemPackage
 import Terminal
+import TokenStore
 
 /// The process that answers one of the agent's requests: it reads the request from stdin and writes the reply to
 /// stdout.
@@ -19,33 +22,63 @@ struct AgentAnswer {
     func run() async throws {
         guard let block = readRequest() else { throw Failure("the agent's request cannot be read") }
         endWithInput()
-        let request: ForwardedRequest
+        var request: ForwardedRequest
         do throws(ForwardedRequest.Fault) { request = try ForwardedRequest(block) } catch {
-            return context.console.write(ForwardedReply.refused(ForwardedRefusal(error)).bytes)
+            return reply(.refused(ForwardedRefusal(error)))
         }
-        // The settings may have changed since the agent read them.
-        let forwards = try Session(context).configuration.forwards
-        guard let forward = forwards.first(where: { $0.name == request.forward }) else {
-            return context.console.write(ForwardedReply.nothing.bytes)
-        }
-        let requester = Requester(forward: forward.name, name: request.requester, pending: pending)
-        if let refusal = await refusal(of: request, to: forward, requester) {
-            return context.console.write(ForwardedReply.refused(refusal).bytes)
-        }
-        var context = context
+        let requester = Requester(forward: request.forward ?? "", name: request.requester, pending: pending)
+        var context = await context.inPresentSession()
         context.requester = requester
+        // The settings may have changed since the agent read them.
+        let session = try Session(context)
+        guard let forward = session.configuration.forwards.first(where: { $0.name == requester.forward }) else {
+            return reply(.nothing)
+        }
+        if let objection = forward.objection(to: request.wanted) {
+            return reply(.refused(ForwardedRefusal(request.wanted, objection, to: forward)))
+        }
+        // The user has just declined, so they aren't asked again at once.
+        if requester.wasDeclined(in: context) {
+            if forward.confirms { return reply(.refused(.justDeclined)) }
+            request.wanted.isUnattended = true
+        }
+        let (wanted, found): (TokenRequest?, StoredPassword?)
+        do throws(Failure) {
+            wanted = try session.resolve(request.wanted)
+            found = wanted == nil ? try await password(for: request.wanted, of: forward, in: session) : nil
+        } catch {
+            context.console.report(error)
+            let code = error.cause.isOfKeyring ? ForwardedRefusal.Code.keyring : .other
+            return reply(.refused(.init(code, error.message, remedies: error.hints.map(\.line))))
+        }
+        guard wanted != nil || found != nil else { return reply(.nothing) }
+        if forward.confirms {
+            let subject = ConfirmationSubject(request.wanted, wanted, found, in: session)
+            let confirmation = Confirmation(context: context, requester: requester)
+            if let refusal = await confirmation.refusal(of: subject) { return reply(.refused(refusal)) }
+        }
+        if let found { return reply(.credential(Credential(found))) }
+        // From here on there may be a token for the place that was asked for, and nothing else.
+        request.wanted.reach = .place
         var run = ConsumerRun(ForwardedConsumer(request), in: context)
         _ = await run.toTheEnd()
     }
 
-    private func refusal(
-        of request: ForwardedRequest, to forward: Forward, _ requester: Requester
-    ) async -> ForwardedRefusal? {
-        if let objection = forward.objection(to: request.wanted) {
-            return ForwardedRefusal(request.wanted, objection, to: forward)
+    private func reply(_ reply: ForwardedReply) { context.console.write(reply.bytes) }
+
+    /// Returns the password that is stored for a request at a place that the forward lists; nil if there is none.
+    private func password(
+        for request: CredentialRequest, of forward: Forward, in session: Session
+    ) async throws(Failure) -> StoredPassword? {
+        guard let query = PasswordQuery(request) else { return nil }
+        let now = context.now
+        func search() throws(Failure) -> StoredPassword? {
+            try session.keeping { () throws(StoreError) in
+                try session.passwords.get(query, now: now) { forward.lists(path: $0, for: request) }
+            }
         }
-        guard forward.confirms else { return nil }
-        return await Confirmation(context: context, requester: requester).refusal(of: request.wanted)
+        guard !request.isUnattended else { return try search() }
+        return try await session.unlocking(for: request.place) { () throws(Failure) in try search() }
     }
 
     private func readRequest() -> Attributes? {
@@ -73,19 +106,5 @@ struct AgentAnswer {
                 return
             }
         }
-    }
-}
-
-/// The far side for which a command runs.
-struct Requester: Sendable {
-    /// The name of the forward, which the user chose.
-    let forward: String
-    /// The far side's own name, fit to show; nothing verifies it.
-    let name: String
-    let pending: PendingQuestion
-
-    /// A description of the far side within a sentence.
-    var text: String {
-        name.isEmpty || name == forward ? forward : "\(forward) (which calls itself \(name))"
     }
 }

@@ -75,7 +75,7 @@ struct AgentCommand: Command {
 /// What an agent needs from this machine: lanyard itself, its settings and its remembered answers.
 struct LocalAgentDelegate: AgentDelegate {
     let worker: (program: String, arguments: [String], environment: [String: String])
-    let settingsFolder: String?
+    let settingsFiles: [String]
     private let context: CommandContext
 
     /// - Throws: `Failure` if this machine uses an agent itself, or if the configuration is wrong.
@@ -88,7 +88,8 @@ struct LocalAgentDelegate: AgentDelegate {
         }
         self.context = context
         worker = (context.executable, ["agent", "--answer-for", String(getpid())], context.environment)
-        settingsFolder = Configuration.userFile(environment: context.environment).map(FileTrust.parent(of:))
+        settingsFiles =
+            [Configuration.systemFile] + [Configuration.userFile(environment: context.environment)].compactMap(\.self)
         let configuration = try Session(context).configuration
         guard configuration.agent == nil else {
             throw Failure(
@@ -154,16 +155,19 @@ extension ForwardedRefusal {
         case .needsPath:
             let listed = forward.urls.filter { $0.hasPath && $0.mismatch(request) == .path }.map(\.text)
             let shown = listed.joined(separator: ", ").displayable(limit: 300)
+            let command: ShellCommand = "lanyard configure git\(last: request.place)"
             self.init(
                 .notAllowed,
-                "the forward \(forward.name) lists \(shown), and the request names no path; "
-                    + "git sends one with credential.useHttpPath")
+                "the forward \(forward.name) lists \(shown), and the request names no path; where git runs, "
+                    + "`\(command.text)` makes it send one (credential.useHttpPath)")
         case .namesScopes:
             let scopes = request.wish.scopes.joined(separator: " ").displayable(limit: 300)
             self.init(
                 .notAllowed,
                 "the forward \(forward.name) is for URLs, and accepts only their default scopes, "
                     + "not \(scopes)")
+        case .reachesBelow:
+            self.init(.invalid, "the request names a path, and passwords anywhere on its host would answer it")
         case .namesToken:
             self.init(.invalid, "the forward \(forward.name) is for URLs, not for tokens named by authority and scopes")
         case .noPlace: self.init(.invalid, "the request names no URL")

@@ -2,25 +2,9 @@ import Addresses
 import Forwarding
 import Rules
 import Secrets
-import Synchronization
-import SystemPackage
 import Terminal
+import TokenAcquisition
 import TokenStore
-
-/// Whether the terminal shows a question or a sign-in that the user hasn't answered yet.
-final class PendingQuestion: Sendable {
-    private let isShown = Mutex(false)
-
-    func begin() { isShown.withLock { $0 = true } }
-    func end() { isShown.withLock { $0 = false } }
-
-    /// Tells the user below the question that an answer is no longer wanted.
-    func withdraw(_ console: Console) {
-        guard isShown.withLock(\.self) else { return }
-        _ = try? FileDescriptor.standardError.writeAll("\n".utf8)
-        console.note("ignore the question above: the request was withdrawn")
-    }
-}
 
 /// Asks the user whether a far side may use a credential: on the agent's terminal, or else by a notification.
 struct Confirmation {
@@ -36,20 +20,25 @@ struct Confirmation {
         case nobodyThere
     }
 
-    /// The time that the user has for an answer, in seconds.
+    /// The time that the user has for an answer once the question is shown, in seconds.
     fileprivate static let patience = 60
+    /// The time to wait for other far sides' questions, in seconds: longer than the agent waits for this process.
+    private static let longestWait = 3600.0
 
     /// Returns the reason why the far side may not use it; nil if it may.
-    func refusal(of request: CredentialRequest) async -> ForwardedRefusal? {
-        let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
-        let question = "may \(requester.text) use your credential for \(what)?"
+    func refusal(of subject: ConfirmationSubject) async -> ForwardedRefusal? {
+        let what = subject.text
+        guard await requester.takeTurn(in: context) else { return .justDeclined }
+        let question = "may \(requester.forward) use your credential for \(what)?\(requester.ownName)"
         // Only one question is shown at a time, whichever far side asks.
         let answer = try? await SingleFlight(environment: context.environment).withLock(
-            key: "agent's question", deadline: Double(Self.patience)
-        ) { await ask(question, what) }
+            key: "agent's question", deadline: Self.longestWait
+        ) { await ask(question) }
         switch answer ?? .nothing {
         case .yes: return nil
-        case .no: return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
+        case .no:
+            requester.noteDecline(in: context)
+            return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
         case .nothing: return ForwardedRefusal(.person, "nobody confirmed the use of the credential for \(what)")
         case .nobodyThere:
             return ForwardedRefusal(
@@ -58,7 +47,7 @@ struct Confirmation {
         }
     }
 
-    private func ask(_ question: String, _ what: String) async -> Answer {
+    private func ask(_ question: String) async -> Answer {
         if let prompt = Prompt(context) {
             requester.pending.begin()
             defer { requester.pending.end() }
@@ -76,14 +65,34 @@ struct Confirmation {
     }
 }
 
-extension Requester {
-    /// Says who asks for a sign-in before a page opens: on the agent's terminal, and in a notification if it has none.
-    func announce(_ url: String?, in context: CommandContext) async {
-        let text = "\(self.text) asks for a sign-in\(url.map { " to \($0.displayable(limit: 300))" } ?? "")"
-        context.console.note(text)
-        pending.begin()
-        guard !ControllingTerminal.isThere else { return }
-        await Notification(context)?.show("\(forward) asks for a sign-in", text)
+/// What a far side would get: its place, and whose it is.
+struct ConfirmationSubject {
+    /// For the user, in characters that can't pass for other words.
+    let text: String
+
+    /// Describes what answers a request: the token that it needs, or the password that was found.
+    init(_ request: CredentialRequest, _ wanted: TokenRequest?, _ found: StoredPassword?, in session: Session) {
+        var request = request
+        if let found { request.path = found.path }
+        let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
+        let account = wanted.flatMap { session.acquirer.decide($0).account?.username } ?? ""
+        let names = [wanted?.identity?.name, account, found?.username, request.username]
+        let name = names.compactMap(\.self).first { !$0.isEmpty }
+        let tenant = request.wish.tenant.map { " in \($0.inOneWord)" } ?? ""
+        text = what + (name.map { " as \($0.inOneWord)" } ?? "") + tenant
+    }
+}
+
+extension String {
+    /// The text with all but letters, digits and what else names of accounts are made of escaped as in URLs.
+    fileprivate var inOneWord: String {
+        let isPlain = unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+                ? scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                    || "@.-_+#".unicodeScalars.contains(scalar)
+                : scalar.properties.isAlphabetic
+        }
+        return (isPlain ? self : percentEncoded).displayable(limit: 150)
     }
 }
 

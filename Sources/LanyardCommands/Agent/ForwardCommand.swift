@@ -74,6 +74,12 @@ struct ForwardAddCommand: Command {
         let all = result.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
         let question = result.confirms ? ", and you are asked each time" : ""
         console.note("\(name) may ask for \(all)\(question); in \(context.short(session.tables.file))")
+        for url in added where url.isTokenPlace && !session.maps(url) {
+            console.note(
+                Hint(
+                    "no rule says yet which token \(url.text.displayable(limit: 200)) needs, so it gets only passwords",
+                    run: "lanyard configure git\(last: url.text)"))
+        }
         console.note(Hint("to use it from a host that you reach by ssh", run: "lanyard configure ssh \(name)"))
     }
 }

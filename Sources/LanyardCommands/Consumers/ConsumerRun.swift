@@ -1,5 +1,6 @@
 import ConsumerProtocols
 import CredentialEngine
+import PluginHost
 import SystemPackage
 import Terminal
 
@@ -98,6 +99,8 @@ struct ConsumerRun: Sendable {
             return consumer.take(.nothing)
         case .refused(let refusal):
             self.refusal = refusal
+            // Who hung up hasn't declined.
+            if refusal.cause == .person, Interrupts.signal == nil { context.requester?.noteDecline(in: context) }
             if type(of: consumer).triesAgain { ToolRefusal(context)?.leave() }
             let failure = Failure(refusal, in: context)
             return consumer.take(
@@ -110,7 +113,9 @@ struct ConsumerRun: Sendable {
 
     /// Reports an error, and whose request it was if it came through an agent.
     private func report(_ failure: Failure) {
-        if let requester = context.requester { context.console.note("a request from \(requester.text) failed:") }
+        if let requester = context.requester {
+            context.console.note("a request from \(requester.forward) failed\(requester.ownName):")
+        }
         context.console.report(failure)
     }
 

@@ -28,14 +28,16 @@ struct LocalPrompter: UserPrompter {
     }
 
     /// Says who asks for a sign-in, the first time that it is called.
-    private func announcing(_ requester: Requester, _ url: String?) -> @Sendable () async -> Void {
+    private func announcing(
+        _ requester: Requester, _ url: String?
+    ) -> @Sendable () async throws(AcquisitionError) -> Void {
         let isDone = Mutex(false)
-        return { [context] in
+        return { [context] () async throws(AcquisitionError) in
             let wasDone = isDone.withLock { done in
                 defer { done = true }
                 return done
             }
-            if !wasDone { await requester.announce(url, in: context) }
+            if !wasDone { try await requester.announce(url, in: context) }
         }
     }
 
@@ -44,13 +46,16 @@ struct LocalPrompter: UserPrompter {
 
     func unlockKeyring(for url: String?) async -> Bool {
         context.console.endProgress()
-        guard mayAskToUnlock else { return false }
+        guard mayAskToUnlock, await context.requester?.takeTurn(in: context) ?? true else { return false }
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let unlocker = try KeyringUnlocker(context, group: configuration.group)
             context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
             let answer = await Prompt(context.console).line("password of the keyring", echo: false)
-            guard let answer, !answer.isEmpty else { return false }
+            guard let answer, !answer.isEmpty else {
+                context.requester?.noteDecline(in: context)
+                return false
+            }
             try unlocker.unlock(with: Secret(answer))
             return true
         } catch  where error == KeyringUnlocker.wrongPassword {

@@ -35,6 +35,9 @@ struct LockFile: ~Copyable {
         return true
     }
 
+    /// Leaves the file open, and so locked, until the process ends.
+    func keepOpen() { _ = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0) }
+
     private func sign() {
         let name = Array("\(getpid())\n".utf8)
         // Remove the previous holder's number first, which may be longer.

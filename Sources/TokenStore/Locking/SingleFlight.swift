@@ -35,13 +35,7 @@ public struct SingleFlight: Sendable {
         key: String, deadline: Double, waiting: (Int32?) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {
-        let file = try open(key)
-        do {
-            let isLocked = try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting)
-            guard isLocked else { throw SingleFlightError.timedOut }
-        } catch let problem as FileProblem {
-            throw SingleFlightError.unusable("no lock is available: \(problem.reason)")
-        }
+        let file = try await locked(key, deadline: deadline, waiting: waiting, isolation: isolation)
         defer { withExtendedLifetime(file) {} }
         return try await body()
     }
@@ -61,6 +55,29 @@ public struct SingleFlight: Sendable {
         guard isLocked else { throw SingleFlightError.timedOut }
         defer { withExtendedLifetime(file) {} }
         return try body()
+    }
+
+    /// Waits for the lock of a key, and keeps it for as long as this process lives.
+    ///
+    /// - Parameters:
+    ///   - key: The purpose of the lock; only its digest is visible.
+    ///   - deadline: Seconds to wait for the lock.
+    /// - Throws: `SingleFlightError`, or `CancellationError`.
+    public func keepLock(key: String, deadline: Double) async throws {
+        try await locked(key, deadline: deadline, waiting: { _ in }, isolation: #isolation).keepOpen()
+    }
+
+    private func locked(
+        _ key: String, deadline: Double, waiting: (Int32?) -> Void, isolation: isolated (any Actor)?
+    ) async throws -> LockFile {
+        let file = try open(key)
+        do {
+            let isLocked = try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting)
+            guard isLocked else { throw SingleFlightError.timedOut }
+        } catch let problem as FileProblem {
+            throw SingleFlightError.unusable("no lock is available: \(problem.reason)")
+        }
+        return file
     }
 
     /// Opens the lock file of a key without taking the lock.

@@ -28,13 +28,16 @@ public struct PasswordStore: Sendable {
     /// - Parameters:
     ///   - query: The place and the user; `password` and `credential` are ignored.
     ///   - now: Seconds since 1970; passwords that expired before then aren't found.
+    ///   - isMeant: Whether passwords at a path of the host may be found.
     /// - Returns: The password; nil if nothing valid is stored, which is no error.
     /// - Throws: `locked` if it can't be known whether one is stored, or another error that prevents the search.
-    public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
+    public func get(
+        _ query: PasswordQuery, now: Int, at isMeant: (String) -> Bool = { _ in true }
+    ) throws(StoreError) -> StoredPassword? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             try session.stored(
                 for: query, session.passwordItems(for: query, needsSecrets: true, caseless),
-                group: configuration.group, caseless
+                group: configuration.group, caseless, at: isMeant
             ).first { $0.expiresOn.map { $0 > now } ?? true }
         }
     }
@@ -127,14 +130,20 @@ extension KeyringSession {
 
     /// Everything that is stored for the query, expired or not, the newest first: these passwords, and authorizations.
     fileprivate func stored(
-        for query: PasswordQuery, _ passwords: [KeyringItem], group: String, _ caseless: HostTrait
+        for query: PasswordQuery, _ passwords: [KeyringItem], group: String, _ caseless: HostTrait,
+        at isMeant: (String) -> Bool = { _ in true }
     ) throws(ServiceFailure) -> [StoredPassword] {
         var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
         if query.acceptsAuthtype { found += try authorizations(for: query, group: group, needsSecrets: true, caseless) }
+        found.removeAll { !isMeant($0.path) }
         if found.count > 1 {
             for index in found.indices { found[index].modified = try modified(found[index].item) }
         }
-        return query.nearest(found).sorted(by: PasswordItem.isNewer).compactMap(\.password)
+        return query.nearest(found).sorted(by: PasswordItem.isNewer).compactMap { item in
+            var password = item.password
+            password?.path = item.path
+            return password
+        }
     }
 
     /// Stores a password in git's schema; its attributes vary, so an existing item has to be found before it is

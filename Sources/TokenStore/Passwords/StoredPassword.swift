@@ -51,6 +51,8 @@ public struct StoredPassword: Sendable, Equatable {
     public var expiresOn: Int?
     /// git's `oauth_refresh_token`, which git only passes along.
     public var oauthRefreshToken: Secret?
+    /// The path of the place that it was found at; empty for the host itself.
+    public internal(set) var path = ""
 
     /// Creates a stored password.
     public init(username: String?, proof: Proof, expiresOn: Int? = nil, oauthRefreshToken: Secret? = nil) {
@@ -68,7 +70,7 @@ public struct StoredPassword: Sendable, Equatable {
         }
     }
 
-    /// Compares by bytes: to git, names that Unicode considers equivalent are different users.
+    /// Compares what is stored, by bytes: to git, names that Unicode considers equivalent are different users.
     public static func == (one: StoredPassword, other: StoredPassword) -> Bool {
         one.username.map { Array($0.utf8) } == other.username.map { Array($0.utf8) } && one.proof == other.proof
             && one.expiresOn == other.expiresOn && one.oauthRefreshToken == other.oauthRefreshToken
