@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Files
 internal import Glibc
 internal import Rules
 internal import Secrets
@@ -20,7 +21,7 @@ public struct AgentSocket: Sendable {
     public enum Problem: Error, Sendable, Equatable {
         /// The agent can't be reached, for this reason; if the socket exists, nobody listens at it.
         case unreachable(String, isThere: Bool)
-        /// The socket belongs to another user, who would learn what is requested and could answer anything.
+        /// Another user listens there, who would learn what is requested and could answer anything.
         case foreign
         /// The answer is invalid.
         case garbled
@@ -36,6 +37,9 @@ public struct AgentSocket: Sendable {
     private static let patienceToConnect: CInt = 5_000
     /// How long an answer may take if the user isn't asked, and if they are, in milliseconds.
     private static let (unattendedPatience, attendedPatience) = (60_000, 3_600_000)
+
+    /// How long an agent may take to refuse a request for nothing, in seconds.
+    private static let patienceToCheck = 10
 
     /// Sends a request and waits for the answer.
     ///
@@ -60,21 +64,33 @@ public struct AgentSocket: Sendable {
         return try receive(from: descriptor, until: deadline, waiting)
     }
 
-    /// Checks whether a trusted user listens there, without sending a request.
+    /// Checks whether an agent answers there, by a request for nothing, which it refuses.
+    ///
+    /// A connection alone doesn't show it: sshd accepts one whether or not there is an agent at the other end.
     ///
     /// - Throws: `Problem` if not.
-    public func check() throws(Problem) { close(try trusted()) }
+    public func check() throws(Problem) {
+        _ = try ask(ForwardedRequest(CredentialRequest(), requester: ""), within: Self.patienceToCheck) {}
+    }
 
     /// Connects, and checks that the other end may know the request.
     private func trusted() throws(Problem) -> CInt {
         let descriptor = try connect()
         let peer = lanyard_socket_peer(descriptor)
-        // Root accepts any peer: in a container lanyard often runs as root, and the socket is the host user's.
-        guard peer == 0 || peer == Int64(geteuid()) || geteuid() == 0 else {
+        // In a container lanyard often runs as root, and the socket is the host user's.
+        guard peer == 0 || peer == Int64(geteuid()) || geteuid() == 0 && isOutOfReach else {
             close(descriptor)
             throw .foreign
         }
         return descriptor
+    }
+
+    /// Whether nobody but root could have put the socket where it is.
+    private var isOutOfReach: Bool {
+        guard let resolved = FileTrust.realPath(path) else { return false }
+        var trust = FileTrust()
+        guard case .trusted = trust.judge(FileTrust.parent(of: resolved)) else { return false }
+        return true
     }
 
     private func connect() throws(Problem) -> CInt {

@@ -231,7 +231,7 @@ import Testing
             #expect(explained.output.contains("get would ask the agent at "), "\(explained)")
             #expect(!explained.output.contains("rule add"), "\(explained)")
             let doctor = try await far.lanyard(["doctor", "--all"])
-            #expect(doctor.output.contains("which can be reached") && !doctor.output.contains("warn"), "\(doctor)")
+            #expect(doctor.output.contains("which answers") && !doctor.output.contains("warn"), "\(doctor)")
             #expect(try await world.lanyard(["doctor", "--all"]).output.contains("serves devbox"))
             let report = try await world.lanyard(["doctor", "--report"])
             #expect(report.output.contains("serves 1 forward") && !report.output.contains("devbox"), "\(report)")
@@ -534,8 +534,8 @@ import Testing
             for note in notes { #expect(note.contains(url), "\(note)") }
             #expect(notes.count { $0.contains("devbox") } == 3)
             // There is no way to ask the user: neither a terminal nor a screen.
-            try await world.withAgent { far in
-                let refused = try await far.get(url)
+            try await world.withAgent { _ in
+                let refused = try await world.farSide("other").get(url)
                 #expect(
                     refused.value("password") == nil && refused.errors.contains("nobody can be asked"), "\(refused)")
             }

@@ -10,12 +10,13 @@ import Testing
             let before = "Host devbox\n    User alice\n\nHost *\n    Compression yes"
             try home.write(before, to: folder + "/config")
             let shown = try await home.lanyard(["configure", "ssh", "devbox", "--dry-run"])
-            #expect(shown.status == 0 && shown.errors.contains("RemoteForward /tmp/lanyard-"), "\(shown)")
+            #expect(shown.status == 0 && shown.errors.contains("RemoteForward /home/alice/.ssh/lanyard-"), "\(shown)")
             #expect(try home.text(folder + "/config") == before)
             let done = try await home.lanyard(["configure", "ssh", "devbox", "--yes"])
             #expect(done.status == 0, "\(done)")
             for part in [
-                "lanyard forward add devbox URL", "lanyard config set agent /tmp/", "StreamLocalBindUnlink yes",
+                "lanyard forward add devbox URL", "lanyard config set agent /home/alice/.ssh/lanyard-",
+                "StreamLocalBindUnlink yes", "ssh -o ClearAllForwardings=yes devbox rm -f .ssh/lanyard-",
             ] {
                 #expect(done.errors.contains(part), "\(done)")
             }
@@ -23,14 +24,77 @@ import Testing
             let settings = try await home.ssh(["-F", folder + "/lanyard-devbox.conf", "-G", "devbox"])
             let socket = (home.environment["XDG_RUNTIME_DIR"] ?? "") + "/lanyard/agents/devbox"
             #expect(
-                settings.isEmpty || settings.contains { $0.hasPrefix("remoteforward /tmp/") && $0.hasSuffix(socket) })
-            #expect(settings.isEmpty || settings.contains { $0.hasPrefix("setenv LANYARD_AGENT=/tmp/lanyard-") })
+                settings.isEmpty
+                    || settings.contains { $0.hasPrefix("remoteforward /home/alice/.ssh/") && $0.hasSuffix(socket) })
+            let variable = "setenv LANYARD_AGENT=/home/alice/.ssh/lanyard-"
+            #expect(settings.isEmpty || settings.contains { $0.hasPrefix(variable) })
             let again = try await home.lanyard(["configure", "ssh", "devbox", "--yes"])
             #expect(again.errors.contains("nothing has to be changed"), "\(again)")
             let undone = try await home.lanyard(["unconfigure", "ssh", "--yes"])
             #expect(undone.status == 0, "\(undone)")
             #expect(try home.text(folder + "/config") == before)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["config"])
+        }
+    }
+
+    @Test func `root's socket on the host is in root's folder`() async throws {
+        try await Home.with { home in
+            try home.write("Host *\n    User root\n", to: home.folder + "/home/.ssh/config")
+            let shown = try await home.lanyard(["configure", "ssh", "devbox", "--dry-run"])
+            #expect(shown.errors.contains("RemoteForward /root/.ssh/lanyard-"), "\(shown)")
+        }
+    }
+
+    @Test func `doctor warns of what was configured for a forward only if there is no such forward`() async throws {
+        try await Home.with { home in
+            try home.write("{}\n", to: home.folder + "/home/.devcontainer.json")
+            for tool in ["ssh", "container"] {
+                #expect(try await home.lanyard(["configure", tool, "devbox", "--yes"]).status == 0)
+            }
+            func checks() async throws -> [String: String] {
+                let doctor = try await home.lanyard(["doctor", "--all", "--json"])
+                let json = try JSONSerialization.jsonObject(with: Data(doctor.output.utf8)) as? [String: Any]
+                let checks = json?["checks"] as? [[String: Any]] ?? []
+                return Dictionary(
+                    checks.compactMap { check in
+                        guard let name = check["check"] as? String, let level = check["level"] as? String else {
+                            return nil
+                        }
+                        return (name, "\(level) \(check["remedies"] ?? "")")
+                    }
+                ) { $1 }
+            }
+            let without = try await checks()
+            for tool in ["ssh", "container"] {
+                let found = without["tools.\(tool)"] ?? ""
+                #expect(found.hasPrefix("warn") && found.contains("lanyard forward add devbox URL"), "\(found)")
+            }
+            #expect(try await home.lanyard(["forward", "add", "devbox", "https://git.example"]).status == 0)
+            let with = try await checks()
+            for tool in ["ssh", "container"] {
+                #expect(with["tools.\(tool)"]?.hasPrefix("pass") == true, "\(with)")
+            }
+        }
+    }
+
+    @Test func `without a runtime folder a container mounts the socket from the cache`() async throws {
+        try await Home.with { home in
+            let file = home.folder + "/home/.devcontainer.json"
+            try home.write("{}\n", to: file)
+            let cache = home.folder + "/home/.cache"
+            let bare = home.with(["XDG_RUNTIME_DIR": "/nonexistent", "XDG_CACHE_HOME": cache])
+            let done = try await bare.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(done.errors.contains("--volume \"${HOME}/.cache/lanyard/agents/devbox:"), "\(done)")
+            #expect(try home.text(file).contains("source=${localEnv:HOME}/.cache/lanyard/agents/devbox,"))
+        }
+    }
+
+    @Test func `a machine that asks an agent isn't asked for a rule`() async throws {
+        try await Home.with { home in
+            #expect(try await home.lanyard(["config", "set", "agent", "/nonexistent/agent.sock"]).status == 0)
+            let ended = try await home.lanyardAtTerminal(
+                ["configure", "git", "https://dev.azure.com/contoso"], [("go on? ", "")])
+            #expect(ended.status == 0 && !ended.output.contains("rule"), "\(ended)")
         }
     }
 

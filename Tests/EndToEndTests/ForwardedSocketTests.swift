@@ -75,6 +75,72 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: SSHServer.isInstalled, "there is no sshd"))
+    func `a connection that sshd takes is no agent's answer`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            try await SSHServer.with("StreamLocalBindUnlink yes", in: world.folder) { server in
+                let socket = world.folder + "/forwarded.sock"
+                let connection = server.arguments(["-N", "-R", "\(socket):\(world.agentSocket())"])
+                let environment = ["PATH": "/usr/bin:/bin", "HOME": world.folder]
+                _ = try await with("/usr/bin/ssh", connection, environment: environment) {
+                    try await World.wait(for: socket)
+                    let far = try await world.farSide()
+                    for words in [["doctor"], ["status"]] {
+                        let ended = try await far.lanyard(words, ["LANYARD_AGENT": socket])
+                        #expect(ended.status == 1, "\(words) \(ended)")
+                        #expect((ended.output + ended.errors).contains("closed the connection"), "\(words) \(ended)")
+                    }
+                    try await world.withAgent { _ in
+                        for words in [["doctor"], ["status"]] {
+                            let ended = try await far.lanyard(words, ["LANYARD_AGENT": socket])
+                            #expect(ended.status == 0, "\(words) \(ended)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.enabled(if: SSHServer.isInstalled && geteuid() == 0, "only root can be another user"))
+    func `root asks no agent that another user could have put there`() async throws {
+        try await World.with { world in
+            let far = try await world.farSide()
+            let files = FileManager.default
+            let open = "\(world.folder)/open"
+            let closed = "\(world.folder)/closed"
+            for (folder, mode) in [(open, 0o1777), (closed, 0o755), (world.folder, 0o755)] {
+                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try files.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
+            }
+            let script = """
+                import os, socket
+                s = socket.socket(socket.AF_UNIX)
+                s.bind("\(open)/agent.sock")
+                s.listen()
+                while True:
+                    c, _ = s.accept()
+                    c.recv(65536)
+                    c.sendall(b"version=1\\nreply=credential\\nusername=m\\npassword=MALLORYS\\n\\n")
+                    c.close()
+                """
+            let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", script]
+            _ = try await with("/usr/bin/setpriv", words, environment: ["PATH": "/usr/bin:/bin"]) {
+                try await World.wait(for: "\(open)/agent.sock")
+                let url = "https://git.example"
+                let squatted = try await far.get(url, ["LANYARD_AGENT": "\(open)/agent.sock"])
+                #expect(squatted.status == 1 && squatted.errors.contains("another user"), "\(squatted)")
+                try files.createSymbolicLink(atPath: "\(closed)/link.sock", withDestinationPath: "\(open)/agent.sock")
+                let linked = try await far.get(url, ["LANYARD_AGENT": "\(closed)/link.sock"])
+                #expect(linked.status == 1 && linked.errors.contains("another user"), "\(linked)")
+                // As in a container, whose root has mounted the socket of the host's user.
+                try files.moveItem(atPath: "\(open)/agent.sock", toPath: "\(closed)/agent.sock")
+                let mounted = try await far.get(url, ["LANYARD_AGENT": "\(closed)/agent.sock"])
+                #expect(mounted.value("password") == "MALLORYS", "\(mounted)")
+            }
+        }
+    }
+
     /// Whether this user may create user and mount namespaces, as containers have.
     private static let hasNamespaces: Bool = {
         let process = Process()

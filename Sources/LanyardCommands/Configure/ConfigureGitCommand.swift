@@ -141,7 +141,9 @@ struct ConfigureGitCommand: Command {
         let prompt = identity == nil ? options.prompt(session.context) : nil
         if let identity, session.isMapped(pattern, for: identity) { return nil }
         if !hasRuleOptions, identity == nil {
-            guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
+            // Rules are on the agent's machine.
+            guard session.configuration.agent == nil, !session.maps(pattern), pattern.isTokenPlace, let prompt
+            else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // Don't offer what can't be written.
             do { try session.tables.requireRoom(for: pattern) } catch { return nil }

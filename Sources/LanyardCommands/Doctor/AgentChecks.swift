@@ -32,7 +32,7 @@ extension Examination {
         let shown = isForStrangers ? "its socket" : context.short(agent)
         do throws(AgentSocket.Problem) {
             try AgentSocket(agent).check()
-            return .pass(Self.check, "requests go to the agent at \(shown), which can be reached")
+            return .pass(Self.check, "requests go to the agent at \(shown), which answers")
         } catch {
             return .fail(Self.check, Failure(error, at: shown, path: isForStrangers ? nil : agent))
         }

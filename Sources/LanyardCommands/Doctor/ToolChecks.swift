@@ -1,3 +1,4 @@
+import Rules
 import Terminal
 import ToolTexts
 
@@ -28,8 +29,10 @@ extension Examination {
         if let helper = tool.helper, context.program(helper) == nil {
             return .fail(check, "\(tool.name) can't find \(helper)", .missing(helper, context))
         }
-        let notes = (try? ToolPlace(context)).flatMap { try? tool.notes($0) } ?? []
-        guard let note = notes.first else { return .pass(check, "\(tool.name) asks lanyard") }
-        return .warn(check, "\(tool.name) is configured to ask lanyard, but may not", note)
+        // Whether a place works is a question about that place.
+        let places = (entries.isEmpty ? [nil] : entries.map(\.place).uniqued).map { $0.flatMap(URLPattern.init) }
+        let faults = places.flatMap { place in (try? tool.faults(ToolPlace(context, place))) ?? [] }
+        guard let fault = faults.first else { return .pass(check, "\(tool.name) asks lanyard") }
+        return .warn(check, "\(tool.name) is configured to ask lanyard, but may not", fault)
     }
 }

@@ -8,7 +8,8 @@ extension Status {
     /// Returns the accounts and then the rules, laid out for a number of columns.
     func lines(columns: Int?) -> [String] {
         if let agent {
-            let text = "the agent at \(context.short(agent)) answers; accounts and rules are on its machine"
+            let text =
+                "this machine asks the agent at \(context.short(agent)); accounts and rules are on that one's machine"
             return [text.wrapped(columns: columns, indent: 0, from: 0)]
         }
         var lines: [String] = []
@@ -20,7 +21,7 @@ extension Status {
 
     /// Other notes for the user.
     var notes: [Hint] {
-        guard agent == nil else { return [] }
+        guard agent == nil else { return [silence.map { Hint($0.message) }].compactMap(\.self) }
         var notes: [Hint] = []
         if accounts?.all.isEmpty == true { notes.append("nobody is signed in") }
         if let keyring, rules.isEmpty { notes.append(Hint(keyring.message)) }
@@ -30,7 +31,9 @@ extension Status {
 
     /// The remedies, one of each kind, for the first rule that needs it.
     var hints: [Hint] {
-        let all = (keyring?.hints ?? []) + rules.filter { $0.exitStatus != .done }.flatMap { $0.failure?.hints ?? [] }
+        let all =
+            (silence?.hints ?? []) + (keyring?.hints ?? [])
+            + rules.filter { $0.exitStatus != .done }.flatMap { $0.failure?.hints ?? [] }
         var kinds: Set<String> = []
         return all.filter { kinds.insert($0.text.isEmpty ? $0.line : $0.text).inserted }
     }

@@ -1,3 +1,4 @@
+import Forwarding
 import Rules
 import Terminal
 import TokenAcquisition
@@ -8,6 +9,8 @@ struct Status {
     /// The socket of the agent that answers instead, in which case the rest is empty; nil if this machine answers by
     /// itself.
     let agent: String?
+    /// The error if the agent doesn't answer.
+    let silence: Failure?
     /// The accounts; nil if the keyring can't be read.
     let accounts: KnownAccounts?
     let rules: [RuleStatus]
@@ -22,10 +25,14 @@ struct Status {
         context = session.context
         now = session.context.now
         agent = session.configuration.agent
-        guard agent == nil else {
+        if let agent {
             (accounts, rules, keyring) = (nil, [], nil)
+            var problem: AgentSocket.Problem?
+            do throws(AgentSocket.Problem) { try AgentSocket(agent).check() } catch { problem = error }
+            silence = problem.map { Failure($0, at: session.context.short(agent), path: agent) }
             return
         }
+        silence = nil
         var found: StoredRecords?
         var error: StoreError?
         do throws(StoreError) { found = try session.acquirer.allRecords() } catch let problem { error = problem }
@@ -49,10 +56,10 @@ struct Status {
 
     /// The exit status: 0 if everything can be answered silently, 2 if the user is needed, 1 if something is wrong.
     ///
-    /// With an agent, it doesn't depend on the agent's answers.
+    /// With an agent, it depends only on whether the agent answers.
     var exitStatus: ExitStatus {
         let all = rules.map(\.exitStatus)
-        if all.contains(.failed) || keyring != nil && rules.isEmpty { return .failed }
+        if silence != nil || all.contains(.failed) || keyring != nil && rules.isEmpty { return .failed }
         return all.contains(.interactionRequired) || isNobodySignedIn ? .interactionRequired : .done
     }
 

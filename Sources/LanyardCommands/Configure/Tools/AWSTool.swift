@@ -108,7 +108,7 @@ enum AWSTool: ConfigurableTool {
         return ["\(program) …, whose arguments are not shown, because they may hold secrets"]
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
         let profile = profile(place)
         let keys = ToolSetting(.ini, [profile, "aws_access_key_id"], in: file)

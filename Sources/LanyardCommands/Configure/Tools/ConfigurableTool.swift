@@ -46,7 +46,9 @@ protocol ConfigurableTool: Sendable {
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// Returns the rules that the tool needs, according to its files before the changes.
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule]
-    /// Returns what else the user has to know or do.
+    /// Returns what keeps the tool, once it is configured for a place, from getting anything there.
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint]
+    /// Returns what else the user has to know or do; by default the faults.
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// Returns what the user has to know before changes are undone.
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint]
@@ -86,7 +88,8 @@ extension ConfigurableTool {
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? { nil }
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] { [] }
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { try faults(place) }
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] { [] }
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {
         value.pieces(between: "\n").map(String.init)

@@ -31,7 +31,7 @@ enum ContainerTool: ForwardTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         if let file = devcontainer(place) {
-            let source = "${localEnv:XDG_RUNTIME_DIR}/lanyard/agents/\(forward(place))"
+            let source = try socket(place, variable: "localEnv:")
             let mount = "\"source=\(source),target=\(target),type=bind\""
             let mounts = ToolSetting(.jsonWithComments, ["mounts"], in: file)
             return [
@@ -46,9 +46,10 @@ enum ContainerTool: ForwardTool {
         guard let compose = composeFile(place),
             !overrides.contains(where: { place.context.isFile("\(workingFolder)/\($0)") })
         else { return [] }
-        if let text = try ToolPlace.text(of: override), !text.isSame(as: overriding(forward(place))) { return [] }
+        let new = try overriding(place)
+        if let text = try ToolPlace.text(of: override), !text.isSame(as: new) { return [] }
         guard try services(of: compose).contains(forward(place)) else { return [] }
-        return [ToolChange(.document, in: override, to: overriding(forward(place)))]
+        return [ToolChange(.document, in: override, to: new)]
     }
 
     /// Throws if a file isn't in the project's folder, because a link leads elsewhere: whoever wrote the project chose it.
@@ -76,23 +77,22 @@ enum ContainerTool: ForwardTool {
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        let name = forward(place)
-        var notes = [try hintOfMissingForward(place)].compactMap(\.self)
+        var notes = try faults(place)
         if let compose = composeFile(place), devcontainer(place) == nil,
             try changes(place).isEmpty
         {
             let file = place.context.short(compose)
             let text = "for a service of \(file), next to its image"
-            notes.append(Hint("\(text): volumes", write: "- ${XDG_RUNTIME_DIR}/lanyard/agents/\(name):\(target)"))
+            notes.append(Hint("\(text): volumes", write: "- \(try socket(place)):\(target)"))
             notes.append(Hint("\(text): environment", write: "\(Configuration.agentVariable): \(target)"))
         }
         return notes
             + [
                 Hint(
                     "with docker or podman, add these options",
-                    write: "--volume \"$XDG_RUNTIME_DIR/lanyard/agents/\(name):\(target)\" "
+                    write: "--volume \"\(try socket(place)):\(target)\" "
                         + "--env \(Configuration.agentVariable)=\(target)"),
-                AgentCommand.startHint(name, "the agent must run here, before the container", place.context),
+                AgentCommand.startHint(forward(place), "the agent must run here, before the container", place.context),
             ].compactMap(\.self)
     }
 
@@ -129,16 +129,27 @@ enum ContainerTool: ForwardTool {
         }
     }
 
-    private static func overriding(_ service: String) -> String {
-        """
-        services:
-          \(service):
-            volumes:
-              - ${XDG_RUNTIME_DIR}/lanyard/agents/\(service):\(target)
-            environment:
-              \(Configuration.agentVariable): \(target)
+    /// Returns the socket's path here, by the variable that it begins with, so that the file serves others, too.
+    private static func socket(_ place: ToolPlace, variable prefix: String = "") throws(Failure) -> String {
+        let path = "\(try folderOfSockets(place))/\(forward(place))"
+        for name in ["XDG_RUNTIME_DIR", "HOME"] {
+            guard let value = place.context.variable(name), path.hasPrefix("\(value)/") else { continue }
+            return "${\(prefix)\(name)}\(path.dropFirst(value.count))"
+        }
+        return path
+    }
 
-        """
+    private static func overriding(_ place: ToolPlace) throws(Failure) -> String {
+        let service = forward(place)
+        return """
+            services:
+              \(service):
+                volumes:
+                  - \(try socket(place)):\(target)
+                environment:
+                  \(Configuration.agentVariable): \(target)
+
+            """
     }
 }
 

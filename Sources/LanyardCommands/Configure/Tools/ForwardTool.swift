@@ -1,4 +1,5 @@
 import Addresses
+import Forwarding
 import Rules
 import Terminal
 
@@ -18,12 +19,18 @@ extension ForwardTool {
 
     static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }
 
-    /// How to make the forward, if there is none of the name.
-    static func hintOfMissingForward(_ place: ToolPlace) throws(Failure) -> Hint? {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let name = forward(place)
         guard !(try Session(place.context).configuration.forwards).contains(where: { $0.name == name }) else {
-            return nil
+            return []
         }
-        return Hint("say what \(name) may ask for", run: "lanyard forward add \(name) URL")
+        return [Hint("say what \(name) may ask for", run: "lanyard forward add \(name) URL")]
+    }
+
+    /// The folder of the agent's sockets.
+    static func folderOfSockets(_ place: ToolPlace) throws(Failure) -> String {
+        do throws(AgentFolder.Problem) { return try AgentCommand.place(place.context) } catch {
+            throw Failure("there is no folder for the agent's sockets", hints: ["set XDG_RUNTIME_DIR or HOME"])
+        }
     }
 }

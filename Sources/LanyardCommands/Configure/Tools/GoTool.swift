@@ -22,7 +22,7 @@ enum GoTool: ConfigurableTool {
         return ["GOAUTH is off, so Go sends no credentials; lanyard replaces that until lanyard unconfigure go"]
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard let own = place.context.variable("GOAUTH"), !own.hasBytes("lanyard") else { return [] }
         let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
         return [Hint("\(what); unset it", run: "unset GOAUTH")]

@@ -23,7 +23,7 @@ enum NuGetTool: ConfigurableTool {
         return [try place.link(file, to: program)]
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         var notes: [Hint] = []
         if place.context.program(program) == nil {
             let folder = #"export PATH="$HOME/.local/bin:$PATH""#

@@ -23,7 +23,7 @@ enum PipTool: ConfigurableTool {
             + KeyringLink(place: place).changes
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         var notes = KeyringLink(place: place).notes(unless: variable)
         if let own = ownProvider(place), !KeyringLink.isRun(own) {
             notes.append(

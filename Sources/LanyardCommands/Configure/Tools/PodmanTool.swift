@@ -36,7 +36,7 @@ enum PodmanTool: ConfigurableTool {
         ] + clear
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard place.pattern == nil, let last = namings(place).after.last, !last.hasLanyard else { return [] }
         let file = place.context.short(last.file)
         return ["credential-helpers is \(last.shown) in \(file), which takes precedence; remove it there"]

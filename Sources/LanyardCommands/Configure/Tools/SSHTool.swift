@@ -24,7 +24,7 @@ enum SSHTool: ForwardTool {
                 "a forward can't have the name \(forward(place).displayable(limit: 200))",
                 hints: ["give the host a short name in ~/.ssh/config, and use that"], status: .usage)
         }
-        for path in [try socket(place), remoteSocket(place)] where !path.isPlainPath {
+        for path in [try socket(place), try remoteSocket(place)] where !path.isPlainPath {
             throw Failure("ssh doesn't accept the path: \(path.displayable(limit: 300))")
         }
     }
@@ -32,7 +32,7 @@ enum SSHTool: ForwardTool {
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let (host, folder) = (forward(place), "\(place.home)/.ssh")
         let file = "lanyard-\(host).conf"
-        let remote = remoteSocket(place)
+        let remote = try remoteSocket(place)
         var lines = ["Host \(host)", "RemoteForward \(remote) \(try socket(place))"]
         // ssh uses only the first `SetEnv` that it reads.
         if !(try setsVariables(place)) { lines.append("SetEnv \(Configuration.agentVariable)=\(remote)") }
@@ -43,28 +43,50 @@ enum SSHTool: ForwardTool {
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let host = forward(place)
-        return [
-            try hintOfMissingForward(place),
-            Hint(
-                "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
-                run: "lanyard config set agent \(remoteSocket(place))"),
-            Hint(
-                "to let new connections replace the socket, in its sshd_config",
-                write: "StreamLocalBindUnlink yes"),
-            AgentCommand.startHint(host, "the agent must run here", place.context),
-        ].compactMap(\.self)
+        let socket = try remoteSocket(place)
+        let name = socket.pieces(between: "/").suffix(2).joined(separator: "/")
+        return try faults(place)
+            + [
+                Hint(
+                    "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
+                    run: "lanyard config set agent \(socket)"),
+                Hint(
+                    "to let new connections replace the socket, in its sshd_config",
+                    write: "StreamLocalBindUnlink yes"),
+                Hint(
+                    "or before each new connection, unless another one is still open",
+                    run: "ssh -o ClearAllForwardings=yes \(host) rm -f \(name)"),
+                AgentCommand.startHint(host, "the agent must run here", place.context),
+            ].compactMap(\.self)
     }
 
     private static func socket(_ place: ToolPlace) throws(Failure) -> String {
-        do throws(AgentFolder.Problem) { return "\(try AgentCommand.place(place.context))/\(forward(place))" } catch {
-            throw Failure("there is no folder for the agent's sockets", hints: ["set XDG_RUNTIME_DIR or HOME"])
-        }
+        "\(try folderOfSockets(place))/\(forward(place))"
     }
 
-    /// Returns the socket's path on the host, with this user and machine in it, so that several can use the host.
-    private static func remoteSocket(_ place: ToolPlace) -> String {
-        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
-        return "/tmp/lanyard-\("\(user)-\(HostName.here ?? "")".wordForFile).sock"
+    /// Returns the socket's path on the host: in a folder where nobody else can make one, and with this user and machine
+    /// in its name, so that several can use the host.
+    private static func remoteSocket(_ place: ToolPlace) throws(Failure) -> String {
+        let here = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
+        let there = userThere(place) ?? here
+        let home = there == "root" ? "/root" : "/home/\(there)"
+        return "\(home)/.ssh/lanyard-\("\(here)-\(HostName.here ?? "")".wordForFile).sock"
+    }
+
+    /// The user as whom ssh signs in to the host; nil if ssh doesn't say.
+    private static func userThere(_ place: ToolPlace) -> String? {
+        let config = "\(place.home)/.ssh/config"
+        let options = place.context.isFile(config) ? ["-F", config] : []
+        guard let ssh = place.context.program("ssh"),
+            let pipe = popen(ShellCommand(words: [ssh] + options + ["-G", forward(place)]).text + " 2>&-", "re")
+        else { return nil }
+        defer { pclose(pipe) }
+        var line = [CChar](repeating: 0, count: 1024)
+        while fgets(&line, CInt(line.count), pipe) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            if let (key, value) = text.cut(at: " "), key.isSame(as: "user") { return String(value.trimmed(of: "\n")) }
+        }
+        return nil
     }
 
     private static func setsVariables(_ place: ToolPlace) throws(Failure) -> Bool {

@@ -28,7 +28,7 @@ enum TerraformTool: ConfigurableTool {
     }
 
     /// Tokens in the file that `terraform login` writes take precedence over the helper.
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let file = "\(place.home)/.terraform.d/credentials.tfrc.json"
         let json = try ToolPlace.text(of: file).flatMap { JSONValue(bytes: Array($0.utf8)) }
         let hosts = (json?["credentials"]?.members ?? [:]).filter { $1["token"] != nil }.keys.sorted()

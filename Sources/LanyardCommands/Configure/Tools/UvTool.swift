@@ -22,7 +22,11 @@ enum UvTool: ConfigurableTool {
         let once = Hint(
             "uv asks lanyard only for indexes whose URL has a user name; for another, in its [[index]]",
             write: #"authenticate = "always""#)
-        var notes = [once] + KeyringLink(place: place).notes(unless: variable)
+        return [once] + (try faults(place))
+    }
+
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        var notes = KeyringLink(place: place).notes(unless: variable)
         if let own = ownProvider(place), own != "subprocess" {
             notes.append(KeyringLink.note(of: own, in: "[pip]", of: place.context.short(file(place)), "uv pip"))
         }
