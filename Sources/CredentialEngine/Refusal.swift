@@ -63,6 +63,7 @@ public indirect enum Refusal: Error, Sendable {
         case .noToken(.noAccountChosen, _, _): .person
         case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .person
         case .noToken(.plugin(let error, _), _, _) where [.unavailable, .throttled].contains(error.code): .authority
+        case .noToken(.busy(_, let work), _, _) where work != .signIn: .authority
         default: .other
         }
     }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 extension [String: String] {
     /// Returns the path in an environment variable; nil if it is unset or relative.
     ///
@@ -17,6 +19,23 @@ extension [String: String] {
 
     /// The folder of what programs keep until logout; nil if there is none, or it isn't this user's.
     package var ownRuntimeFolder: String? { absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil } }
+
+    /// The folder that all processes of this user share until logout, whatever their variables say; nil if there is none.
+    ///
+    /// A job of cron's, `su` and a shell in a container lack the variable, but use the same keyring.
+    package var sharedRuntimeFolder: String? { Self.systemsRuntimeFolder ?? ownRuntimeFolder }
+
+    /// The folders for locks, best first: the same one for all processes of this user, unless it can't be used.
+    package var lockFolders: [String] {
+        [Self.systemsRuntimeFolder, absolutePath("HOME").map { "\($0)/.cache" }, cacheHome, ownRuntimeFolder]
+            .compactMap { $0.map { "\($0)/lanyard" } }
+    }
+
+    /// Where systemd has the user's runtime folder; nil if there is none, or it isn't this user's.
+    private static var systemsRuntimeFolder: String? {
+        let path = "/run/user/\(geteuid())"
+        return Folder.isOwn(path) ? path : nil
+    }
 
     private func home(_ variable: String, else below: String) -> String? {
         absolutePath(variable) ?? absolutePath("HOME").map { "\($0)/\(below)" }

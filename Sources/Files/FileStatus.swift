@@ -34,6 +34,9 @@ package struct FileStatus: Sendable {
     package var group: gid_t { status.st_gid }
     /// The permissions, including the sticky bit and the like.
     package var permissions: mode_t { status.st_mode & 0o7777 }
+    /// The device and the number that identify the file, whatever path leads to it.
+    package var device: UInt { UInt(status.st_dev) }
+    package var inode: UInt { UInt(status.st_ino) }
     package var size: Int { Int(status.st_size) }
     /// The time of the last change of its contents, in seconds since 1970.
     package var modified: Int { status.st_mtim.tv_sec }

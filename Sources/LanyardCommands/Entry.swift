@@ -144,6 +144,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
                     KubectlCommand.self, PnpmCommand.self, AWSCommand.self, GoogleCommand.self, AzureCLICommand.self,
                     AzureDeveloperCLICommand.self, CompleteCommand.self, RenewCommand.self,
+                    RedeemCommand.self,
                 ]),
         ])
 

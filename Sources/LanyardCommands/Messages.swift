@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import ConsumerProtocols
 import CredentialEngine
+import Files
 import PluginHost
 import PluginWire
 import Rules
@@ -304,10 +305,20 @@ extension Failure {
         case .otherPlugin(let other): self.init(other, request: request, url: url)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)
         case .store(let error): self.init(error)
-        case .busy:
+        case .busy(_, .signIn):
             self.init(
                 "another lanyard is still signing in to \(request.authority.displayable(limit: 255))",
                 hints: ["finish that sign-in, or cancel it, and try again"])
+        case .busy(let process, _):
+            let stopped = process.flatMap { LockHolder.isStopped($0) ? $0 : nil }
+            self.init(
+                "another lanyard\(process.map { " (pid \($0))" } ?? "") has not got the token from "
+                    + "\(request.authority.displayable(limit: 255)) yet",
+                hints: [
+                    stopped.map {
+                        Hint("it is stopped; to let it go on", run: ShellCommand(words: ["kill", "-CONT", String($0)]))
+                    } ?? "try again"
+                ])
         }
     }
 

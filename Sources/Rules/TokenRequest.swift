@@ -81,6 +81,15 @@ public struct TokenRequest: Sendable, Equatable {
     }
 }
 
+extension TokenRequest {
+    /// Creates a request that was resolved elsewhere.
+    public init(_ authority: String, isConfigured: Bool, clientID: String, scopes: [String]) {
+        self.init(
+            origin: .consumer, authority: authority, authorityIsConfigured: isConfigured, clientID: clientID,
+            scopes: scopes)
+    }
+}
+
 /// An exchange of a token before it is handed out.
 public struct TokenExchange: Sendable, Equatable {
     /// The plugin's name for the exchange.

@@ -134,6 +134,12 @@ package struct Console: Sendable {
         status.show(after: delay) { "lanyard: \(text)…" }
     }
 
+    /// Shows what lanyard is waiting for; without a terminal, writes it once if the wait takes longer than `limit`.
+    package func progress(_ text: String, after delay: Duration, orSayingAfter limit: Duration) {
+        progress(text, after: delay)
+        if !screen.isTerminal { status.remind(after: limit) { "lanyard: \(text)…" } }
+    }
+
     /// Shows what lanyard is waiting for and the time left, and a reminder if the wait takes longer than the delay.
     package func countDown(
         _ text: String, seconds: Int, remindingAfter delay: Duration = .zero,

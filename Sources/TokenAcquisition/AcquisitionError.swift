@@ -37,8 +37,8 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     case plugin(PluginError, name: String)
     /// The store failed, and was left unchanged.
     case store(StoreError)
-    /// Another process held the sign-in lock for longer than a user has to sign in.
-    case busy
+    /// Another process has done the same work for longer than it takes; with its process ID, if that is known.
+    case busy(Int32?, SharedWork)
 }
 
 /// The plugin that a sign-in came from, when the authority has another one, or none.

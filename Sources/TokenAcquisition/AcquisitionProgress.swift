@@ -4,8 +4,8 @@ public import TokenStore
 public enum AcquisitionProgress: Sendable, Equatable {
     /// Reading or writing the keyring, which may ask the user for its password.
     case usingKeyring
-    /// Waiting for another process that acquires the same token; with its process ID, if that is known.
-    case waitingForAnother(Int32?)
+    /// Waiting for another process that does the same work; with its process ID, if that is known.
+    case waitingForAnother(Int32?, SharedWork)
     /// Asking the authority to renew a token.
     case renewing(String)
     /// Acquiring a token as an application or a machine from this authority.
@@ -20,4 +20,16 @@ public enum AcquisitionProgress: Sendable, Equatable {
     case signedIn(AccountRecord)
     /// Skipping damaged items of the keyring.
     case skippingDamaged
+}
+
+/// The work that one of the user's processes does for all of them.
+public enum SharedWork: String, Sendable {
+    /// Having the user sign in, or choose an account.
+    case signIn = "sign-in"
+    /// Redeeming a refresh token.
+    case renewal
+    /// Acquiring a token as an identity.
+    case authentication
+    /// Exchanging a token.
+    case exchange
 }

@@ -43,22 +43,24 @@ struct IdentityTokens: Sendable {
 
     /// Acquires a token as an identity: a stored one, or a new one from the plugin.
     ///
-    /// One process at a time asks, and those that waited find its result. If that fails, a token that is still valid is
-    /// handed out.
-    func authenticated(_ run: AcquisitionRun) async throws(AcquisitionError) -> AcquiredToken {
+    /// One process at a time asks, and those that waited find its result. If that fails or takes long, the stored token
+    /// is handed out if it is still valid.
+    func authenticated(
+        _ run: AcquisitionRun, stored: AccessTokenRecord?
+    ) async throws(AcquisitionError) -> AcquiredToken {
         let (request, authority) = (run.request, run.authority)
-        return try await locks.exclusively(lock(ofTokenFor: request, authority.place)) {
-            () async throws(AcquisitionError) in
-            let decision = self.decide(request, at: authority)
-            if case .answer(let token) = decision.step { return token }
-            do throws(AcquisitionError) {
+        func isValid(_ token: AccessTokenRecord) -> Bool { request.claims == nil && token.lives(after: clock()) }
+        do throws(AcquisitionError) {
+            return try await locks.exclusively(
+                lock(ofTokenFor: request, authority.place), for: .authentication, isRequired: !locks.waits,
+                hasSubstitute: stored.map(isValid) ?? false
+            ) { () async throws(AcquisitionError) in
+                if case .answer(let token) = self.decide(request, at: authority).step { return token }
                 return try await self.authenticate(request, authority, since: run.began)
-            } catch {
-                guard let token = decision.accessToken, request.claims == nil, token.lives(after: self.clock()) else {
-                    throw error
-                }
-                return AcquiredToken(token, account: nil, source: .cache)
             }
+        } catch {
+            guard let token = decide(request, at: authority).accessToken, isValid(token) else { throw error }
+            return AcquiredToken(token, account: nil, source: .cache)
         }
     }
 
@@ -66,8 +68,9 @@ struct IdentityTokens: Sendable {
     func authenticatedAnew(
         _ request: TokenRequest, at authority: AuthorityMatch
     ) async throws(AcquisitionError) -> AcquiredToken {
-        try await locks.exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
-            () async throws(AcquisitionError) in
+        try await locks.exclusively(
+            lock(ofTokenFor: request.withoutExchange, authority.place), for: .authentication, isRequired: !locks.waits
+        ) { () async throws(AcquisitionError) in
             try await self.authenticate(request, authority, since: self.recentFailures.now)
         }
     }

@@ -4,13 +4,23 @@ import TokenStore
 /// The locks that the user's processes take, so that each token is acquired once.
 struct ProcessLocks: Sendable {
     let singleFlight: SingleFlight
-    /// Seconds to wait for another process: longer than a user has, who may be signing in there.
-    var longestWait: Double
+    /// Seconds that a user has to sign in, and a little more.
+    let longestSignIn: Double
+    /// Seconds that this process waits at most; nil if it waits for as long as the work may take.
+    var limit: Double?
     /// Whether to wait for a lock that another process holds.
     ///
     /// A renewal ahead of time doesn't: the holder is renewing already.
     let waits: Bool
     let tell: @Sendable (AcquisitionProgress) -> Void
+
+    /// Seconds to wait for another process while there is a token that can still be handed out.
+    static let grace = 10.0
+
+    /// Returns how many seconds to wait for a process that does this work: a little longer than it may take.
+    ///
+    /// A process that takes longer has been stopped, and holds nobody up any more.
+    func longestWait(for work: SharedWork) -> Double { min(limit ?? .infinity, work.longest ?? longestSignIn) }
 
     /// Runs the body while no other process has the user sign in for the same authority, client and account.
     func alone<Result: Sendable>(
@@ -18,20 +28,27 @@ struct ProcessLocks: Sendable {
     ) async throws(AcquisitionError) -> Result {
         let who = account?.homeAccountID ?? request.account ?? ""
         let key = [request.authority, request.clientID, who].map { $0.lowercased() }.joined(separator: "\n")
-        return try await exclusively(key, body)
+        return try await exclusively(key, for: .signIn, body)
     }
 
     /// Runs the body while no other process of the user does so under the same key.
     ///
     /// If there is no place for locks, it runs without one; if `isRequired` is false, also after too long a wait. The
-    /// stored records are compared before each change in any case.
+    /// stored records are compared before each change in any case. If something can be handed out instead of the body's
+    /// result, the wait is short, and ends with `.busy`.
     func exclusively<Result: Sendable>(
-        _ key: String, isRequired: Bool = true, _ body: () async throws(AcquisitionError) -> Result
+        _ key: String, for work: SharedWork, isRequired: Bool = true, hasSubstitute: Bool = false,
+        _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
-        let patience = waits || !isRequired ? longestWait : 0
-        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
+        let longest = longestWait(for: work)
+        let patience = waits || !isRequired ? hasSubstitute ? min(longest, Self.grace) : longest : 0
+        var holder: Int32?
+        let waiting: (Int32?) -> Void = { process in
+            holder = process
+            tell(.waitingForAnother(process, work))
+        }
         if let result = try await exclusively(key, within: patience, waiting: waiting, body) { return result }
-        guard !isRequired else { throw .busy }
+        guard !isRequired, !hasSubstitute else { throw .busy(holder, work) }
         return try await body()
     }
 
@@ -62,7 +79,18 @@ struct ProcessLocks: Sendable {
         } catch SingleFlightError.unusable {
             try body()
         } catch {
-            throw .busy
+            throw .busy(nil, .renewal)
+        }
+    }
+}
+
+extension SharedWork {
+    /// Seconds that it takes at most, and a little more; nil if that depends on the user.
+    fileprivate var longest: Double? {
+        switch self {
+        case .signIn: nil
+        case .renewal, .exchange: 70
+        case .authentication: 130
         }
     }
 }

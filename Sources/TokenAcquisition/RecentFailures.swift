@@ -125,36 +125,20 @@ private struct FailureNote {
     /// When it happened, and until when it keeps others from trying, in milliseconds since this computer was started.
     var at: Int
     var until: Int
-
-    /// The texts of an error that are stored besides its code and message.
-    private static var texts: [(String, WritableKeyPath<PluginError, String?>)] {
-        [
-            ("hint", \.hint), ("error", \.error), ("suberror", \.suberror), ("correlation_id", \.correlationID),
-            ("claims", \.claims),
-        ]
-    }
 }
 
 extension FailureNote {
     init?(_ json: JSONValue) {
-        guard let code = json["code"]?.text.flatMap(PluginError.Code.init), let at = json["at"]?.wholeNumber,
-            let until = json["until"]?.wholeNumber
+        guard let at = json["at"]?.wholeNumber, let until = json["until"]?.wholeNumber,
+            let error = json.members.flatMap(PluginError.init(members:))
         else { return nil }
-        var error = PluginError(code, json["message"]?.text ?? code.rawValue)
-        for (name, member) in Self.texts { error[keyPath: member] = json[name]?.text }
-        error.errorCodes = json["error_codes"]?.elements.compactMap(\.text) ?? []
-        error.reasons = Set(json["reasons"]?.elements.compactMap(\.text).compactMap(PluginError.Reason.init) ?? [])
         self.init(error: error, at: at, until: until)
     }
 
     var json: JSONValue {
-        var members: [String: JSONValue] = [
-            "code": .string(error.code.rawValue), "message": .string(message), "at": .integer(Int64(at)),
-            "until": .integer(Int64(until)), "error_codes": JSONValue(strings: error.errorCodes),
-            "reasons": JSONValue(strings: error.reasons.map(\.rawValue).sorted()),
-        ]
-        for (name, member) in Self.texts { members[name] = error[keyPath: member].map(JSONValue.string) }
-        return .object(members)
+        .object(
+            error.members(message: message)
+                .merging(["at": .integer(Int64(at)), "until": .integer(Int64(until))]) { $1 })
     }
 
     /// The message; of the authority's own text, which may name the user, only the codes.

@@ -5,7 +5,7 @@ import TokenStore
 
 /// Reads the records of authorities from the store, and stores what plugins' results lead to.
 struct RecordKeeper: Sendable {
-    let store: any RecordStore
+    var store: any RecordStore
     let clientSecrets: ClientSecretStore?
     var locks: ProcessLocks
     let clock: @Sendable () -> Int
@@ -48,8 +48,13 @@ struct RecordKeeper: Sendable {
 
     /// Returns the lock of the item that stores a refresh token: by environment, client or family, and account.
     func lock(of token: RefreshTokenRecord, _ place: AuthorityPlace) -> String {
+        lock(of: token, in: place.environment)
+    }
+
+    /// The same, for the environment's first host.
+    func lock(of token: RefreshTokenRecord, in environment: String) -> String {
         let owner = token.familyID.map { ["family", $0] } ?? ["client", token.clientID]
-        return (["refresh token", place.environment] + owner + [token.homeAccountID])
+        return (["refresh token", environment] + owner + [token.homeAccountID])
             .map { $0.lowercased() }.joined(separator: "\n")
     }
 
@@ -72,7 +77,8 @@ struct RecordKeeper: Sendable {
         if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
             // A client's lock comes before its family's, and nothing comes after that. The result must not be lost: it
             // is stored even if the holder doesn't release the lock.
-            made = try await locks.exclusively(needed, isRequired: false) { () async throws(AcquisitionError) in
+            made = try await locks.exclusively(needed, for: .renewal, isRequired: false) {
+                () async throws(AcquisitionError) in
                 try self.save(wanted, among: self.load(authority.place))
             }
         } else {
@@ -83,6 +89,18 @@ struct RecordKeeper: Sendable {
             throw .scopesDeclined(granted: granted, declined: result.declinedScopes)
         }
         return AcquiredToken(made.accessToken, account: made.account, source: source)
+    }
+
+    /// Returns the token of a result that can't be stored; nil if it lacks scopes.
+    func unstored(
+        _ result: PluginResult, _ request: TokenRequest, _ authority: AuthorityMatch, redeemed: RefreshTokenRecord,
+        among known: StoredRecords
+    ) -> AcquiredToken? {
+        guard result.declinedScopes.isEmpty else { return nil }
+        var made = RecordsOfResult(
+            result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+        made.stored = known
+        return AcquiredToken(made.accessToken, account: made.account, source: .renewed)
     }
 
     /// Returns what is stored now that the authority has answered, given the records read under the refresh token's
@@ -103,18 +121,32 @@ struct RecordKeeper: Sendable {
     /// Stores the parts of a result that are still valid given the current records, and returns them.
     ///
     /// An account that signed out during a renewal stays signed out. If a sign-in brought another refresh token
-    /// meanwhile, that one stays.
+    /// meanwhile, that one stays. A refresh token that is gone although its account is there was deleted by a process
+    /// that redeemed it, too, and was told that it is invalid: the one that came in its place is stored.
     private func save(
         _ asked: RecordsOfResult, among stored: StoredRecords
     ) throws(AcquisitionError) -> RecordsOfResult {
         var made = asked
         made.stored = stored
         if let redeemed = made.redeemed {
-            guard let current = stored.refreshTokens.first(where: redeemed.isSameItem) else { return made }
-            made.isSuperseded = current.secret != redeemed.secret
+            if let current = stored.refreshTokens.first(where: redeemed.isSameItem) {
+                made.isSuperseded = current.secret != redeemed.secret
+            } else {
+                guard made.result.refreshToken != nil, stored.accounts.contains(where: redeemed.isOf) else {
+                    return made
+                }
+            }
         }
         try save(made.changes)
         try deleteUnchanged(made.replaced)
         return made
+    }
+}
+
+extension RefreshTokenRecord {
+    /// Whether it belongs to this account.
+    fileprivate func isOf(_ account: AccountRecord) -> Bool {
+        account.homeAccountID.lowercased() == homeAccountID.lowercased()
+            && account.environment.lowercased() == environment.lowercased()
     }
 }

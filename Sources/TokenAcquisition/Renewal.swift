@@ -4,12 +4,19 @@ import Rules
 import Secrets
 import TokenStore
 
-/// Redeems refresh tokens, each under its own lock.
+/// Redeems refresh tokens, each under its own lock, and in a process of its own if there is a redeemer.
 struct Renewal: Sendable {
     let keeper: RecordKeeper
     let requests: PluginRequests
     let host: PluginRunner
     let recentFailures: RecentFailures
+    let timing: RenewalTiming
+    /// Starts the process that redeems a token; nil if this one may.
+    let redeemer: (any Redeemer)?
+    /// Seconds to wait for that process; nil if as long as it takes.
+    let patience: Double?
+    /// Takes the token of a result that couldn't be stored, before that is tried again; nil if nobody does.
+    var deliver: (@Sendable (AcquiredToken) -> Void)?
     /// Decides by what is stored at the moment; the second argument is whether to get a new token even if a valid one is stored.
     let decide: @Sendable (TokenRequest, Bool) -> Decision
 
@@ -34,7 +41,7 @@ struct Renewal: Sendable {
     ) async throws(AcquisitionError) -> AcquiredToken? {
         var (tokens, account) = (tokens, account)
         while let next = tokens.first(where: { [tried = run.tried] in !tried.contains($0.secret) }) {
-            switch try await attempt(next, run) {
+            switch try await attempt(next, of: account, run) {
             case .ended(let token, let attempted):
                 run = attempted
                 return token
@@ -58,26 +65,134 @@ struct Renewal: Sendable {
         return try end(account, &run)
     }
 
-    /// Redeems a refresh token under its lock, if it is still stored and needed then.
+    /// Redeems a refresh token, if it is still stored and needed once nobody else is redeeming it.
+    ///
+    /// While there is a redeemer, this process holds no lock, so it may be stopped or killed at any time.
     private func attempt(
+        _ next: RefreshTokenRecord, of account: StoredAccount, _ run: AcquisitionRun
+    ) async throws(AcquisitionError) -> Attempt {
+        guard let redeemer else { return try await attemptHere(next, run) }
+        let living = { self.substitute(for: account, run) }
+        do throws(AcquisitionError) {
+            let began = ContinuousClock.now
+            // Those that wait for the same token need no process of their own.
+            try await keeper.locks.exclusively(
+                keeper.lock(of: next, run.authority.place), for: .renewal, hasSubstitute: living() != nil
+            ) {}
+            if ContinuousClock.now - began > .milliseconds(20) {
+                switch try standing(of: next, run) {
+                case .settled(let attempt): return attempt
+                case .due(_, let account, _):
+                    if let failure = recentFailures.failure(run.key(account), since: run.began) {
+                        var run = run
+                        run.failure = failure
+                        return .ended(try end(account, &run), run)
+                    }
+                }
+            }
+        } catch {
+            guard case .busy = error, let token = living() else { throw error }
+            return .ended(token, run)
+        }
+        keeper.tell(.renewing(run.request.authority))
+        let order = Redemption(
+            next, run, timing, patience: keeper.locks.longestWait(for: .renewal), mayPrompt: keeper.store.mayPrompt)
+        var longest = patience ?? Self.longest
+        // A renewal that revokes the previous token may have done so by now.
+        if living() != nil, !account.selection.renewsLate { longest = min(longest, ProcessLocks.grace) }
+        let answer = await redeemer.outcome(of: order, within: longest, tell: keeper.tell)
+        switch answer {
+        case .outcome(let outcome): return try attempt(next, run, outcome)
+        case .late:
+            if let token = living() { return .ended(token, run) }
+            throw .plugin(.slow, name: run.authority.plugin.name)
+        case .interrupted: throw .plugin(.interrupted, name: run.authority.plugin.name)
+        case .lost: throw .plugin(.lost, name: run.authority.plugin.name)
+        case .unavailable: return try await attemptHere(next, run)
+        }
+    }
+
+    /// Seconds that a redemption takes at most, with all that it may have to wait for.
+    private static let longest = 200.0
+
+    private func attempt(
+        _ next: RefreshTokenRecord, _ run: AcquisitionRun, _ outcome: RedemptionOutcome
+    ) throws(AcquisitionError) -> Attempt {
+        var run = run
+        switch outcome {
+        case .token(let token): return .ended(token, run)
+        case .nobody(let failure):
+            run.failure = failure
+            run.tried.insert(next.secret)
+            return .ended(nil, run)
+        case .changed:
+            guard case .settled(let attempt) = try standing(of: next, run) else {
+                throw .plugin(.lost, name: run.authority.plugin.name)
+            }
+            return attempt
+        case .failed(let error): return .failed(error)
+        case .refused(let error): throw error
+        }
+    }
+
+    /// The stored token that can still be handed out while a renewal takes long; nil if there is none.
+    private func substitute(for account: StoredAccount, _ run: AcquisitionRun) -> AcquiredToken? {
+        guard !run.isAnew, let token = account.usable(renewsEarly: false) ?? account.lastResort,
+            token.expiresOn.map({ $0 > keeper.clock() }) ?? true
+        else { return nil }
+        return token
+    }
+
+    /// Redeems a refresh token for another process that waits for the outcome.
+    func outcome(
+        of next: RefreshTokenRecord, _ run: AcquisitionRun
+    ) async -> RedemptionOutcome {
+        do throws(AcquisitionError) {
+            switch try await attemptHere(next, run) {
+            case .ended(let token?, _): return .token(token)
+            case .ended(nil, let run): return .nobody(run.failure)
+            case .changed: return .changed
+            case .failed(let error): return .failed(error)
+            }
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    /// What the store says about a refresh token that is about to be redeemed.
+    private enum Standing {
+        case settled(Attempt)
+        /// It is still to be redeemed, among these of the account and with this client's secret.
+        case due([RefreshTokenRecord], StoredAccount, Secret?)
+    }
+
+    private func standing(of next: RefreshTokenRecord, _ run: AcquisitionRun) throws(AcquisitionError) -> Standing {
+        let decision = decide(run.request, run.isAnew)
+        switch decision.step {
+        case .answer(let token), .exchange(let token): return .settled(.ended(token, run))
+        case .renew(let tokens, let account):
+            guard tokens.contains(where: { $0.secret == next.secret }) else { return .settled(.changed(decision.step)) }
+            return .due(tokens, account, decision.clientSecret)
+        case .askPerson, .authenticate, .refuse(.noSuchAccount): return .settled(.changed(decision.step))
+        case .refuse(let error): throw error
+        }
+    }
+
+    /// Redeems a refresh token in this process, under its lock.
+    private func attemptHere(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await keeper.locks.exclusively(keeper.lock(of: next, run.authority.place)) {
+        try await keeper.locks.exclusively(keeper.lock(of: next, run.authority.place), for: .renewal) {
             () async throws(AcquisitionError) -> Attempt in
             // The process that held the lock before may have done the work; its stored result counts.
-            let decision = self.decide(run.request, run.isAnew)
-            switch decision.step {
-            case .answer(let token), .exchange(let token): return .ended(token, run)
-            case .renew(let tokens, let account):
-                guard let current = tokens.first(where: { $0.secret == next.secret }) else {
-                    return .changed(decision.step)
-                }
+            switch try self.standing(of: next, run) {
+            case .settled(let attempt): return attempt
+            case .due(let tokens, let account, let clientSecret):
                 var run = run
-                run.tried.insert(current.secret)
-                run.clientSecret = decision.clientSecret
+                run.tried.insert(next.secret)
+                run.clientSecret = clientSecret
+                let current = tokens.first { $0.secret == next.secret } ?? next
                 return try await self.redeem(current, among: tokens, of: account, run)
-            case .askPerson, .authenticate, .refuse(.noSuchAccount): return .changed(decision.step)
-            case .refuse(let error): throw error
             }
         }
     }
@@ -95,10 +210,8 @@ struct Renewal: Sendable {
         }
         switch try await redeem(refreshToken, request, run) {
         case .success(let result):
-            let token = try await keeper.keep(
-                result, request, run.authority, redeemed: refreshToken, among: account.records)
             recentFailures.forget(key)
-            return .ended(token, run)
+            return .ended(try await keep(result, request, run.authority, redeemed: refreshToken, of: account), run)
         case .failure(let error):
             let isAnyLeft = tokens.contains { [tried = run.tried] in !tried.contains($0.secret) }
             if try keepGoing(after: error, refreshToken, account, request, run.authority), isAnyLeft {
@@ -124,6 +237,40 @@ struct Renewal: Sendable {
         if !run.isAnew, last.code.isOutage, let token = account.lastResort { return token }
         throw .plugin(last, name: run.authority.plugin.name)
     }
+
+    /// Stores the result, and returns its token.
+    ///
+    /// If the keyring fails, the token is handed out all the same. A refresh token that came with it is all that is left
+    /// of the sign-in, so it is kept here, under the lock, until it can be stored.
+    private func keep(
+        _ result: PluginResult, _ request: TokenRequest, _ authority: AuthorityMatch, redeemed: RefreshTokenRecord,
+        of account: StoredAccount
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        do throws(AcquisitionError) {
+            return try await keeper.keep(result, request, authority, redeemed: redeemed, among: account.records)
+        } catch {
+            guard case .store = error else { throw error }
+            let token = keeper.unstored(result, request, authority, redeemed: redeemed, among: account.records)
+            guard let token else { throw error }
+            deliver?(token)
+            var quiet = keeper
+            quiet.store = keeper.store.withoutPrompts
+            for pause in result.refreshToken == nil ? [] : deliver == nil ? Self.shortPauses : Self.pauses {
+                try? await Task.sleep(for: .seconds(pause))
+                do throws(AcquisitionError) {
+                    _ = try await quiet.keep(result, request, authority, redeemed: redeemed)
+                    break
+                } catch {
+                    guard case .store = error else { break }
+                }
+            }
+            return token
+        }
+    }
+
+    /// The seconds between attempts to store a refresh token: for half an hour, or briefly if somebody waits.
+    private static let pauses = [1, 1, 2, 4, 8, 15] + Array(repeating: 30, count: 60)
+    private static let shortPauses = [1, 1]
 
     private func redeem(
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
@@ -162,4 +309,13 @@ struct Renewal: Sendable {
         }
         return false
     }
+}
+
+extension PluginError {
+    /// The error if whoever asks can't wait for the renewal, which goes on.
+    fileprivate static let slow = PluginError(
+        .unavailable, "the authority takes longer than there is time for", hint: "try again in a moment")
+    /// The error if the process that renews was killed.
+    fileprivate static let lost = PluginError(
+        .internal, "the process that renews the token ended without an answer", hint: "try again")
 }

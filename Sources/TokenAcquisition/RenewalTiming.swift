@@ -1,5 +1,5 @@
 /// When to renew a token that can still be handed out.
-public enum RenewalTiming: Sendable {
+public enum RenewalTiming: String, Sendable {
     /// Once the authority wants it renewed (`refresh_in`), by the process that needs it then.
     case whenDue
     /// Ahead of time, by another process: the token is handed out at once, and the process that got it starts the

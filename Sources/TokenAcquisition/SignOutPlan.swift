@@ -11,6 +11,10 @@ struct SignOutPlan {
     let removed: [CredentialRecord]
     /// The clients that still have a token of the account, lower-cased.
     let remaining: [String]
+    /// The refresh tokens among the removed records.
+    var refreshTokens: [RefreshTokenRecord] {
+        removed.compactMap { if case .refreshToken(let token) = $0 { token } else { nil } }
+    }
 
     /// Makes the plan from the records of one account and its environment.
     ///

@@ -38,19 +38,71 @@ extension TokenAcquirer {
     /// Signs an account out of clients: removes their records of it, and no other client's.
     ///
     /// The client IDs are lower-cased; nil stands for every client of the group. See `SignOutPlan` for the records that
-    /// are removed. An account without any remaining records is also removed from the selection.
-    public func signOut(_ account: KnownAccount, of clientIDs: Set<String>?) throws(StoreError) -> SignedOut {
+    /// are removed. An account without any remaining records is also removed from the selection. Each refresh token is
+    /// removed under its lock: a renewal that is under way stores its result before that, or nothing.
+    public func signOut(
+        _ account: KnownAccount, of clientIDs: Set<String>?
+    ) async throws(StoreError) -> SignedOut {
+        do throws(AcquisitionError) {
+            return try await signedOut(account, of: clientIDs)
+        } catch {
+            guard case .store(let problem) = error else { throw StoreError(.broken, detail: "\(error)") }
+            throw problem
+        }
+    }
+
+    private func signedOut(
+        _ account: KnownAccount, of clientIDs: Set<String>?
+    ) async throws(AcquisitionError) -> SignedOut {
         let query = RecordQuery(
             homeAccountID: account.account.homeAccountID, environments: account.environments.sorted())
-        let records = try keeper.store.records(matching: query)
+        var tokens: [RefreshTokenRecord] = []
+        let before = SignOutPlan(try records(matching: query), clientIDs: clientIDs)
+        for token in before.refreshTokens {
+            try await whileNobodyRenews(by: token) { () async throws(AcquisitionError) in
+                let stored = try self.records(matching: query).refreshTokens.first(where: token.isSameItem)
+                tokens.append(stored ?? token)
+                try storing { () throws(StoreError) in _ = try keeper.store.delete([.refreshToken(token)]) }
+            }
+        }
+        // A renewal has stored more meanwhile if there was one.
+        let records = try records(matching: query)
         let plan = SignOutPlan(records, clientIDs: clientIDs)
-        let removed = try keeper.store.delete(plan.removed)
+        let removed = try storing { () throws(StoreError) in try keeper.store.delete(plan.removed) }
         if plan.remaining.isEmpty { forget(account) }
         let own = records.idTokens.filter { clientIDs?.contains($0.clientID.lowercased()) ?? true }
-        let tokens = plan.removed.compactMap { record in
-            if case .refreshToken(let token) = record { token } else { nil }
+        return SignedOut(
+            removed: removed + tokens.count, remaining: plan.remaining, idTokens: own,
+            refreshTokens: tokens + plan.refreshTokens)
+    }
+
+    /// Deletes the refresh tokens among these records, each under its lock, and returns their number.
+    ///
+    /// A renewal that is under way could store them again otherwise.
+    public func deleteRefreshTokens(among records: [CredentialRecord]) async throws(StoreError) -> Int {
+        var count = 0
+        do throws(AcquisitionError) {
+            for case .refreshToken(let token) in records {
+                try await whileNobodyRenews(by: token) { () async throws(AcquisitionError) in
+                    count += try storing { () throws(StoreError) in try keeper.store.delete([.refreshToken(token)]) }
+                }
+            }
+        } catch {
+            guard case .store(let problem) = error else { throw StoreError(.broken, detail: "\(error)") }
+            throw problem
         }
-        return SignedOut(removed: removed, remaining: plan.remaining, idTokens: own, refreshTokens: tokens)
+        return count
+    }
+
+    private func whileNobodyRenews(
+        by token: RefreshTokenRecord, _ body: () async throws(AcquisitionError) -> Void
+    ) async throws(AcquisitionError) {
+        let lock = keeper.lock(of: token, in: registry.firstHost(ofEnvironment: token.environment))
+        try await locks.exclusively(lock, for: .renewal, isRequired: false, body)
+    }
+
+    private func records(matching query: RecordQuery) throws(AcquisitionError) -> StoredRecords {
+        try storing { () throws(StoreError) in try keeper.store.records(matching: query) }
     }
 
     /// Removes an account from the selection; if that fails, a choice without an account is left, which has no effect.
@@ -125,7 +177,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         guard let person = await finder.person, let chooser = person.chooser else { throw .ambiguousAccount(accounts) }
-        let choice = try await locks.exclusively("choose\n\(authority.place.environment)") {
+        let choice = try await locks.exclusively("choose\n\(authority.place.environment)", for: .signIn) {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
             if let account = self.decide(request).account { return .account(account) }

@@ -48,7 +48,7 @@ extension TokenAcquirer {
         guard let plugin = run.broker, run.brokerRefusal == nil else { return nil }
         let request = account?.heeding(run.request) ?? run.request
         // The tool that asks may wait for less.
-        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, locks.longestWait)
+        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, locks.longestWait(for: .renewal))
         let end = ContinuousClock.now + .seconds(seconds)
         let key = RecentFailures.Key(broker: plugin, request, run.authority.place, account: account?.account)
         let answer = try await locks.exclusively(key.renewal, within: seconds) {

@@ -18,7 +18,10 @@ extension TokenAcquirer {
         if case .answer(let result) = decision.step { return result }
         do throws(AcquisitionError) {
             let token = try await token(for: request.withoutExchange, by: decision, finder)
-            return try await turn(token, for: request, exchange, since: asked, isLast: token.source != .cache) {
+            return try await turn(
+                token, for: request, exchange, since: asked, isLast: token.source != .cache,
+                hasSubstitute: decision.exchanged?.serves(instead: .busy(nil, .exchange), at: clock()) ?? false
+            ) {
                 () async throws(AcquisitionError) in
                 // The refused token may have been revoked: a new one shows whether the token was at fault.
                 try self.reject(.these([token.accessToken.fingerprint]), for: [request.withoutExchange])
@@ -33,7 +36,7 @@ extension TokenAcquirer {
     /// Exchanges a token; if the host calls it invalid, exchanges another one, unless it is new.
     private func turn(
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, since asked: Int, isLast: Bool,
-        another: () async throws(AcquisitionError) -> AcquiredToken
+        hasSubstitute: Bool, another: () async throws(AcquisitionError) -> AcquiredToken
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         guard token.plugin == authority.plugin.origin else { throw other(token.plugin, at: authority, token.account) }
@@ -41,7 +44,10 @@ extension TokenAcquirer {
             registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority)
             ?? authority.plugin
         let meant = request.meaning(token.account)
-        let result = try await locks.exclusively(lock(of: exchange, meant, token, authority.place)) {
+        let result = try await locks.exclusively(
+            lock(of: exchange, meant, token, authority.place), for: .exchange, isRequired: !locks.waits,
+            hasSubstitute: hasSubstitute
+        ) {
             () async throws(AcquisitionError) -> AcquiredToken? in
             // The process that held the lock before may have done the work; its stored result counts.
             if case .answer(let result) = self.decide(meant).step { return result }
@@ -56,7 +62,8 @@ extension TokenAcquirer {
         let newer = try await another()
         // The failure with the other token says nothing about this one.
         let now = recentFailures.now + 1
-        return try await turn(newer, for: request, exchange, since: now, isLast: true, another: another)
+        return try await turn(
+            newer, for: request, exchange, since: now, isLast: true, hasSubstitute: hasSubstitute, another: another)
     }
 
     /// Has the plugin exchange the token, unless that failed while this process waited, and stores the result.
@@ -161,6 +168,7 @@ extension ExchangedRecord {
     /// and after any failure, if it was only to be renewed early.
     fileprivate func serves(instead error: AcquisitionError, at now: Int) -> Bool {
         if case .plugin(let error, _) = error, error.code.isOutage, lives(after: now) { return true }
+        if case .busy = error, lives(after: now) { return true }
         return refreshOn.map { $0 <= now } ?? false && lives(after: now + SilentSelection.expiryBuffer)
     }
 }

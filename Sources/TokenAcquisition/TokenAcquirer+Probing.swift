@@ -65,7 +65,7 @@ extension TokenAcquirer {
         _ request: TokenRequest, waitingAtMost seconds: Double
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
-        brief.locks.longestWait = seconds
+        brief.locks.limit = seconds
         var run = AcquisitionRun(request: request, authority: try match(request), began: recentFailures.now)
         run.isAnew = true
         let decision = brief.decide(request, isAnew: true)

@@ -2,6 +2,7 @@ public import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
+import Synchronization
 public import TokenStore
 
 /// Acquires tokens as MSAL does, but with the work split between host and plugins: from the store, else by a refresh
@@ -46,19 +47,23 @@ public struct TokenAcquirer: Sendable {
     let environment: [String: String]
     /// When to renew tokens that can still be handed out.
     let timing: RenewalTiming
+    /// Has refresh tokens redeemed by another process; nil if this one may redeem them.
+    let redeemer: (any Redeemer)?
+    private let patience: Double?
 
     /// Creates an acquirer.
     ///
     /// `clientSecrets` stores clients' secrets, `selection` the chosen accounts, and `remembered` identities' tokens if
     /// there is no keyring; nil for none. `environment` has the process's variables. `patience` is the number of
     /// seconds that another process may take; nil for as long as a user may take. `timing` says when tokens are renewed
-    /// that can still be handed out. `clock` returns seconds since 1970. `tell` is called before each step that may
+    /// that can still be handed out. `redeemer` has refresh tokens redeemed by another process; nil to redeem them here.
+    /// `clock` returns seconds since 1970. `tell` is called before each step that may
     /// take long.
     public init(
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil,
-        timing: RenewalTiming = .whenDue, clock: @escaping @Sendable () -> Int,
+        timing: RenewalTiming = .whenDue, redeemer: (any Redeemer)? = nil, clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.host = host
@@ -69,7 +74,7 @@ public struct TokenAcquirer: Sendable {
         isShared = configuration.deviceMode == .shared
         mayUseBroker = configuration.mayUseBroker
         let locks = ProcessLocks(
-            singleFlight: singleFlight, longestWait: patience ?? Double(configuration.timeout) + 60,
+            singleFlight: singleFlight, longestSignIn: Double(configuration.timeout) + 60, limit: patience,
             waits: timing != .ahead, tell: tell)
         keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock)
         identityRecords = IdentityRecords(
@@ -77,6 +82,8 @@ public struct TokenAcquirer: Sendable {
         self.environment = environment
         self.selection = selection
         self.timing = timing
+        self.redeemer = redeemer
+        self.patience = patience
     }
 
     var locks: ProcessLocks {
@@ -92,9 +99,10 @@ public struct TokenAcquirer: Sendable {
             environment: environment, timing: timing, clock: clock)
     }
     private var renewal: Renewal {
-        Renewal(keeper: keeper, requests: requests, host: host, recentFailures: recentFailures) { request, isAnew in
-            decide(request, isAnew: isAnew)
-        }
+        Renewal(
+            keeper: keeper, requests: requests, host: host, recentFailures: recentFailures, timing: timing,
+            redeemer: redeemer, patience: patience
+        ) { request, isAnew in decide(request, isAnew: isAnew) }
     }
     var refusedTokens: RefusedTokens {
         RefusedTokens(keeper: keeper, identities: identityRecords, notes: recentFailures.notes)
@@ -171,6 +179,30 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
+    /// Redeems a refresh token as another process ordered, and stores the result.
+    ///
+    /// - Parameters:
+    ///   - order: The order; this acquirer's timing must be the order's, and it must have no redeemer.
+    ///   - deliver: Takes the outcome, once. If the result can't be stored, this is called first, and the function
+    ///     returns when a new refresh token has been stored, or after half an hour.
+    public func redeem(_ order: Redemption, deliver: @escaping @Sendable (RedemptionOutcome) -> Void) async {
+        guard let authority = try? match(order.request) else { return deliver(.changed) }
+        var run = AcquisitionRun(request: order.request, authority: authority, began: order.began)
+        (run.isAnew, run.tried) = (order.isAnew, order.tried)
+        var patient = self
+        patient.locks.limit = order.patience
+        let delivery = Mutex(deliver as (@Sendable (RedemptionOutcome) -> Void)?)
+        let once: @Sendable (RedemptionOutcome) -> Void = { outcome in
+            delivery.withLock { deliver in
+                defer { deliver = nil }
+                return deliver
+            }?(outcome)
+        }
+        var renewal = patient.renewal
+        renewal.deliver = { once(.token($0)) }
+        once(await renewal.outcome(of: order.token, run))
+    }
+
     /// Acquires a new token as an identity, whatever is stored, and stores it, to find out whether that works.
     public func authenticatedAnew(_ request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken {
         try await identities.authenticatedAnew(request, at: match(request))
@@ -210,7 +242,7 @@ public struct TokenAcquirer: Sendable {
         switch decision.step {
         // If the host needs what a token is exchanged for, the caller exchanges this one.
         case .answer(let token), .exchange(let token): return token
-        case .authenticate: return try await identities.authenticated(run)
+        case .authenticate: return try await identities.authenticated(run, stored: decision.accessToken)
         case .renew(let tokens, let account): return try await renewal.renew(by: tokens, of: account, &run)
         case .askPerson(let account?): return try renewal.withoutRefreshToken(account, &run)
         case .askPerson(nil), .refuse(.noSuchAccount): return nil

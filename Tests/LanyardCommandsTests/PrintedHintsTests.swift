@@ -157,7 +157,7 @@ private struct Place {
             .unknownAuthority(name), .ambiguousAccount([account]), .ambiguousAccount([account], isShared: true),
             .noAccountChosen, .noSuchAccount(name, known: [account]), .interactionRequired(nil, account: account),
             .wrongAccount(wanted: name, signedIn: account, known: [account]),
-            .scopesDeclined(granted: [name], declined: [name]), .busy,
+            .scopesDeclined(granted: [name], declined: [name]), .busy(nil, .signIn), .busy(7, .renewal),
             .noUsableFlow(among: [.browser], client: name, host: name),
             .noUsableFlow(among: [], client: nil, host: name),
         ]

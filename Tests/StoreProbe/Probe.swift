@@ -63,7 +63,7 @@ struct Probe {
     private func count() async throws {
         let path = arguments["file"] ?? ""
         let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
-        let flight = SingleFlight(environment: runtime.map { ["XDG_RUNTIME_DIR": $0] } ?? [:])
+        let flight = SingleFlight(in: runtime.map { [$0 + "/lanyard"] } ?? [])
         let deadline = arguments["deadline"].flatMap(Double.init) ?? 20
         try await flight.withLock(key: arguments["key"] ?? "", deadline: deadline) {
             let number = Int(String(decoding: try readFile(path), as: UTF8.self)) ?? 0

@@ -95,6 +95,32 @@ package func with<Result: Sendable>(
     return (try ended.closureResult.get(), ended.terminationStatus.number)
 }
 
+/// Runs a program in a session of its own, and sends it, or all of its session's group, a signal after a time.
+///
+/// - Returns: The status, as in ``Ended``; what SIGSTOP stops is killed soon.
+package func strike(
+    _ program: String, _ arguments: [String] = [], input: String = "", environment: [String: String],
+    by signal: CInt, isForGroup: Bool, after moment: Duration
+) async throws -> Int32 {
+    var options = PlatformOptions()
+    options.createSession = true
+    let configuration = Configuration(
+        executable: executable(program), arguments: Arguments(arguments), environment: .exactly(environment),
+        platformOptions: options)
+    return try await Subprocess.run(
+        configuration,
+        input: .fileDescriptor(try stdin(holding: Array(input.utf8)), closeAfterSpawningProcess: true),
+        output: .discarded, error: .discarded
+    ) { running in
+        try? await Task.sleep(for: moment)
+        let process = running.processIdentifier.value
+        kill(isForGroup ? -process : process, signal)
+        guard signal == SIGSTOP else { return }
+        try? await Task.sleep(for: .milliseconds(50))
+        kill(process, SIGKILL)
+    }.terminationStatus.number
+}
+
 private func executable(_ program: String) -> Executable {
     program.contains("/") ? .path(FilePath(program)) : .name(program)
 }

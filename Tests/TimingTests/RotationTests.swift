@@ -46,6 +46,36 @@ import Testing
         }
     }
 
+    /// cron, `su` and `docker exec` lack the desktop's variables, but use the same keyring.
+    @Test func `sixty-four in environments with and without a runtime folder redeem one refresh token, once`()
+        async throws
+    {
+        try await Self.with { world in
+            let bus = world.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+            var bare = world.environment
+            bare["XDG_RUNTIME_DIR"] = nil
+            let environments = [
+                world.environment, bare, bare.merging(["DBUS_SESSION_BUS_ADDRESS": bus + ",guid=0123"]) { $1 },
+                world.environment.merging(["XDG_RUNTIME_DIR": world.folder]) { $1 },
+            ]
+            let url = "\(world.sandbox.resource)/\(Self.paths[0])"
+            let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        try await world.runInside(
+                            "\(world.folder)/bin/lanyard", ["get"], input: "url=\(url)\n",
+                            environment: environments[number % environments.count])
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.value("password") != nil }, "\(answers)")
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            #expect(try await world.sandbox.authorityRequests().count(grant: "refresh_token") == 1)
+            #expect(try await Self.renews(world))
+        }
+    }
+
     @Test func `a sign-in beside them loses nothing either`() async throws {
         try await Self.with { world in
             async let login = world.lanyard(

@@ -42,8 +42,8 @@ import TokenStore
 
     private static let acquirer = TokenAcquirer(
         store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
-        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
-        notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
+        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
+        notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
 
     private func request(_ client: String, port: Int? = nil) throws -> TokenRequest {
         var request = TokenRequest(
@@ -72,8 +72,8 @@ import TokenStore
         manifest.redirectURI = "http://127.0.0.1"
         let acquirer = TokenAcquirer(
             store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
-            host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
-            notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
+            host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
+            notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
         for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {
             let request = try request("own", port: port)
             var ask = PluginRequest(.authorize)

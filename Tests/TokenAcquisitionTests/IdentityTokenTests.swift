@@ -87,7 +87,7 @@ import TokenStore
             TokenAcquirer(
                 store: store, plugins: InstalledPlugins(PluginRegistry(plugins: [plugin])),
                 host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
-                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeFolderOf: [:]),
+                singleFlight: SingleFlight(in: []), notes: SharedNotes(in: nil),
                 configuration: Configuration(), clock: clock.now)
         }
 

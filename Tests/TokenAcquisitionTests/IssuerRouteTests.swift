@@ -32,8 +32,8 @@ import TokenStore
 
     private static let acquirer = TokenAcquirer(
         store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
-        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
-        notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
+        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
+        notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
 
     private func request(_ authority: String, kind: String? = nil) -> TokenRequest {
         var request = TokenRequest(

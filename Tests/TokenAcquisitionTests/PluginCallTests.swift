@@ -78,7 +78,7 @@ import TokenStore
                 clientSecrets: ClientSecretStore(
                     configuration: KeyringConfiguration(KeyringConnection(environment: [:]), group: "test")),
                 plugins: InstalledPlugins(plugins), host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
-                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeFolderOf: [:]),
+                singleFlight: SingleFlight(in: []), notes: SharedNotes(in: nil),
                 configuration: Configuration(), clock: { now })
             return try await acquirer.token(for: request) { [found, announced] in
                 found.count()

@@ -39,7 +39,7 @@ import TokenStore
         try FileManager.default.createDirectory(
             atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: runtime) }
-        try body(RecentFailures(notes: SharedNotes(runtimeFolderOf: ["XDG_RUNTIME_DIR": runtime])), runtime)
+        try body(RecentFailures(notes: SharedNotes(in: runtime)), runtime)
     }
 
     @Test(arguments: [(nil, 60), (7, 7), (0, 1), (1_000_000, 3600)] as [(Int?, Int)])
@@ -155,7 +155,7 @@ import TokenStore
     }
 
     @Test func `without a runtime directory nothing is kept`() {
-        let recentFailures = RecentFailures(notes: SharedNotes(runtimeFolderOf: [:]))
+        let recentFailures = RecentFailures(notes: SharedNotes(in: nil))
         _ = recentFailures.noted(Self.throttled(9), Self.key())
         #expect(recentFailures.failure(Self.key(), since: 0) == nil)
     }

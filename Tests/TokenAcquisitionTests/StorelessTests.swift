@@ -32,8 +32,8 @@ import TokenStore
     func `a sign-in that can't be kept isn't begun, and the reason is told`(reason: StoreError.Reason) async {
         let acquirer = TokenAcquirer(
             store: UnusableStore(reason: reason), plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
-            host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(environment: [:]),
-            notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { Int(time(nil)) })
+            host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
+            notes: SharedNotes(in: nil), configuration: Configuration(), clock: { Int(time(nil)) })
         let request = TokenRequest(
             origin: .consumer, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
             scopes: ["s1"])

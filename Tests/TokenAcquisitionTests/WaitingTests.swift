@@ -16,13 +16,21 @@ import TokenStore
                 configuration: KeyringConfiguration(KeyringConnection(environment: [:]), group: configuration.group)),
             plugins: InstalledPlugins(PluginRegistry(plugins: [])), host: PluginRunner(environment: [:]),
             singleFlight: locks,
-            notes: SharedNotes(runtimeFolderOf: [:]),
+            notes: SharedNotes(in: nil),
             configuration: configuration, clock: { 0 })
     }
 
     @Test(arguments: [(10, 70.0), (900, 960), (86_400, 86_460)])
-    func `it is a little longer than a person has`(timeout: Int, wait: Double) {
-        #expect(Self.acquirer(timeout, SingleFlight(environment: [:])).locks.longestWait == wait)
+    func `it is a little longer than a person has, or than a server takes`(timeout: Int, wait: Double) {
+        let locks = Self.acquirer(timeout, SingleFlight(in: [])).locks
+        #expect(locks.longestWait(for: .signIn) == wait)
+        #expect(locks.longestWait(for: .renewal) == 70 && locks.longestWait(for: .exchange) == 70)
+        #expect(locks.longestWait(for: .authentication) == 130)
+        var hasty = locks
+        hasty.limit = 2
+        for work in [SharedWork.signIn, .renewal, .authentication, .exchange] {
+            #expect(hasty.longestWait(for: work) == 2)
+        }
     }
 
     @Test func `then it gives up, and not before`() async throws {
@@ -30,25 +38,31 @@ import TokenStore
         try FileManager.default.createDirectory(
             atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: runtime) }
-        let locks = SingleFlight(environment: ["XDG_RUNTIME_DIR": runtime])
+        let locks = SingleFlight(in: [runtime + "/lanyard"])
         var waiter = Self.acquirer(900, locks)
-        waiter.locks.longestWait = 0.3
+        waiter.locks.limit = 0.3
         let asked = waiter
         try await locks.withLock(key: "k", deadline: 1) {
             let start = ContinuousClock.now
-            await #expect(throws: AcquisitionError.busy) { try await asked.locks.exclusively("k") { 1 } }
+            await #expect(throws: AcquisitionError.busy(nil, .renewal)) {
+                try await asked.locks.exclusively("k", for: .renewal) { 1 }
+            }
             #expect(ContinuousClock.now - start >= .milliseconds(300))
         }
-        #expect(try await asked.locks.exclusively("k") { 1 } == 1)
+        #expect(try await asked.locks.exclusively("k", for: .renewal) { 1 } == 1)
         // Work that doesn't need the lock continues.
         try await locks.withLock(key: "k", deadline: 1) {
-            let result = try await asked.locks.exclusively("k", isRequired: false) { 1 }
+            let result = try await asked.locks.exclusively("k", for: .renewal, isRequired: false) { 1 }
             #expect(result == 1)
+            // If there is a substitute, it is handed out instead.
+            await #expect(throws: AcquisitionError.busy(nil, .renewal)) {
+                try await asked.locks.exclusively("k", for: .renewal, isRequired: false, hasSubstitute: true) { 1 }
+            }
         }
     }
 
     @Test func `where no lock is available it goes on without one`() async throws {
-        let acquirer = Self.acquirer(900, SingleFlight(environment: [:]))
-        #expect(try await acquirer.locks.exclusively("k") { 1 } == 1)
+        let acquirer = Self.acquirer(900, SingleFlight(in: []))
+        #expect(try await acquirer.locks.exclusively("k", for: .renewal) { 1 } == 1)
     }
 }

@@ -7,7 +7,7 @@ import TokenStore
 @Suite struct SharedNotesTests {
     @Test func `what happened counts for its time, whatever a note says`() async throws {
         try await ScratchDirectory.with { scratch in
-            let notes = SharedNotes(runtimeFolderOf: ["XDG_RUNTIME_DIR": scratch.path])
+            let notes = SharedNotes(in: scratch.path)
             #expect(!notes.happened("a", within: 600_000))
             notes.leaveTime(about: "a")
             #expect(notes.happened("a", within: 600_000) && !notes.happened("a", within: 0))

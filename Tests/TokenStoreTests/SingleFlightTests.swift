@@ -24,7 +24,7 @@ import Testing
 
     @Test func `tasks of one process take turns`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
+            let flight = SingleFlight(in: [scratch.path + "/run/lanyard"])
             let counter = Counter()
             try await withThrowingTaskGroup { group in
                 for _ in 0..<30 {
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `whoever waits for long is told once, and of whom`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
+            let flight = SingleFlight(in: [scratch.path + "/run/lanyard"])
             var holders: [Int32?] = []
             try await flight.withLock(key: "k", deadline: 1) {
                 await #expect(throws: SingleFlightError.timedOut) {
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `waiting ends at the deadline`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
+            let flight = SingleFlight(in: [scratch.path + "/run/lanyard"])
             try await flight.withLock(key: "k", deadline: 1) {
                 await #expect(throws: SingleFlightError.timedOut) {
                     try await flight.withLock(key: "k", deadline: 0.1) {}
@@ -81,7 +81,7 @@ import Testing
         try await ScratchDirectory.with { scratch in
             let directory = scratch.path + "/run/lanyard"
             #expect(mkdir(directory, 0o700) == 0 && chmod(directory, 0o777) == 0)
-            try await SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"]).withLock(
+            try await SingleFlight(in: [scratch.path + "/run/lanyard"]).withLock(
                 key: "k", deadline: 1
             ) {}
             var status = stat()
@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: ["directory", "file"]) func `links are not followed`(_ what: String) async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
+            let flight = SingleFlight(in: [scratch.path + "/run/lanyard"])
             let directory = try #require(flight.directories.first)
             let elsewhere = scratch.path + "/home"
             if what == "directory" {
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `the name of a lock file does not tell its key`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
+            let flight = SingleFlight(in: [scratch.path + "/run/lanyard"])
             try await flight.withLock(key: "alice@contoso.example/../x", deadline: 1) {}
             let names = try FileManager.default.contentsOfDirectory(atPath: try #require(flight.directories.first))
             #expect(names.count == 1)
@@ -119,24 +119,51 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, "", "relative", "/does/not/exist"])
-    func `without a runtime directory of this user's the lock is in the cache`(_ runtime: String?) async throws {
+    @Test(arguments: [nil, "", "relative", "/does/not/exist", "/tmp"])
+    func `whatever XDG_RUNTIME_DIR says, the lock is in the same place`(_ runtime: String?) async throws {
         try await ScratchDirectory.with { scratch in
-            var environment = ["HOME": scratch.path + "/home"]
+            var environment = [
+                "HOME": scratch.path + "/home", "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scratch.path)/bus",
+            ]
+            let usual = SingleFlight(environment: environment)
             environment["XDG_RUNTIME_DIR"] = runtime
+            environment["XDG_CACHE_HOME"] = scratch.path + "/cache"
             let flight = SingleFlight(environment: environment)
-            let cache = scratch.path + "/home/.cache/lanyard"
-            #expect(flight.directories == [cache])
+            #expect(flight.directories.first == usual.directories.first)
+            let system = "/run/user/\(geteuid())"
+            var status = stat()
+            let isThere = stat(system, &status) == 0 && status.st_uid == geteuid()
+            #expect(flight.directories.first == (isThere ? system : scratch.path + "/home/.cache") + "/lanyard")
             try await flight.withLock(key: "k", deadline: 1) {
                 await #expect(throws: SingleFlightError.timedOut) {
-                    try await flight.withLock(key: "k", deadline: 0.1) {}
+                    try await usual.withLock(key: "k", deadline: 0.1) {}
                 }
-                #expect(throws: SingleFlightError.timedOut) { try flight.withLock(key: "k", blockingFor: 0.1) {} }
+                #expect(throws: SingleFlightError.timedOut) { try usual.withLock(key: "k", blockingFor: 0.1) {} }
             }
-            var status = stat()
-            #expect(lstat(cache, &status) == 0 && status.st_mode & 0o777 == 0o700)
-            environment["XDG_CACHE_HOME"] = scratch.path + "/cache"
-            #expect(SingleFlight(environment: environment).directories == [scratch.path + "/cache/lanyard"])
+        }
+    }
+
+    @Test func `a bus is the same one however it is written, and another bus has other locks`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let socket = try scratch.write("", to: "bus")
+            let other = try scratch.write("", to: "other")
+            func flight(_ address: String, _ runtime: String? = nil) -> SingleFlight {
+                var environment = ["HOME": scratch.path + "/home", "DBUS_SESSION_BUS_ADDRESS": address]
+                environment["XDG_RUNTIME_DIR"] = runtime
+                return SingleFlight(environment: environment)
+            }
+            try await flight("unix:path=\(socket)").withLock(key: "k", deadline: 1) {
+                let same = [
+                    flight("unix:path=\(socket),guid=12"), flight("unix:guid=12,path=\(scratch.path)/./bus"),
+                    flight("unix:path=\(socket);unix:path=\(other)"), flight("", scratch.path),
+                ]
+                for flight in same {
+                    await #expect(throws: SingleFlightError.timedOut) {
+                        try await flight.withLock(key: "k", deadline: 0.1) {}
+                    }
+                }
+                try await flight("unix:path=\(other)").withLock(key: "k", deadline: 1) {}
+            }
         }
     }
 
@@ -149,8 +176,7 @@ import Testing
             } else {
                 try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/tmp")
             }
-            let flight = SingleFlight(
-                environment: ["XDG_RUNTIME_DIR": scratch.path + "/run", "HOME": scratch.path + "/home"])
+            let flight = SingleFlight(in: [scratch.path + "/run/lanyard", scratch.path + "/home/.cache/lanyard"])
             try flight.withLock(key: "k", blockingFor: 1) {}
             let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/home/.cache/lanyard")
             #expect(names.count == 1)
@@ -158,8 +184,8 @@ import Testing
     }
 
     @Test func `without any folder it says why there is no lock`() {
-        #expect(throws: SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")) {
-            try SingleFlight(environment: ["HOME": "relative"]).withLock(key: "k", blockingFor: 1) {}
+        #expect(throws: SingleFlightError.unusable("neither HOME nor XDG_RUNTIME_DIR names a folder for locks")) {
+            try SingleFlight(in: []).withLock(key: "k", blockingFor: 1) {}
         }
     }
 

@@ -58,10 +58,11 @@ int lanyard_process_open(int process);
 /// Starts a program that nobody waits for, in a session of its own, and returns its process ID.
 ///
 /// It reads these bytes from its standard input, inherits no other open file, runs in `/`, and handles all signals in
-/// the default way. More bytes than a pipe holds are refused (-EMSGSIZE). If the caller continues to run, it must reap
-/// the process.
+/// the default way. More bytes than a pipe holds are refused (-EMSGSIZE). `output` receives the end to read its
+/// standard output from; null if nobody reads that. If the caller continues to run, it must reap the process.
 int lanyard_detach(
-    const char *program, char *const arguments[], char *const environment[], const void *bytes, size_t count);
+    const char *program, char *const arguments[], char *const environment[], const void *bytes, size_t count,
+    int *output);
 
 // The terminal while a person types. In C: it is restored in a signal handler, where Swift must not run.
 

@@ -71,7 +71,11 @@ struct LogoutCommand: Command {
     private func signOut(_ known: KnownAccount, typed: String, in session: Session) async throws(Failure) {
         let name = known.account.nameForPeople
         let clients = clients(in: session)
-        let done = try session.keeping { () throws(StoreError) in try session.acquirer.signOut(known, of: clients) }
+        let done: TokenAcquirer.SignedOut
+        do throws(StoreError) { done = try await session.acquirer.signOut(known, of: clients) } catch {
+            throw Failure(error)
+        }
+        session.context.console.endProgress()
         guard done.removed > 0 else {
             throw Failure(
                 "only other clients have tokens for \(name): \(Self.list(done.remaining))",

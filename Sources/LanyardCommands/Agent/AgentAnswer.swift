@@ -13,8 +13,8 @@ import TokenStore
 /// The process that answers one of the agent's requests: it reads the request from stdin and writes the reply to
 /// stdout.
 ///
-/// stdin stays open while the answer is wanted. When it closes, however the agent ended, this process and everything
-/// that it started end as if by SIGTERM.
+/// stdin stays open while the answer is wanted. When it closes before there is one, however the agent ended, this
+/// process and everything that it started end as if by SIGTERM, except for what redeems a refresh token.
 struct AgentAnswer {
     let context: CommandContext
     private let pending = PendingQuestion()
@@ -101,6 +101,8 @@ struct AgentAnswer {
                 let count = read(input, &byte, 1)
                 if count < 0, errno == EINTR { continue }
                 guard count <= 0 else { continue }
+                // What is due is renewed once the reply has been written.
+                if pending.isSettled { return }
                 pending.withdraw(console)
                 kill(getpid(), SIGTERM)
                 return

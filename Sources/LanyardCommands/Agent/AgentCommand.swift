@@ -54,10 +54,10 @@ struct AgentCommand: Command {
 
     /// Returns the folder of the sockets.
     static func place(_ context: CommandContext) throws(AgentFolder.Problem) -> String {
-        guard let folder = SingleFlight(environment: context.environment).directories.first else {
+        guard let folder = context.environment.ownRuntimeFolder ?? context.environment.cacheHome else {
             throw .unusable("neither XDG_RUNTIME_DIR nor HOME is set")
         }
-        return "\(folder)/agents"
+        return "\(folder)/lanyard/agents"
     }
 
     /// Returns how to start the agent; nil if it already serves a forward.

@@ -73,6 +73,16 @@ extension ForwardedRefusal {
 final class PendingQuestion: Sendable {
     private let isShown = Mutex(false)
     private let hasTurn = Mutex(false)
+    private let isOver = Mutex(false)
+
+    /// Whether the reply is certain, so that nothing is left to withdraw.
+    var isSettled: Bool { isOver.withLock(\.self) }
+
+    /// Notes that the reply is certain.
+    func settle() {
+        end()
+        isOver.withLock { $0 = true }
+    }
 
     func begin() { isShown.withLock { $0 = true } }
     func end() { isShown.withLock { $0 = false } }

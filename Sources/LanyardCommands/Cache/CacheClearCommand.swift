@@ -72,8 +72,15 @@ struct CacheClearCommand: Command {
             console.note("nothing was removed")
             return
         }
-        let removed = try session.keeping { () throws(StoreError) in
-            filter.isEverything ? try session.store.delete(matching: .all) : try session.store.delete(doomed)
+        let removed: Int
+        do throws(StoreError) {
+            let first = try await session.acquirer.deleteRefreshTokens(among: doomed)
+            console.endProgress()
+            let others =
+                filter.isEverything ? try session.store.delete(matching: .all) : try session.store.delete(doomed)
+            removed = first + others
+        } catch {
+            throw Failure(error)
         }
         console.note("removed \(removed) \(removed == 1 ? "record" : "records")")
     }

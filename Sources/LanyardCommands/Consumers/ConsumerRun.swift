@@ -84,7 +84,7 @@ struct ConsumerRun: Sendable {
     }
 
     private mutating func take(_ outcome: Outcome) -> Turn {
-        context.requester?.pending.end()
+        context.requester?.pending.settle()
         switch outcome {
         case .credential(let credential):
             if case .get(let request) = question {

@@ -79,7 +79,7 @@ extension RenewalRequest {
         guard let bytes = encoded else { return nil }
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(context.executable), strdup(RenewCommand.name), nil]
         defer { arguments.forEach { free($0) } }
-        let process = lanyard_detach(context.executable, &arguments, environ, bytes, bytes.count)
+        let process = lanyard_detach(context.executable, &arguments, environ, bytes, bytes.count, nil)
         return process > 0 ? process : nil
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CredentialEngine
 import Files
-import Glibc
 import SystemPackage
 import TokenAcquisition
 
@@ -20,14 +19,14 @@ struct RenewCommand: Command {
     private static let longest: UInt32 = 180
 
     mutating func run(in context: CommandContext) async throws {
-        alarm(Self.longest)
+        UninterruptedProcess.begin(endingAfter: Self.longest)
         guard
             let renewal = try RenewalRequest(
                 OpenFile.bytes(from: context.input.rawValue, atMost: RenewalRequest.longest + 1))
         else {
             throw ExitCode(ExitStatus.usage.rawValue)
         }
-        let options = InteractionOptions.Values(isInteractive: false, timing: .ahead)
+        let options = InteractionOptions.Values(isInteractive: false, timing: .ahead, mayRedeem: true)
         let engine = Engine(in: context.surroundings) { try Session(context, options: options).sources }
         guard await engine.renew(renewal.request, answeredBy: renewal.mark) else {
             throw ExitCode(ExitStatus.failed.rawValue)

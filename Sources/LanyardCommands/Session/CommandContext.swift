@@ -22,11 +22,14 @@ struct CommandContext: Sendable {
     var clock: @Sendable () -> Int
     /// The far side for which the agent runs this process; nil for the user themselves.
     var requester: Requester?
+    /// Takes what is going on instead of the console; nil unless another process waits for this one's work.
+    var relay: MessageRelay?
     /// The renewals that this process leaves to others.
     let renewals = DueRenewals()
 
     /// Returns the context of this process.
     static func ofProcess() -> CommandContext {
+        makeConfigurationAbsolute()
         let environment = ProcessEnvironment.variables()
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
         return CommandContext(
@@ -64,4 +67,13 @@ struct CommandContext: Sendable {
 
     /// Seconds since 1970.
     var now: Int { clock() }
+
+    /// Makes a relative `LANYARD_CONFIG` absolute, also for processes that are started from here and run in `/`.
+    private static func makeConfigurationAbsolute() {
+        guard let named = getenv("LANYARD_CONFIG"), named.pointee != 0, named.pointee != CChar(UInt8(ascii: "/")),
+            let folder = getcwd(nil, 0)
+        else { return }
+        setenv("LANYARD_CONFIG", "\(String(cString: folder))/\(String(cString: named))", 1)
+        free(folder)
+    }
 }

@@ -42,6 +42,8 @@ struct InteractionOptions: ParsableArguments {
         var timeLimit: Int?
         /// When to renew tokens that can still be handed out.
         var timing = RenewalTiming.whenDue
+        /// Whether refresh tokens may be redeemed in this process, which nothing interrupts.
+        var mayRedeem = false
     }
 
     var values: Values {

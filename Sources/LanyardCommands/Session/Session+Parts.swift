@@ -3,6 +3,7 @@ import PluginHost
 import PluginWire
 import Rules
 import Terminal
+import TokenAcquisition
 import TokenStore
 
 // How a session's parts are made from the command's context and options.
@@ -53,6 +54,16 @@ extension CommandContext {
     /// The copy of conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are already masked.
     fileprivate var trace: PluginTrace? {
         guard variable("LANYARD_TRACE") == "plugin" else { return nil }
-        return { [console] direction, line in console.show("lanyard: trace: \(direction.rawValue) \(line)") }
+        return { [console, relay] direction, line in
+            let text = "\(direction.rawValue) \(line)"
+            guard let relay else { return console.show("lanyard: trace: \(text)") }
+            relay.send(.trace(text))
+        }
+    }
+
+    /// Shows the progress of acquiring a token, or passes it on.
+    func tell(_ progress: AcquisitionProgress) {
+        guard let relay else { return console.tell(progress) }
+        relay.send(.progress(progress))
     }
 }

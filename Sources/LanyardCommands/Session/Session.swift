@@ -75,8 +75,10 @@ final class Session: Sendable {
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeFolderOf: context.environment), configuration: configuration,
             selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
-            patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: context.clock,
-            tell: context.console.tell)
+            patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing,
+            redeemer: options.mayRedeem
+                ? nil : DetachedRedeemer(executable: context.executable, console: context.console),
+            clock: context.clock, tell: context.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins,
             passwords: PasswordStore(configuration: keyring, caseless: plugins.caseless), acquirer: acquirer,

@@ -21,4 +21,10 @@ extension PluginRegistry {
         }
         return plugins.lazy.flatMap(\.environments).first { $0.contains(host) } ?? [host]
     }
+
+    /// Returns the first host of the environment that a host belongs to, under which its locks are.
+    public func firstHost(ofEnvironment host: String) -> String {
+        let host = host.lowercased()
+        return plugins.lazy.flatMap(\.environments).first { $0.contains(host) }?.first ?? host
+    }
 }

@@ -11,13 +11,22 @@ public struct SingleFlight: Sendable {
     /// How long a wait may be before `waiting` is called.
     private static let quietWait = Duration.seconds(1)
 
-    /// Puts the lock files into the user's runtime directory, or else into the user's cache.
+    /// The session bus, whose keyring the locks are about.
+    private let bus: String
+
+    /// Puts the lock files into `/run/user/UID`, or else into the user's cache, whatever `XDG_RUNTIME_DIR` says.
     ///
     /// They are never in `/tmp`, where another user could claim the folder's name first.
     ///
-    /// - Parameter environment: `XDG_RUNTIME_DIR`, which counts only if it is this user's; `XDG_CACHE_HOME` or `HOME`.
+    /// - Parameter environment: `HOME`, and `XDG_CACHE_HOME` and `XDG_RUNTIME_DIR` if that names no usable folder; the
+    ///   session bus.
     public init(environment: [String: String]) {
-        directories = [environment.ownRuntimeFolder, environment.cacheHome].compactMap { $0.map { $0 + "/lanyard" } }
+        self.init(in: environment.lockFolders, of: KeyringBus.name(in: environment))
+    }
+
+    /// Puts the lock files into the first of these folders that can be used.
+    package init(in directories: [String], of bus: String = "") {
+        (self.directories, self.bus) = (directories, bus)
     }
 
     /// Runs the body while no other process or task of this user does so under the same key.
@@ -82,8 +91,8 @@ public struct SingleFlight: Sendable {
 
     /// Opens the lock file of a key without taking the lock.
     func open(_ key: String) throws(SingleFlightError) -> LockFile {
-        let name = key.digest + ".lock"
-        var last = SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")
+        let name = "\(bus)\n\(key)".digest + ".lock"
+        var last = SingleFlightError.unusable("neither HOME nor XDG_RUNTIME_DIR names a folder for locks")
         for directory in directories {
             do throws(FileProblem) {
                 return try LockFile(name, in: directory)

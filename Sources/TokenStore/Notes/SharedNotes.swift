@@ -12,12 +12,18 @@ public struct SharedNotes: Sendable {
     static let lifetime = 3600
 
     private let notes: NoteFolder
+    private let bus: String
 
-    /// Stores notes in the user's runtime directory; if there is none, nothing is stored.
+    /// A note's subject among those of all keyrings.
+    private func subject(_ key: String) -> String { "\(bus)\n\(key)" }
+
+    /// Stores notes in the user's runtime directory, whatever the variables say; if there is none, nothing is stored.
     ///
-    /// - Parameter environment: Has `XDG_RUNTIME_DIR`; a directory that isn't absolute or isn't this user's counts as
-    ///   missing.
-    public init(runtimeFolderOf environment: [String: String]) { self.init(in: environment.ownRuntimeFolder) }
+    /// - Parameter environment: `XDG_RUNTIME_DIR` counts if there is no `/run/user/UID`, and if it is absolute and this
+    ///   user's. The session bus tells apart what is about different keyrings.
+    public init(runtimeFolderOf environment: [String: String]) {
+        self.init(in: environment.sharedRuntimeFolder, of: KeyringBus.name(in: environment))
+    }
 
     /// Whether there is a place for notes.
     public var areKept: Bool { notes.parent != nil }
@@ -26,10 +32,15 @@ public struct SharedNotes: Sendable {
     ///
     /// There they survive a restart, after which their times are meaningless.
     public init(environment: [String: String]) {
-        self.init(in: environment.ownRuntimeFolder ?? environment.cacheHome)
+        self.init(
+            in: environment.sharedRuntimeFolder ?? environment.cacheHome, of: KeyringBus.name(in: environment))
     }
 
-    private init(in parent: String?) { notes = NoteFolder(parent: parent, name: "notes", longest: Self.longest) }
+    /// Stores notes in a folder; nil stores none.
+    package init(in parent: String?, of bus: String = "") {
+        notes = NoteFolder(parent: parent, name: "notes", longest: Self.longest)
+        self.bus = bus
+    }
 
     /// Milliseconds since this computer was started; setting the clock doesn't change it.
     public static var milliseconds: Int {
@@ -40,12 +51,12 @@ public struct SharedNotes: Sendable {
 
     /// Returns the note about a subject; nil if there is none.
     public func note(about key: String) -> JSONValue? {
-        notes.note(about: key)
+        notes.note(about: subject(key))
     }
 
     /// Writes a note atomically, replacing any about the same subject.
     public func leave(_ note: JSONValue, about key: String) {
-        notes.leave(note, about: key) { $0.removeFiles(olderThan: Self.lifetime) }
+        notes.leave(note, about: subject(key)) { $0.removeFiles(olderThan: Self.lifetime) }
     }
 
     /// Whether something happened within the last `limit` milliseconds, going by the note about it.
@@ -58,7 +69,7 @@ public struct SharedNotes: Sendable {
     public func leaveTime(about key: String) { leave(["at": .integer(Int64(Self.milliseconds))], about: key) }
 
     /// Removes the note about a subject.
-    public func remove(about key: String) { notes.remove(about: key) }
+    public func remove(about key: String) { notes.remove(about: subject(key)) }
 }
 
 extension Folder {
