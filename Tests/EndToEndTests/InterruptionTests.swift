@@ -202,7 +202,7 @@ import Testing
             try await world.sandbox.untilHeld()
             // As a program does that isn't under the same lock.
             let deleted = try await world.keyring.run(
-                KeyringFixture.probePath, ["--group", "dev.lanyard", "delete-exactly"],
+                Built.storeProbe, ["--group", "dev.lanyard", "delete-exactly"],
                 input: String(decoding: tokens, as: UTF8.self))
             #expect(deleted.output == "1\n", "\(deleted)")
             try await world.sandbox.clearFaults()

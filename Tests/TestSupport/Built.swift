@@ -25,6 +25,8 @@ package enum Built {
     package static let lanyard = ProcessInfo.processInfo.environment["LANYARD_TESTED"] ?? folder + "/lanyard"
     /// The path of the local authority.
     package static let sandbox = folder + "/lanyard-sandbox"
+    /// The path of the program that uses the store in a process of its own.
+    package static let storeProbe = folder + "/StoreProbe"
     /// A `$BROWSER` that signs in with headless Chromium.
     package static let chromium = checkout + "/Tests/TestSupport/Scripts/chromium-sign-in"
 }

@@ -42,7 +42,7 @@ struct GitClient {
     }
 
     private func credential(_ operation: String, _ lines: [String]) async throws -> Ended {
-        let helper = "!'\(KeyringFixture.probePath)' --group test"
+        let helper = "!'\(Built.storeProbe)' --group test"
         return try await keyring.run(
             "git",
             [

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Secrets
 import TestSupport
 import TokenStore
@@ -10,7 +9,7 @@ extension KeyringFixture {
         input: String = ""
     ) async throws -> Ended {
         let arguments = options.sorted { $0.key < $1.key }.flatMap { ["--" + $0.key, $0.value] }
-        return try await run(Self.probePath, arguments + [operation], environment: environment, input: input)
+        return try await run(Built.storeProbe, arguments + [operation], environment: environment, input: input)
     }
 
     /// Stores records, and returns the process's output.
@@ -25,12 +24,6 @@ extension KeyringFixture {
         let document = result.output.split(separator: "\n").first.map { Array($0.utf8) } ?? []
         guard let cache = UnifiedCache(json: document) else { throw ProbeFailure(output: result.output) }
         return cache.records
-    }
-
-    /// The path of the probe, which is built along with the tests.
-    static var probePath: String {
-        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return tests.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/StoreProbe"
     }
 }
 

@@ -193,7 +193,7 @@ import Testing
         in scratch: ScratchDirectory, _ file: String, _ options: [String] = []
     ) async throws -> Ended {
         try await TestSupport.run(
-            KeyringFixture.probePath, ["--file", file, "--key", "k"] + options + ["count"],
+            Built.storeProbe, ["--file", file, "--key", "k"] + options + ["count"],
             environment: scratch.environment)
     }
 
