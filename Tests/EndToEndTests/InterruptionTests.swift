@@ -121,7 +121,9 @@ import Testing
     @Test func `a holder of the lock that takes long keeps nobody from a token that lives`() async throws {
         try await Self.with { world in
             try await world.sandbox.fault(#"{"path": "/token", "hold": true, "times": 1}"#)
-            let get = { try await world.lanyard(["get"], Self.uncached, input: "url=https://tools.example/app\n") }
+            @Sendable func get() async throws -> Ended {
+                try await world.lanyard(["get"], Self.uncached, input: "url=https://tools.example/app\n")
+            }
             async let first = get()
             try await world.sandbox.untilHeld()
             let second = try await get()
