@@ -33,7 +33,7 @@ import Testing
         Case("bytes that are not UTF-8", [0x61, 0x3D, 0xFF, 0x0A], 1, unreadable + "it is not UTF-8"),
         Case(
             "a carriage return in the host", "protocol=https\nhost=a\rb\n", 1,
-            "lanyard: error: the request's `host` is not valid"),
+            unreadable + "a value holds a NUL byte or a carriage return"),
         Case(
             "an escape sequence in the user name", "protocol=https\nhost=h\nusername=\u{1B}[2J\n", 1,
             "lanyard: error: the request's `username` is not valid"),
