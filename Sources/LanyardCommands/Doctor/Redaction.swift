@@ -31,7 +31,8 @@ struct Redaction: Sendable {
         ).union(["localhost"])
         for host in Self.hosts(examination) where !known.contains(host) { names.append((host, "HOST")) }
         let words = Self.words.union(known).union(registry.plugins.flatMap(\.kinds)).union(
-            registry.plugins.flatMap(\.clients).map(\.name))
+            registry.plugins.flatMap(\.clients).map(\.name)
+        ).union(registry.plugins.flatMap(\.sharedRealms).map(\.name))
         let settings = await Self.settings(examination)
         for name in Set(settings) where !words.contains(name.lowercased()) {
             names.append((name, "NAME"))
@@ -78,8 +79,8 @@ struct Redaction: Sendable {
     /// lanyard's own words, which are values of settings, and parts of many.
     private static let words: Set<String> = [
         "https", "http", "command", "file", "env", "default", ".default", "auto", "browser", "device-code", "broker",
-        "personal", "shared", "dev.lanyard", "lanyard", "common", "organizations", "consumers", "environment",
-        "managed", "azure-cli", "usr", "bin", "lib", "etc", "home", "tmp", "var", "run", "user", "dev", "config", "git",
+        "personal", "shared", "dev.lanyard", "lanyard", "environment", "managed", "azure-cli", "usr", "bin", "lib",
+        "etc", "home", "tmp", "var", "run", "user", "dev", "config", "git",
         "store", "cache", "libsecret", "manager", "manager-core", "oauth", "osxkeychain", "wincred", "netrc", "gh",
         "glab",
         "gcloud.sh", "auth", "git-credential", "a shell command", "shell", "--timeout", "true", "false", "acr",
