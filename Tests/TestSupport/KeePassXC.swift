@@ -25,16 +25,36 @@ package struct KeePassXC {
             for body in bodies {
                 _ = try await TestSupport.with(
                     "/usr/bin/keepassxc", ["--pw-stdin", database], input: "\(Self.password)\n",
-                    environment: world.environment.merging(further) { $1 }, endedBy: SIGTERM
+                    environment: world.environment.merging(further) { $1 }
                 ) {
                     // It first shows the database and then opens it.
                     try await provider.eventually("KeePassXC serves its open database") {
                         try await provider.property("Locked", of: Self.collection).contains("boolean false")
                     }
                     try await body(world, provider)
+                    try await quit(world.keyring)
                 }
             }
         }
+    }
+
+    /// Has it end as its menu does, so that everything is saved.
+    ///
+    /// It takes no notice of this, nor of a signal, while it saves.
+    package static func quit(_ keyring: KeyringFixture) async throws {
+        let window = "org.keepassxc.KeePassXC.MainWindow"
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            let asked = try await keyring.run(
+                "dbus-send",
+                [
+                    "--session", "--print-reply", "--reply-timeout=5000", "--dest=\(window)", "/keepassxc",
+                    "\(window).appExit",
+                ])
+            if asked.errors.contains("ServiceUnknown") { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw KeePassXCError("KeePassXC doesn't end")
     }
 
     /// Runs the body with an X server of its own, and its name.

@@ -85,7 +85,7 @@ extension KeyringFixture {
     package func endProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
         kill(provider, SIGKILL)
-        while try await self.provider() == provider { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the end of the provider") { try await self.provider() != provider }
     }
 
     /// Waits for a provider of the Secret Service.
@@ -149,8 +149,9 @@ extension KeyringFixture {
         for replacing in [[], ["--replace"]] {
             // The password must not end with a line feed, which would be part of it.
             _ = try await Subprocess.run(
-                .path("/usr/bin/gnome-keyring-daemon"),
-                arguments: Arguments(replacing + ["--unlock", "--components=secrets"]),
+                .path("/usr/bin/timeout"),
+                arguments: Arguments(
+                    ["60", "/usr/bin/gnome-keyring-daemon"] + replacing + ["--unlock", "--components=secrets"]),
                 environment: .exactly(environment),
                 input: .string(Self.password), output: .discarded, error: .discarded)
             try await awaitProvider()
@@ -270,7 +271,7 @@ extension KeyringFixture {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(10))
         }
-        throw KeyringFixtureError("\(what) did not come up")
+        throw KeyringFixtureError("waited in vain: \(what)")
     }
 }
 

@@ -69,8 +69,9 @@ package func run(
 /// Runs a program in exactly this environment while the body runs, and then ends it; returns the body's result and the
 /// program's status, as in ``Ended``.
 ///
-/// Its output goes to a file, or nowhere. This doesn't use Foundation's `Process`, which may wait forever for a program
-/// that has already exited if many tests run concurrently.
+/// One that takes longer than a minute to end is killed, and that is an error. Its output goes to a file, or nowhere.
+/// This doesn't use Foundation's `Process`, which may wait forever for a program that has already exited if many tests
+/// run concurrently.
 package func with<Result: Sendable>(
     _ program: String, _ arguments: [String] = [], input: String = "", output: String = "/dev/null",
     environment: [String: String], endedBy signal: CInt = SIGKILL, isolation: isolated (any Actor)? = #isolation,
@@ -89,7 +90,13 @@ package func with<Result: Sendable>(
         } catch {
             result = .failure(error)
         }
-        kill(running.processIdentifier.value, signal)
+        let process = running.processIdentifier.value
+        kill(process, signal)
+        guard await hasEnded(process, within: .seconds(60)) else {
+            kill(process, SIGKILL)
+            if case .failure = result { return result }
+            return .failure(ProgramError("\(program) \(arguments) didn't end after signal \(signal)"))
+        }
         return result
     }
     return (try ended.closureResult.get(), ended.terminationStatus.number)
@@ -119,6 +126,28 @@ package func strike(
         try? await Task.sleep(for: .milliseconds(50))
         kill(process, SIGKILL)
     }.terminationStatus.number
+}
+
+/// A program didn't do what every test requires.
+private struct ProgramError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Waits until a child has ended, and leaves its status to others.
+private func hasEnded(_ process: pid_t, within limit: Duration) async -> Bool {
+    let end = ContinuousClock.now + limit
+    var moment = Duration.milliseconds(1)
+    while true {
+        var information = siginfo_t()
+        let status = waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
+        // It has no process if it still runs.
+        if status != 0 || information._sifields._sigchld.si_pid != 0 { return true }
+        guard ContinuousClock.now < end else { return false }
+        try? await Task.sleep(for: moment)
+        moment = min(moment * 2, .milliseconds(50))
+    }
 }
 
 private func executable(_ program: String) -> Executable {

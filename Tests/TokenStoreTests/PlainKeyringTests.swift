@@ -51,7 +51,9 @@ import Testing
                 let input = Self.place + "username=u\(number)\npassword=\(password)\n"
                 let result = try await keyring.probe("store", input: input)
                 if result.status == 0 { stored[number] = password }
-                if result.status != 0 { #expect(result.output == "error: damaging\n", "\(password): \(result)") }
+                // git's lines can't have a carriage return, whatever the keyring is.
+                let reason = password.utf8.contains(0x0D) ? #"forbiddenByte(key: "password")"# : "damaging"
+                if result.status != 0 { #expect(result.output == "error: \(reason)\n", "\(password): \(result)") }
             }
             #expect(stored.count >= 35)
             try await keyring.endProvider()

@@ -122,8 +122,11 @@ import Testing
                 let result = try await keyring.probe(operation, ["command": "true"])
                 #expect(result.status == 1 && result.output.hasPrefix("error: broken (what it keeps"), "\(result)")
             }
+        }
+        try await withProvider(["secrets=none"]) { keyring, _ in
             let place = "protocol=https\nhost=git.example\n"
-            _ = try await keyring.probe("store", input: place + "username=u\npassword=p\n")
+            let stored = try await keyring.probe("store", input: place + "username=u\npassword=p\n")
+            #expect(stored.status == 0, "\(stored)")
             let got = try await keyring.probe("get", input: place)
             #expect(got.status == 1 && got.output.hasPrefix("error: broken (what it keeps"), "\(got)")
         }
