@@ -16,6 +16,14 @@ package struct ScratchDirectory: Sendable {
         return isUsable ? memory : "/tmp"
     }()
 
+    /// Where the system has this user's runtime folder, which lanyard prefers to `XDG_RUNTIME_DIR`; nil if it has none,
+    /// as for root in a container.
+    package static let systemsRuntimeFolder: String? = {
+        let path = "/run/user/\(geteuid())"
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_uid == geteuid() ? path : nil
+    }()
+
     /// The directory.
     package let path: String
 
