@@ -10,8 +10,7 @@ extension Examination {
 
     private var runtimeDirectory: Finding {
         let name = "runtime"
-        let remedy = Hint(
-            "log in through PAM and systemd, or", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
+        let remedy = Hint.findingRuntimeFolder
         guard let path = context.variable("XDG_RUNTIME_DIR") else {
             return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
         }

@@ -92,26 +92,32 @@ extension Console {
 extension Hint {
     /// What is missing for a session bus that programs find.
     static var findingBus: Hint {
-        let own = "/run/user/\(geteuid())"
         if processVariable("DBUS_SESSION_BUS_ADDRESS") != nil {
             return Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS")
         }
-        let folder = processVariable("XDG_RUNTIME_DIR")
-        if let folder, Folder.isOwn(folder) {
+        if let folder = processVariable("XDG_RUNTIME_DIR"), Folder.isOwn(folder) {
             return access(folder + "/bus", F_OK) == 0
                 ? "log in again: the bus has ended"
                 : Hint(
                     "start one for all of your shells",
                     run: "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\"")
         }
+        return findingRuntimeFolder
+    }
+
+    /// How to have a runtime directory, where `XDG_RUNTIME_DIR` names none of the user's.
+    static var findingRuntimeFolder: Hint {
+        let folder = processVariable("XDG_RUNTIME_DIR")
+        let own = "/run/user/\(geteuid())"
         if Folder.isOwn(own), folder != own {
             return Hint("name the folder of your login's", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
         }
-        return folder == nil
-            ? Hint(
-                "make a folder for it first",
-                run: "export XDG_RUNTIME_DIR=$HOME/.cache/run && mkdir -pm 700 $XDG_RUNTIME_DIR")
-            : Hint("make a folder for it first", run: "mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
+        if let folder, FileStatus(of: folder) == nil {
+            return Hint("make a folder for it first", run: "mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
+        }
+        return Hint(
+            "make a folder for it first",
+            run: "export XDG_RUNTIME_DIR=$HOME/.cache/run && mkdir -pm 700 $XDG_RUNTIME_DIR")
     }
 
     /// How to get a keyring service: by starting the one that is there, beside which no other may run.
