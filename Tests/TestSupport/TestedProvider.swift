@@ -8,6 +8,8 @@ package struct TestedProvider: Sendable, CustomStringConvertible {
         case gnomeKeyring = "gnome-keyring"
         /// gnome-keyring whose keyring has no password, so that its file is text.
         case plainGnomeKeyring = "gnome-keyring without a password"
+        /// gnome-keyring whose socket is another program's; lanyard makes and opens its keyring.
+        case listenedGnomeKeyring = "gnome-keyring that another program listens for"
         case keePassXC = "KeePassXC"
         case kWallet = "KWallet"
     }
@@ -69,13 +71,12 @@ package struct RunningProvider: Sendable {
     package func restart() async throws {
         switch provider.service {
         case .keePassXC:
-            try await call(
-                "org.keepassxc.KeePassXC.MainWindow", "/keepassxc", "org.keepassxc.KeePassXC.MainWindow.appExit")
+            try await KeePassXC.quit(world.keyring)
         case .kWallet:
             // This is what makes it write.
             try await lock()
             Self.kill("provider", in: world)
-        case .gnomeKeyring, .plainGnomeKeyring: Self.kill("provider", in: world)
+        case .gnomeKeyring, .plainGnomeKeyring, .listenedGnomeKeyring: Self.kill("provider", in: world)
         }
         try await eventually("\(provider) has ended") { try await owner.isEmpty }
         try await start()
@@ -156,6 +157,11 @@ extension RunningProvider {
     private func prepare(confirms: Bool) async throws {
         switch provider.service {
         case .gnomeKeyring: break
+        case .listenedGnomeKeyring:
+            // What starts the daemon for the bus is the daemon's own program, which only connects to the socket.
+            let start = within("/usr/bin/gnome-keyring-daemon", "--start", "--foreground", "--components=secrets")
+            let text = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(start.joined(separator: " "))\n"
+            try write(text, to: "services/org.freedesktop.secrets.service")
         case .plainGnomeKeyring:
             let text = """
                 [keyring]
@@ -191,9 +197,8 @@ extension RunningProvider {
             try await eventually("\(provider) has ended") { try await owner.isEmpty }
         }
         try write(Self.password, to: "password")
-        guard !display.isEmpty else { return }
         // The bus starts the program that shows gnome-keyring's windows.
-        for name in ["SystemPrompter", "PrivatePrompter"] {
+        for name in display.isEmpty ? [] : ["SystemPrompter", "PrivatePrompter"] {
             let command =
                 ["/usr/bin/env"] + display.map { "\($0.key)=\($0.value)" } + within("/usr/libexec/gcr-prompter")
             let text = "[D-BUS Service]\nName=org.gnome.keyring.\(name)\nExec=\(command.joined(separator: " "))\n"
@@ -212,9 +217,15 @@ extension RunningProvider {
                 window, "/keepassxc", "org.keepassxc.KeePassXC.MainWindow.openDatabase",
                 "string:\(world.folder)/keepassxc/secrets.kdbx", "string:\(KeePassXC.password)")
         }
+        if provider.service == .listenedGnomeKeyring {
+            let socket = "\(world.folder)/run/keyring/control"
+            try await eventually("\(provider) has a socket") { FileManager.default.fileExists(atPath: socket) }
+            let ended = try await world.lanyard(["unlock"], input: Self.password)
+            guard ended.status == 0 else { throw ProviderError("\(ended)") }
+        }
         try await eventually("\(provider) has an open keyring") {
             switch provider.service {
-            case .gnomeKeyring, .keePassXC: return try await isUnlocked()
+            case .gnomeKeyring, .listenedGnomeKeyring, .keePassXC: return try await isUnlocked()
             // It counts as locked until a client asks, which needs no password.
             case .plainGnomeKeyring: return try await defaultCollection() != "/"
             // So does this, but shows a prompt without a window.
@@ -234,6 +245,9 @@ extension RunningProvider {
             command = within("/usr/bin/gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets")
         case .plainGnomeKeyring:
             command = within("/usr/bin/gnome-keyring-daemon", "--foreground", "--start", "--components=secrets")
+        case .listenedGnomeKeyring:
+            unlink("\(world.folder)/run/keyring/control")
+            command = [Built.checkout + "/Tests/TestSupport/Scripts/listening-keyring"] + within()
         case .keePassXC: command = within("/usr/bin/keepassxc")
         case .kWallet:
             let names = ["ksecretd", "kwalletd6", "kwalletd5"]
