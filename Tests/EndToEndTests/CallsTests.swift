@@ -95,9 +95,11 @@ import Testing
             try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
             let calls = try await calls(of: world) { try await world.get(Self.path) }
             // Once by the caller, and once with the refresh token's lock, because another process may have renewed.
-            // After the authority's answer, the results are only read again, because a sign-out takes no lock.
-            #expect(calls.count { $0.member == "SearchItems" } <= 2, "\(calls)")
-            #expect(calls.count { $0.member == "GetSecrets" } == 3, "\(calls)")
+            // On a busy machine, the caller looks again if its turn took a moment to come. After the authority's answer,
+            // the results are only read again, because a sign-out takes no lock.
+            let searches = calls.count { $0.member == "SearchItems" }
+            #expect((2...3).contains(searches), "\(calls)")
+            #expect(calls.count { $0.member == "GetSecrets" } == searches + 1, "\(calls)")
             #expect(calls.count { $0.member == "CreateItem" } == 2, "\(calls)")
             // A session belongs to a connection. The caller has one, and so has the process that redeems the token, which
             // must be able to store the result without the caller.
