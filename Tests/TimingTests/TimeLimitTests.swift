@@ -41,8 +41,10 @@ import Testing
         return (cache ?? [:]).values.flatMap(\.values).compactMap { $0["secret"] as? String }
     }
 
-    /// Returns the command lines and environments of a world's processes.
+    /// Returns the command lines and environments of a world's processes, and of all plugins: only root can read a
+    /// plugin's environment, which tells its world.
     private static func processes(of world: World) -> String {
-        RunningProcess.all.map(\.text).filter { $0.contains(world.folder) }.joined(separator: "\n")
+        RunningProcess.all.map(\.text).filter { $0.contains(world.folder) || $0.contains("lanyard-plugin-v1") }
+            .joined(separator: "\n")
     }
 }
