@@ -52,8 +52,10 @@ struct PluginFolder {
         manifest.folder = FileTrust.parent(of: manifestFile)
         manifest.executable = try program(
             executable, places.candidates(for: executable, in: manifest.folder), &trust)
+        // lanyard's own program, which most plugins share, is no script.
+        guard !places.ships(manifest.executable, in: folder) else { return manifest }
         try requireInterpreter(of: manifest.executable, places)
-        manifest.origin = places.ships(manifest.executable, in: folder) ? nil : name
+        manifest.origin = name
         return manifest
     }
 

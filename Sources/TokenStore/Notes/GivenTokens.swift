@@ -9,6 +9,8 @@ public import Secrets
 public struct GivenTokens: Sendable {
     /// Seconds after which a note is removed; remembered answers, which are given without a note, last for a day.
     private static let lifetime = 2 * 86_400
+    /// Seconds for which a note isn't written again.
+    private static let freshness = 3600
 
     private let notes: NoteFolder
 
@@ -20,7 +22,10 @@ public struct GivenTokens: Sendable {
     /// Notes a token that is about to be given.
     public func note(_ token: Secret) {
         guard !token.isEmpty else { return }
-        notes.leave(.bool(true), about: token.fingerprint) { $0.removeFiles(olderThan: Self.lifetime) }
+        let fingerprint = token.fingerprint
+        // Most gets give the same token again.
+        guard !notes.has(noteAbout: fingerprint, youngerThan: Self.freshness) else { return }
+        notes.leave(.bool(true), about: fingerprint) { $0.removeFiles(olderThan: Self.lifetime + Self.freshness) }
     }
 
     /// Whether one of these fingerprints is that of a token that was given.

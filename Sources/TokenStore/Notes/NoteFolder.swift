@@ -1,4 +1,5 @@
 internal import Files
+internal import Glibc
 internal import JSON
 
 /// Small files of JSON in a folder of lanyard's own, each named by a digest of what it is about.
@@ -14,6 +15,12 @@ struct NoteFolder: Sendable {
     func note(about subject: String) -> JSONValue? {
         guard let bytes = try? folder(making: false)?.read(Self.file(of: subject), atMost: longest) else { return nil }
         return JSONValue(bytes: bytes[...])
+    }
+
+    /// Whether there is a note about a subject that was written less than this many seconds ago.
+    func has(noteAbout subject: String, youngerThan seconds: Int) -> Bool {
+        guard let written = folder(making: false)?.status(of: Self.file(of: subject))?.modified else { return false }
+        return (0..<seconds).contains(time(nil) - written)
     }
 
     /// Puts a note in place of any about the same, once room is made for it; others see all of it or nothing.
