@@ -79,7 +79,7 @@ let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
     "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "LanyardCommands", "ManagedIdentity",
     "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
-    "Terminal", "TokenStore",
+    "Terminal", "TokenAcquisition", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]

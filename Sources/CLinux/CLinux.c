@@ -73,6 +73,12 @@ int lanyard_check_resources(int threads, int files) {
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 65536);
+    // On this processor: waking another one for each of them takes far longer than they do.
+    cpu_set_t allowed, here;
+    int restores = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    CPU_ZERO(&here);
+    CPU_SET(sched_getcpu(), &here);
+    if (restores) sched_setaffinity(0, sizeof here, &here);
     // They all wait for the last one, so that they are there at the same time.
     pthread_mutex_lock(&gate);
     while (count < threads && count < 16 && problem == 0) {
@@ -81,6 +87,7 @@ int lanyard_check_resources(int threads, int files) {
     }
     pthread_mutex_unlock(&gate);
     while (count > 0) pthread_join(made[--count], NULL);
+    if (restores) sched_setaffinity(0, sizeof allowed, &allowed);
     pthread_attr_destroy(&small);
     return problem;
 }

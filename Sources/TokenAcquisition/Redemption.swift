@@ -30,6 +30,8 @@ public struct Redemption: Sendable {
 
     /// The highest number of bytes of an order.
     public static let longest = 1 << 20
+    /// In milliseconds, far above what anyone waits.
+    private static let longestPatience = 3_600_000
 
     init(_ token: RefreshTokenRecord, _ run: AcquisitionRun, _ timing: RenewalTiming, patience: Double, mayPrompt: Bool)
     {
@@ -90,7 +92,8 @@ extension Redemption {
             let members = json["token"]?.members,
             case .refreshToken(let token)? = CredentialRecord(kind: .refreshToken, members: members),
             let timing = json["timing"]?.string.flatMap(RenewalTiming.init), let began = json["began"]?.wholeNumber,
-            let patience = json["patience"]?.wholeNumber, let request = TokenRequest(redemption: wanted)
+            let patience = json["patience"]?.wholeNumber, (0...Self.longestPatience).contains(patience),
+            let request = TokenRequest(redemption: wanted)
         else { return nil }
         (self.request, self.token, self.timing, self.began) = (request, token, timing, began)
         self.patience = Double(patience) / 1000
@@ -104,8 +107,8 @@ extension Redemption {
         JSONValue.object([
             "request": .object(request.redemptionMembers), "timing": .string(timing.rawValue),
             "token": .object(CredentialRecord.refreshToken(token).members), "began": .integer(Int64(began)),
-            "patience": .integer(Int64(patience * 1000)), "anew": .bool(isAnew), "prompts": .bool(mayPrompt),
-            "tried": JSONValue(strings: tried.map { $0.reveal() }),
+            "patience": .integer(Int64((patience * 1000).rounded())), "anew": .bool(isAnew), "prompts": .bool(mayPrompt),
+            "tried": JSONValue(strings: tried.map { $0.reveal() }.sorted()),
         ]).encoded()
     }
 }
