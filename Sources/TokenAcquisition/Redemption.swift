@@ -107,7 +107,8 @@ extension Redemption {
         JSONValue.object([
             "request": .object(request.redemptionMembers), "timing": .string(timing.rawValue),
             "token": .object(CredentialRecord.refreshToken(token).members), "began": .integer(Int64(began)),
-            "patience": .integer(Int64((patience * 1000).rounded())), "anew": .bool(isAnew), "prompts": .bool(mayPrompt),
+            "patience": .integer(Int64((patience * 1000).rounded())), "anew": .bool(isAnew),
+            "prompts": .bool(mayPrompt),
             "tried": JSONValue(strings: tried.map { $0.reveal() }.sorted()),
         ]).encoded()
     }
