@@ -63,7 +63,9 @@ public struct GoogleConsumer: Consumer {
         return .answer(.object(answer))
     }
 
-    /// The token type to report to Google: an OpenID Connect ID token if Google asks for one, else a JWT.
+    /// The token type to report to Google, which is the one that it expects.
+    ///
+    /// The libraries carry a JWT of either type in the member `id_token`. lanyard's is the rule's access token.
     private var tokenType: String {
         let idToken = "urn:ietf:params:oauth:token-type:id_token"
         let isAsked = environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] == idToken
