@@ -4,9 +4,9 @@ public enum ClaimsError: Error, Sendable, Equatable {
     case tooLong
     /// The text isn't a JSON object.
     case notAnObject
-    /// A member is neither `id_token` nor `access_token`.
+    /// A member is none of the targets.
     case unknownTarget(String)
-    /// `id_token` or `access_token` isn't an object.
+    /// A target isn't an object.
     case malformedTarget(String)
     /// A claim is neither null nor an object with a known member of the right type.
     case malformedClaim(String)

@@ -1,15 +1,14 @@
 import JSON
 
-/// A claims request as Entra accepts it (OpenID Connect Core 1.0, 5.5), validated like in MSAL for Objective-C.
+/// A claims request (OpenID Connect Core 1.0, 5.5), validated like in MSAL for Objective-C.
 ///
-/// The only targets are `id_token` and `access_token`. A claim is either null or has at least one of `essential`,
-/// `value` and `values`.
+/// A claim is either null or has at least one of `essential`, `value` and `values`.
 public struct ClaimsRequest: Sendable, Equatable {
     /// The requested claims, by target and name.
     private var targets: [String: [String: JSONValue]] = [:]
 
-    /// The possible targets.
-    static let targetNames: Set<String> = ["id_token", "access_token"]
+    /// The possible targets: OpenID Connect's, and Microsoft's `access_token`.
+    public static let targetNames: Set<String> = ["id_token", "userinfo", "access_token"]
 
     /// The longest request that is accepted, in bytes; longer ones don't fit into an authorization request.
     public static let longest = 16_384
@@ -17,14 +16,14 @@ public struct ClaimsRequest: Sendable, Equatable {
     /// Creates a request without claims.
     public init() {}
 
-    /// Parses a request.
+    /// Parses a request; an authority may know fewer targets.
     ///
     /// - Throws: `ClaimsError` with the reason if the text is invalid.
-    public init(_ text: String) throws(ClaimsError) {
+    public init(_ text: String, targets known: Set<String> = targetNames) throws(ClaimsError) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         guard let members = JSONValue(bytes: text.utf8, atMost: Self.longest)?.members else { throw .notAnObject }
         for (target, claims) in members {
-            guard Self.targetNames.contains(target) else { throw .unknownTarget(target) }
+            guard known.contains(target) else { throw .unknownTarget(target) }
             guard let claims = claims.members else { throw .malformedTarget(target) }
             var checked: [String: JSONValue] = [:]
             for (name, claim) in claims { checked[name] = try Self.check(claim, name: name) }

@@ -21,7 +21,7 @@ extension Failure {
         switch error {
         case .tooLong: "it is longer than \(ClaimsRequest.longest) bytes"
         case .notAnObject: "it is not a JSON object"
-        case .unknownTarget(let name): "`\(name.displayable(limit: 60))` is neither id_token nor access_token"
+        case .unknownTarget(let name): "`\(name.displayable(limit: 60))` is none of id_token, userinfo and access_token"
         case .malformedTarget(let name): "`\(name.displayable(limit: 60))` is not an object of claims"
         case .malformedClaim(let name):
             "the claim `\(name.displayable(limit: 60))` is neither null nor an object with essential, value or values"

@@ -124,6 +124,7 @@ extension PluginProbe: PluginAnswer {
         try writer.put("time", time)
         try writer.put("proxy", proxy)
         try writer.put("summary", message: summary)
+        try writer.put("account[]", list: accounts)
     }
 
     /// Parses the findings.
@@ -133,6 +134,7 @@ extension PluginProbe: PluginAnswer {
             time: try reader.number("time", in: Lifetime.ofClocks),
             proxy: try reader.optional("proxy", .token(261)))
         summary = try reader.message("summary")
+        accounts = try reader.list("account[]", .text(1024))
     }
 }
 

@@ -133,6 +133,9 @@ public struct PluginProbe: Sendable, Equatable {
     public var proxy: String?
     /// Further information for the user, in a few words; nil for none.
     public var summary: String?
+    /// The user names of the accounts that another program of the machine is signed in to; only a broker's plugin knows
+    /// any.
+    public var accounts: [String] = []
 
     /// Creates the findings.
     public init(_ checks: [Check], time: Int? = nil, proxy: String? = nil) {

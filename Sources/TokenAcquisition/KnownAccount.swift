@@ -1,4 +1,4 @@
-import PluginHost
+public import PluginHost
 public import TokenStore
 
 /// An account with everything in the store about it: its records, where it is used, and by which clients.
@@ -13,10 +13,12 @@ public struct KnownAccount: Sendable, Equatable {
     public let environments: Set<String>
     /// The clients that have a token of the account, lower-cased.
     public let clientIDs: [String]
+    /// The ID token of each of its clients in each realm; their claims are what the authority says about the user.
+    public let idTokens: [IDTokenRecord]
     /// Whether it has a refresh token or came from the machine's broker, so that it need not sign in again.
     public let canRenew: Bool
     /// The plugin that got it from a broker's sign-in; nil if the user signed in to lanyard.
-    public var broker: String? { profiles.lazy.compactMap(\.broker).first }
+    public var broker: String? { account.broker ?? profiles.lazy.compactMap(\.broker).first }
 
     /// Whether a name that the user typed means this account.
     public func isNamed(_ name: String) -> Bool { profiles.contains { $0.isNamed(name) } }
@@ -28,6 +30,21 @@ public struct KnownAccount: Sendable, Equatable {
 }
 
 extension KnownAccount {
+    /// Creates an account that only a broker has, of which nothing is stored.
+    public init(_ username: String, of broker: PluginManifest, at place: AuthorityPlace) {
+        var account = AccountRecord(
+            homeAccountID: "", environment: place.environment, realm: "", username: username)
+        account.broker = broker.name
+        account.kind = ""
+        self.account = account
+        profiles = []
+        idTokens = []
+        isHomeShared = false
+        environments = []
+        clientIDs = []
+        canRenew = true
+    }
+
     /// Returns every account among the records, by user name, under its environment's first host.
     static func all(_ records: StoredRecords, registry: PluginRegistry) -> [KnownAccount] {
         let environments = registry.plugins.flatMap(\.environments)
@@ -53,6 +70,7 @@ extension KnownAccount {
                 isHomeShared: account.homeRealm.map(sharedHomes.contains) ?? false,
                 environments: Set(hosts + profiles.map { $0.environment.lowercased() }),
                 clientIDs: Set(own.compactMap { $0.clientID?.lowercased() }).sorted(),
+                idTokens: own.compactMap { if case .idToken(let token) = $0 { token } else { nil } },
                 canRenew: own.contains { if case .refreshToken = $0 { true } else { false } }
                     || profiles.contains { $0.broker != nil })
         }.sorted { ($0.account.username, $0.account.homeAccountID) < ($1.account.username, $1.account.homeAccountID) }

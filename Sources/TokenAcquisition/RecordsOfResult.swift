@@ -78,13 +78,13 @@ struct RecordsOfResult {
     ///
     /// The refresh token is first: if the process is killed in between, a rotated one must not be lost. The account is
     /// last: a process that finds it also finds its token, and doesn't start a renewal during the sign-in. An ID token
-    /// is only read for its claims about the account. After a renewal only its times are new as long as the account
-    /// stays the same. Because an expired ID token is a good hint, too (OpenID Connect RP-Initiated Logout 1.0, 2), the
-    /// stored one stays.
+    /// is only read for its claims about the account. Unless claims were requested, only its times are new after a renewal
+    /// as long as the account stays the same. Because an expired ID token is a good hint, too (OpenID Connect
+    /// RP-Initiated Logout 1.0, 2), the stored one stays.
     var changes: [CredentialRecord] {
         let known = stored.all
         let account = account.map(CredentialRecord.account)
-        let isKnown = redeemed != nil && account.map(known.contains) == true
+        let isKnown = redeemed != nil && request.claims == nil && account.map(known.contains) == true
         let hint = idToken.map(CredentialRecord.idToken)
         let isHintKept = isKnown && known.contains { hint?.isSameItem(as: $0) == true }
         return [

@@ -25,18 +25,20 @@ extension TokenAcquirer {
         registry.match(request).flatMap { broker(for: request, at: $0) }
     }
 
-    /// Has the plugin check whether the broker is there; starts the broker if possible.
+    /// Has the plugin check whether the broker is there, and which accounts it has; starts the broker if possible.
     public func probeBroker(
-        _ plugin: PluginManifest, for request: TokenRequest
+        _ plugin: PluginManifest, for request: TokenRequest, within limit: Duration? = nil
     ) async throws(AcquisitionError) -> PluginProbe {
-        try await probe(requests.forBroker(.probe, for: request, match(request)), by: plugin)
+        try await probe(requests.forBroker(.probe, for: request, match(request)), by: plugin, within: limit)
     }
 
-    private func probe(_ ask: PluginRequest, by plugin: PluginManifest) async throws(AcquisitionError) -> PluginProbe {
+    private func probe(
+        _ ask: PluginRequest, by plugin: PluginManifest, within limit: Duration? = nil
+    ) async throws(AcquisitionError) -> PluginProbe {
         var ask = ask
         ask.claims = nil
         ask.capabilities = []
-        do throws(PluginError) { return try await host.probe(ask, by: plugin) } catch {
+        do throws(PluginError) { return try await host.probe(ask, by: plugin, within: limit) } catch {
             throw .plugin(error, name: plugin.name)
         }
     }

@@ -18,7 +18,7 @@ import Testing
         (String(repeating: "[", count: 10_000), .notAnObject),
         (#"{"id_token":"# + String(repeating: "[", count: 8_000), .notAnObject),
         (String(repeating: " ", count: ClaimsRequest.longest) + "{}", .tooLong),
-        (#"{"userinfo":{"sub":null}}"#, .unknownTarget("userinfo")),
+        (#"{"user_info":{"sub":null}}"#, .unknownTarget("user_info")),
         (#"{"id_token":null}"#, .malformedTarget("id_token")),
         (#"{"id_token":{"sub":{}}}"#, .malformedClaim("sub")), (#"{"id_token":{"sub":"x"}}"#, .malformedClaim("sub")),
         (#"{"id_token":{"sub":{"values":"x"}}}"#, .malformedClaim("sub")),
@@ -41,6 +41,7 @@ import Testing
         ),
         (["id_token.a=value:1", "id_token.a=value:2"], #"{"id_token":{"a":{"value":"2"}}}"#),
         (["id_token.a", "access_token.a"], #"{"access_token":{"a":null},"id_token":{"a":null}}"#),
+        (["userinfo.email=essential"], #"{"userinfo":{"email":{"essential":true}}}"#),
     ])
     func `claims in short form add up`(shortForms: [String], expected: String) throws {
         var request = ClaimsRequest()
@@ -65,8 +66,14 @@ import Testing
         #expect(request == ClaimsRequest())
     }
 
-    @Test func `a short form asks id_token or access_token and nothing else`() {
+    @Test func `a short form asks one of the targets and nothing else`() {
         var request = ClaimsRequest()
-        #expect(throws: ClaimsError.unknownTarget("userinfo")) { try request.ask("userinfo.name") }
+        #expect(throws: ClaimsError.unknownTarget("user_info")) { try request.ask("user_info.name") }
+    }
+
+    @Test func `an authority may know fewer targets`() {
+        #expect(throws: ClaimsError.unknownTarget("userinfo")) {
+            try ClaimsRequest(#"{"userinfo":{"sub":null}}"#, targets: ["id_token", "access_token"])
+        }
     }
 }

@@ -59,7 +59,6 @@ struct BrokerTests {
 
             let logout = try await world.lanyard(["logout"], machine)
             #expect(logout.status == 0 && logout.errors.contains("the machine's broker stays signed in"), "\(logout)")
-            #expect(try await world.lanyard(["accounts"], machine).output.isEmpty)
             #expect(!broker.methods.contains("removeAccount"))
             for call in broker.calls { #expect(call.wrong == nil, "\(call.method): \(call.wrong ?? "")") }
         }
@@ -130,7 +129,52 @@ struct BrokerTests {
                 let ended = try await world.get(Self.path, machine, lines: lines)
                 #expect(ended.status == 2, "\(ended)")
             }
-            #expect(try await world.lanyard(["accounts"], machine).output.isEmpty)
+            #expect(try await world.lanyard(["cache", "list"], machine).output.isEmpty)
+        }
+    }
+
+    @Test func `accounts that only the broker has are listed as the broker's, after lanyard's own`() async throws {
+        try await World.withBroker(.intune3) { world, broker, machine in
+            func listed(_ arguments: String...) async throws -> [[String: Any]] {
+                let ended = try await world.lanyard(["accounts", "--json"] + arguments, machine)
+                return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [[String: Any]])
+            }
+            let table = try await world.lanyard(["accounts"], machine)
+            #expect(
+                table.lines.count == 2 && table.lines[1].hasPrefix("  \(World.alice) ")
+                    && table.lines[1].hasSuffix(" broker"), "\(table)")
+            let before = try await listed()
+            #expect(before.map { $0["username"] as? String } == [World.alice], "\(before)")
+            #expect(before.map { $0["broker"] as? String } == ["entra-broker"], "\(before)")
+            #expect(before.map { ($0["clientIds"] as? [String])?.isEmpty } == [true], "\(before)")
+
+            // With a token of hers, she is lanyard's own; others of the machine come after her.
+            #expect(try await world.get(Self.path, machine).status == 0)
+            let tenant = "c0c0c0c0-1111-4111-8111-c0c0c0c0c0c0"
+            try broker.set([
+                "accounts": [
+                    IdentityBroker.account("anne@contoso.example", id: tenant, tenant: tenant),
+                    IdentityBroker.account(World.alice, id: tenant, tenant: tenant),
+                ]
+            ])
+            for arguments in [[], ["\(world.sandbox.resource)/\(Self.path)"]] {
+                let ended = try await world.lanyard(["accounts"] + arguments, machine)
+                #expect(ended.lines.count == 3, "\(ended)")
+                #expect(ended.lines[1].hasPrefix("* \(World.alice) "), "\(ended)")
+                #expect(ended.lines[2].hasPrefix("  anne@contoso.example "), "\(ended)")
+            }
+            // Rules needn't name the authority.
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let keys = "authority = \"\(world.sandbox.authority)/common\"\nclient-id = \"\(world.sandbox.clientID)\"\n"
+            try (keys + text.prefix(upTo: try #require(text.firstRange(of: "[[rule]]")).lowerBound))
+                .write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            #expect(try await listed().map { $0["username"] as? String } == [World.alice, "anne@contoso.example"])
+            // It isn't asked if it must not be, and one that fails costs nothing but its accounts.
+            let alone = try await world.lanyard(["accounts"], machine.merging(["LANYARD_FLOW": "browser"]) { $1 })
+            #expect(alone.lines.count == 2, "\(alone)")
+            try broker.set(["accounts_call": ["dbus": "org.freedesktop.DBus.Error.Failed"]])
+            let failing = try await world.lanyard(["accounts"], machine)
+            #expect(failing.status == 0 && failing.errors.isEmpty, "\(failing)")
         }
     }
 

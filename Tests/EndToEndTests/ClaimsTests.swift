@@ -121,7 +121,7 @@ import Testing
             try await world.sandbox.clearLog()
             for (claims, reason) in [
                 ("e30=", "it is not a JSON object"),
-                (#"{"userinfo":{}}"#, "`userinfo` is neither id_token nor access_token"),
+                (#"{"user_info":{}}"#, "`user_info` is none of id_token, userinfo and access_token"),
                 (#"{"id_token":{"sub":{}}}"#, "the claim `sub` is neither null nor an object"),
             ] {
                 let wrong = try await world.get("contoso/guarded.git", lines: "claims=\(claims)\n")
@@ -137,7 +137,7 @@ import Testing
             let url = "\(world.sandbox.resource)/contoso/guarded.git"
             for command in ["token", "login"] {
                 for arguments in [
-                    ["--claims", "{}}"], ["--claim", "id_token.sub=wrong"], ["--claim", "userinfo.sub"],
+                    ["--claims", "{}}"], ["--claim", "id_token.sub=wrong"], ["--claim", "user_info.sub"],
                 ] {
                     let wrong = try await world.lanyard([command, url] + arguments)
                     #expect(wrong.status == 64 && wrong.output.isEmpty, "\(wrong)")
@@ -164,6 +164,49 @@ import Testing
             let login = try await world.lanyard(["login", url, "--claims", Self.secondProof], browser)
             #expect(login.status == 0, "\(login)")
             #expect(try await present(world.lanyard(["token", url]).lines.first, world).status == "200")
+        }
+    }
+
+    @Test func `the claims of ID tokens are listed with the accounts, those asked for at a renewal too`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/contoso/hello.git"
+            func told() async throws -> [String: Any] {
+                let listed = try await world.lanyard(["accounts", "--json"])
+                #expect(!listed.output.contains("eyJ"), "\(listed)")
+                let accounts = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]]
+                let tenants = try #require(accounts?.first?["tenants"] as? [[String: Any]], "\(listed)")
+                let tokens = try #require(tenants.first?["idTokens"] as? [[String: Any]], "\(listed)")
+                #expect(tokens.map { $0["clientId"] as? String } == [world.sandbox.clientID], "\(listed)")
+                return try #require(tokens.first?["claims"] as? [String: Any], "\(listed)")
+            }
+            #expect(try await world.lanyard(["token", url], world.browser(as: Self.alice)).status == 0)
+            let first = try await told()
+            #expect(first["preferred_username"] as? String == Self.alice && first["auth_time"] is Int, "\(first)")
+            // Only a sign-in's ID token has a nonce.
+            #expect(first["nonce"] != nil, "\(first)")
+            let renewed = try await world.lanyard(["token", url, "--claim", "id_token.auth_time=essential"])
+            #expect(renewed.status == 0, "\(renewed)")
+            let second = try await told()
+            #expect(second["nonce"] == nil && second["auth_time"] is Int, "\(second)")
+        }
+    }
+
+    @Test func `claims of the userinfo endpoint are asked for at OpenID Connect's issuers, and not at Entra`()
+        async throws
+    {
+        let claim = ["--claim", "userinfo.email=essential"]
+        try await World.with(hosts: [.gitLab]) { world in
+            let login = try await world.lanyard(
+                ["login", GitHost.gitLab.repository(in: world.sandbox)] + claim, world.browser(as: Self.alice))
+            #expect(login.status == 0, "\(login)")
+            let asked = try await GitHost.gitLab.requests(world).authority.compactMap { $0.query?["claims"] }
+            #expect(asked.contains(#"{"userinfo":{"email":{"essential":true}}}"#), "\(asked)")
+        }
+        try await World.with { world in
+            let login = try await world.lanyard(
+                ["login", "\(world.sandbox.resource)/contoso/hello.git"] + claim, world.browser(as: Self.alice))
+            #expect(login.status == 1 && login.errors.contains("userinfo, which Entra does not know"), "\(login)")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
         }
     }
 

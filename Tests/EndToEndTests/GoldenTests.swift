@@ -94,6 +94,7 @@ extension String {
             .replacing(#/\b\d+\.\d+\.\d+\b(?!\.)/#) { _ in "VERSION" }
             .replacing(#/\b(state|code_challenge|nonce)=[\w-]+/#) { "\($0.1)=RANDOM" }
             .replacing(#/lanyard: if no page opened.*\nhttps:.*\n/#, with: "")
+            .replacing(#/"(auth_time|exp|iat|nbf|nonce)" : [^,\n]+/#) { "\"\($0.1)\" : RANDOM" }
             .replacing(#/localhost%3A\d+/#) { _ in "localhost%3APORT" }
     }
 }

@@ -66,10 +66,10 @@ struct RequestPartsTests {
     func `claims requests are checked as MSAL for Objective-C checks them`(_ vector: VectorCase) throws {
         let text = try #require(vector.text("json"))
         guard vector.expect["valid"] == .bool(true) else {
-            #expect(throws: ClaimsError.self) { try ClaimsRequest(text) }
+            #expect(throws: ClaimsError.self) { try ClaimsRequest(text, targets: ClaimsRequest.entraTargets) }
             return
         }
-        let request = try ClaimsRequest(text)
+        let request = try ClaimsRequest(text, targets: ClaimsRequest.entraTargets)
         #expect(JSONValue(bytes: request.encoded.utf8) == vector.expect["serialized"])
     }
 }

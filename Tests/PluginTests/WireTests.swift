@@ -217,10 +217,14 @@ struct WireTests {
     }
 
     @Test func `what a probe found survives the wire`() throws {
-        for probe in [PluginProbe([]), PluginProbe([.authority, .client], time: 0, proxy: "p:1")] {
+        var broker = PluginProbe([.authority])
+        broker.accounts = ["alice@contoso.com", "Bob Builder"]
+        for probe in [PluginProbe([]), PluginProbe([.authority, .client], time: 0, proxy: "p:1"), broker] {
             #expect(try PluginProbe(WireReader(try probe.wire())) == probe)
         }
-        for (key, value) in [("time", "-1"), ("time", "soon"), ("proxy", "a b"), ("checked[]", "a b")] {
+        for (key, value) in [
+            ("time", "-1"), ("time", "soon"), ("proxy", "a b"), ("checked[]", "a b"), ("account[]", "a\u{1B}"),
+        ] {
             let wrong = try block([("event", "result"), (key, value)])
             #expect(throws: WireFault.invalid(key)) { try PluginProbe(WireReader(wrong)) }
         }

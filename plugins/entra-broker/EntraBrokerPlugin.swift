@@ -124,17 +124,19 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     /// Does nothing: the account belongs to the machine.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
 
-    /// Checks whether there is a broker, and reports its version and number of accounts.
+    /// Checks whether there is a broker, and reports its version and accounts.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await plainly { () async throws(BrokerFailure) in
             try check(request)
             let course = Course(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
-            let accounts = try await course.accounts(service).count
+            let accounts = try await course.accounts(service)
             // Not every broker supports the version request.
             let version = try? await service.version(correlationID: course.correlationID)
             var probe = PluginProbe([.authority])
-            let held = accounts == 1 ? "1 account" : "\(accounts) accounts"
+            let held = accounts.count == 1 ? "1 account" : "\(accounts.count) accounts"
+            let names = accounts.prefix(64).map { $0.username.displayable(limit: 256) }
+            probe.accounts = names.filter { !$0.isEmpty }
             probe.summary = [version.map { "version \($0)" }, held].compactMap(\.self)
                 .joined(separator: ", ").displayable(limit: 200)
             return probe
@@ -147,6 +149,9 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             authority.audience != .consumers
         else {
             throw BrokerFailure(.nextWay, "the broker signs in to Microsoft Entra ID with work or school accounts only")
+        }
+        if let claims = request.claims, (try? ClaimsRequest(claims, targets: ClaimsRequest.entraTargets)) == nil {
+            throw BrokerFailure(.nextWay, "the broker doesn't support these claims")
         }
         guard request.resources.isEmpty else {
             throw BrokerFailure(.nextWay, "the broker doesn't support resource indicators")

@@ -37,7 +37,7 @@ struct AccountTable {
         if known.all.contains(where: { !Self.tenants($0, known).isEmpty }) {
             columns.append(Column(title: "TENANTS", least: 8, mayGo: true) { Self.tenants($0, known) })
         }
-        if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
+        if Set(known.byUse.map { $0.account.environment.lowercased() }).count > 1 {
             columns.append(
                 Column(title: "AUTHORITY", least: .max, goesBelow: true) { $0.account.environment.displayable() })
         }

@@ -1,7 +1,11 @@
 import Addresses
 import ArgumentParser
+import Claims
 import JSON
+import PluginHost
+import PluginWire
 import Rules
+import Secrets
 import Terminal
 import TokenAcquisition
 import TokenStore
@@ -11,7 +15,7 @@ struct AccountsCommand: Command {
         commandName: "accounts", abstract: "List the accounts that have signed in.",
         discussion: """
             `*` marks the accounts in use, `-` the one that `lanyard use -` goes back to. USED FOR lists the authorities \
-            that an account was chosen for.
+            that an account was chosen for. Accounts that only the machine's broker has come last.
             """)
 
     static let examples: KeyValuePairs = [
@@ -29,13 +33,39 @@ struct AccountsCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
-        let known = try session.accounts(at: try place.place(url, in: session))
+        var known = try session.accounts(at: try place.place(url, in: session))
+        known.ofMachine = await session.accountsOfBrokers(besides: known)
         let console = session.context.console
         if json {
             return console.print(json: .array(known.byUse.map { $0.json(among: known) }))
         }
-        guard !known.all.isEmpty else { return console.note("nobody is signed in") }
+        guard !known.byUse.isEmpty else { return console.note("nobody is signed in") }
         for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
+    }
+}
+
+extension Session {
+    /// How long the list may wait for a broker.
+    private static let patience = Duration.seconds(2)
+
+    /// Returns the accounts that brokers of this machine are signed in to and lanyard has no records of.
+    ///
+    /// A broker that doesn't answer has none: `lanyard doctor` says why.
+    fileprivate func accountsOfBrokers(besides known: KnownAccounts) async -> [KnownAccount] {
+        guard configuration.mayUseBroker else { return [] }
+        var found: [KnownAccount] = []
+        for (plugin, requests) in brokerUses where plugin.hasNeeds(in: context.environment) {
+            let uses = requests.compactMap { request in
+                acquirer.place(of: request.authority, kind: request.kind).map { (request: request, place: $0) }
+            }
+            guard let use = uses.first(where: { known.named.map(\.place.url) ?? $0.place.url == $0.place.url }),
+                acquirer.brokerFailure(of: plugin, for: use.request) == nil,
+                let probe = try? await acquirer.probeBroker(plugin, for: use.request, within: Self.patience)
+            else { continue }
+            found += probe.accounts.map { KnownAccount($0, of: plugin, at: use.place) }
+        }
+        let stored = known.all + known.elsewhere
+        return found.filter { machines in !stored.contains { $0.isNamed(machines.account.username) } }
     }
 }
 
@@ -47,6 +77,8 @@ extension KnownAccount {
                 "tenant": .string(profile.realm), "domain": known.domainJSON(profile.realm),
                 "home": .bool(profile.isHome),
                 "localAccountId": .string(profile.localAccountID ?? ""),
+                "idTokens": .array(
+                    idTokens.filter { $0.realm.lowercased() == profile.realm.lowercased() }.map(\.claimsJSON)),
             ])
         }
         var members: [String: JSONValue] = [
@@ -67,6 +99,13 @@ extension KnownAccount {
 
 extension KnownAccounts {
     fileprivate func domainJSON(_ realm: String?) -> JSONValue { .string(realm.flatMap(domain) ?? "") }
+}
+
+extension IDTokenRecord {
+    /// What the token says, without its signature, so that it can't be used.
+    fileprivate var claimsJSON: JSONValue {
+        ["clientId": .string(clientID), "claims": WebToken.claims(of: secret.reveal()) ?? .null]
+    }
 }
 
 extension AccountRecord {

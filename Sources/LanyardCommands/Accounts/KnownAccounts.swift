@@ -20,6 +20,8 @@ struct KnownAccounts {
     let named: NamedPlace?
     /// The accounts that don't belong to the named authority.
     let elsewhere: [KnownAccount]
+    /// The accounts that only a broker of this machine has; nothing chooses among them.
+    var ofMachine: [KnownAccount] = []
     private let overview: AccountOverview
     /// The account in use at the named authority, or at each authority that has a choice of its own.
     private let uses: [(account: KnownAccount, place: AuthorityPlace)]
@@ -84,8 +86,8 @@ struct KnownAccounts {
     /// Returns the domain of a realm; nil if it isn't known.
     func domain(ofRealm id: String) -> String? { overview.name(ofRealm: id) }
 
-    /// The accounts in the order in which the user is asked about them.
-    var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } }
+    /// The accounts in the order in which the user is asked about them, those of the machine last.
+    var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } + ofMachine }
 
     /// Returns the only authority that accepts an account; nil if others may.
     func issuer(of account: AccountRecord) -> AuthorityPlace? { overview.issuer(of: account) }

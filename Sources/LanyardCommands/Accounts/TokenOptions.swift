@@ -127,8 +127,8 @@ struct NamedTokenOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A claim of id_token or access_token: TARGET.NAME, TARGET.NAME=essential, =value:V or =values:A,B; may be \
-            repeated.
+            A claim of id_token, userinfo or access_token: TARGET.NAME, TARGET.NAME=essential, =value:V or =values:A,B; \
+            may be repeated.
             """, valueName: "claim"))
     var claim: [String] = []
 

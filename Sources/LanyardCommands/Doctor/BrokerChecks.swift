@@ -17,20 +17,8 @@ extension Examination {
             let session = try? Session(context, options: .init(isInteractive: false))
         else { return [] }
         var findings: [Finding] = []
-        for (plugin, requests) in uses(in: session) { findings.append(await finding(plugin, requests, session)) }
+        for (plugin, requests) in session.brokerUses { findings.append(await finding(plugin, requests, session)) }
         return findings
-    }
-
-    /// Returns the plugins, each with at least one request that it is for.
-    private func uses(in session: Session) -> [(PluginManifest, [TokenRequest])] {
-        let rules = session.configuration.rules.filter { $0.identity == nil }
-        let uses = rules.compactMap { rule -> (PluginManifest, TokenRequest)? in
-            guard let request = try? session.resolve(rule.pattern.request),
-                let match = session.registry.match(request), let plugin = session.registry.broker(for: match)
-            else { return nil }
-            return (plugin, request)
-        }
-        return uses.map(\.0).uniqued.map { plugin in (plugin, uses.filter { $0.0 == plugin }.map(\.1)) }
     }
 
     private func finding(

@@ -15,6 +15,22 @@ extension Session {
         KnownAccounts(acquirer.accounts(among: try storedRecords()), at: named)
     }
 
+    /// The plugins of brokers that tokens may come from, each with requests of rules and of the top-level authority.
+    var brokerUses: [(plugin: PluginManifest, requests: [TokenRequest])] {
+        var own = CredentialRequest()
+        own.wish.authority = configuration.authority
+        own.wish.scopes = ["openid"]
+        let rules = configuration.rules.filter { $0.identity == nil }.map(\.pattern.request)
+        let uses = (rules + (configuration.authority == nil ? [] : [own])).compactMap {
+            asked -> (PluginManifest, TokenRequest)? in
+            guard let request = try? resolve(asked), let match = registry.match(request),
+                let plugin = registry.broker(for: match)
+            else { return nil }
+            return (plugin, request)
+        }
+        return uses.map(\.0).uniqued.map { plugin in (plugin, uses.filter { $0.0 == plugin }.map(\.1)) }
+    }
+
     /// Returns the remembered answer of `get`.
     ///
     /// Unless the request is exactly a tool's, it may be remembered with or without the path, which depends on git's

@@ -45,7 +45,9 @@ struct AuthoritySession: Sendable {
         }
         let claims: String?
         do throws(ClaimsError) {
-            let wanted = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
+            let wanted = try request.claims.map { text throws(ClaimsError) in
+                try ClaimsRequest(text, targets: ClaimsRequest.entraTargets).encoded
+            }
             // Continuous access evaluation; B2C's policies don't support it.
             let isHeeded = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
             claims = try ClaimsParameter.merge([wanted], capabilities: isHeeded ? ["CP1"] : [])
@@ -148,6 +150,11 @@ struct AuthoritySession: Sendable {
     }
 }
 
+extension ClaimsRequest {
+    /// The targets that Entra knows.
+    package static let entraTargets: Set<String> = ["id_token", "access_token"]
+}
+
 extension ClaimsError {
     /// The error for the user.
     var pluginError: PluginError {
@@ -156,7 +163,7 @@ extension ClaimsError {
             case .tooLong: ("is too long", "ask for fewer claims")
             case .notAnObject: ("is not a JSON object", "decode it first if it is still base64")
             case .unknownTarget(let name):
-                ("asks \(name.displayable(limit: 40)), which can't be requested", "use id_token or access_token")
+                ("asks \(name.displayable(limit: 40)), which Entra does not know", "use id_token or access_token")
             case .malformedTarget(let name), .malformedClaim(let name), .malformedShortForm(let name):
                 ("has an invalid \(name.displayable(limit: 40))", "a claim is null, or says essential, value or values")
             }

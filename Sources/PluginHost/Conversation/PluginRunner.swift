@@ -166,13 +166,16 @@ public struct PluginRunner: Sendable {
     /// - Parameters:
     ///   - request: The request; its operation is `probe`.
     ///   - plugin: The plugin that serves the authority, or the identities without one.
+    ///   - limit: The time that it may take; nil for the usual one.
     /// - Returns: The plugin's findings.
     /// - Throws: The errors of `run`; the user isn't asked. `unsupported` if the plugin doesn't know the operation.
     public func probe(
-        _ request: PluginRequest, by plugin: PluginManifest
+        _ request: PluginRequest, by plugin: PluginManifest, within limit: Duration? = nil
     ) async throws(PluginError) -> PluginProbe {
         try request.require(.probe, to: "probe an authority")
-        return try await converse(request, plugin, reading: PluginProbe.init)
+        var brief = self
+        if let limit { brief.timeouts.probe = limit }
+        return try await brief.converse(request, plugin, reading: PluginProbe.init)
     }
 
     /// Runs an operation that gives tokens; they are for the authority that was asked about.
