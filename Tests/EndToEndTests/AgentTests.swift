@@ -55,8 +55,10 @@ import Testing
             let request =
                 #"{"RequestId":"1","Type":"Request","Method":"GetAuthenticationCredentials","#
                 + #""Payload":{"Uri":"\#(url)","IsRetry":false}}"#
+            // Only root may look into it.
+            let search = Namespaces.asRoot + [Built.checkout + "/Tests/TestSupport/Scripts/search-memory"]
             let searched = try await far.run(
-                Built.checkout + "/Tests/TestSupport/Scripts/search-memory", [request, plugin, "-Plugin"],
+                "/usr/bin/unshare", search + [request, plugin, "-Plugin"],
                 input: ([token] + secrets).joined(separator: "\n"))
             // The token shows that the search works.
             #expect(searched.lines == ["true"] + secrets.map { _ in "false" }, "\(searched)")
@@ -183,7 +185,8 @@ import Testing
             #expect(try await far.lanyard(["erase"], input: "\(lines)wrong\n").status == 0)
             #expect(try await far.get(url).value("password") == first)
             let erased = try await far.lanyard(["erase"], input: "\(lines)\(first)\n")
-            #expect(erased.status == 0 && erased.errors.isEmpty, "\(erased)")
+            // On a busy machine, it says that it waits for the agent.
+            #expect(erased.status == 0 && !erased.errors.contains("error"), "\(erased)")
             let second = try #require(try await far.get(url).value("password"))
             #expect(second != first)
             // The token was renewed without asking the user.
@@ -284,7 +287,7 @@ import Testing
                 let pages = try String(contentsOfFile: started, encoding: .utf8).split(separator: "\n")
                 try FileManager.default.removeItem(atPath: started)
                 try String(pages.last ?? "").write(toFile: started, atomically: true, encoding: .utf8)
-                let agent = try #require(try await world.agentProcess())
+                let agent = try #require(world.agentProcess())
                 kill(agent, SIGKILL)
                 let ended = try await next
                 #expect(ended.status == 1 && ended.errors.contains("closed the connection"), "\(ended)")
@@ -355,49 +358,6 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
-    func `another user can't use the socket, even if they can reach it`() async throws {
-        try await Self.withAgent { world, far in
-            let url = "\(world.sandbox.resource)/\(Self.path)"
-            #expect(try await far.get(url).value("password") != nil)
-            let socket = world.agentSocket()
-            let attributes = try FileManager.default.attributesOfItem(atPath: socket)
-            #expect(attributes[.posixPermissions] as? Int == 0o600)
-            let folder = (socket as NSString).deletingLastPathComponent
-            #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
-            let asNobody = [
-                "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", Self.ask,
-            ]
-            let variables = ["SOCKET": socket, "HOST": String(world.sandbox.resource.dropFirst("https://".count))]
-            let kept = try await far.run("/usr/bin/setpriv", asNobody, variables)
-            #expect(kept.output == "PermissionError\n", "\(kept)")
-            // Even if the permissions of all folders are opened, the agent checks who connects.
-            var path = socket
-            while path.hasPrefix(world.folder) {
-                let mode = path == socket ? 0o777 : 0o755
-                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-                path = (path as NSString).deletingLastPathComponent
-            }
-            let reached = try await far.run("/usr/bin/setpriv", asNobody, variables)
-            #expect(reached.output == "''\n", "\(reached)")
-            #expect(try await far.get(url).value("password") != nil)
-        }
-    }
-
-    /// Asks an agent for a credential, and prints its answer.
-    private static let ask = """
-        import os, socket
-        s = socket.socket(socket.AF_UNIX)
-        try:
-            s.connect(os.environ["SOCKET"])
-            s.sendall(f"version=1\\nverb=get\\nprotocol=https\\nhost={os.environ['HOST']}\\n\\n".encode())
-            print(repr(s.makefile().read()))
-        except (ConnectionResetError, BrokenPipeError):
-            print("''")
-        except Exception as e:
-            print(type(e).__name__)
-        """
-
     @Test func `forwards are listed, changed and taken back while the agent runs`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/\(Self.path)"
@@ -441,7 +401,7 @@ import Testing
             let script = Built.checkout + "/Tests/TestSupport/Scripts/with-system-file"
             try await world.withAgent(try extra(world), at: [script, file]) { _ in
                 try await World.wait(for: world.agentSocket("other"))
-                try await body(world, file, try #require(try await world.agentProcess()))
+                try await body(world, file, try #require(world.agentProcess()))
             }
         }
     }
@@ -655,5 +615,51 @@ import Testing
                 try await world.keyring.resumeProvider()
             }
         }
+    }
+}
+
+extension AgentTests {
+    @Suite(.enabled(if: geteuid() == 0, "only root can be another user")) struct RootTests {
+        @Test func `another user can't use the socket, even if they can reach it`() async throws {
+            try await AgentTests.withAgent { world, far in
+                let url = "\(world.sandbox.resource)/\(AgentTests.path)"
+                #expect(try await far.get(url).value("password") != nil)
+                let socket = world.agentSocket()
+                let attributes = try FileManager.default.attributesOfItem(atPath: socket)
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+                let folder = (socket as NSString).deletingLastPathComponent
+                #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
+                let asNobody = [
+                    "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", Self.ask,
+                ]
+                let variables = ["SOCKET": socket, "HOST": String(world.sandbox.resource.dropFirst("https://".count))]
+                let kept = try await far.run("/usr/bin/setpriv", asNobody, variables)
+                #expect(kept.output == "PermissionError\n", "\(kept)")
+                // Even if the permissions of all folders are opened, the agent checks who connects.
+                var path = socket
+                while path.hasPrefix(world.folder) {
+                    let mode = path == socket ? 0o777 : 0o755
+                    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+                    path = (path as NSString).deletingLastPathComponent
+                }
+                let reached = try await far.run("/usr/bin/setpriv", asNobody, variables)
+                #expect(reached.output == "''\n", "\(reached)")
+                #expect(try await far.get(url).value("password") != nil)
+            }
+        }
+
+        /// Asks an agent for a credential, and prints its answer.
+        private static let ask = """
+            import os, socket
+            s = socket.socket(socket.AF_UNIX)
+            try:
+                s.connect(os.environ["SOCKET"])
+                s.sendall(f"version=1\\nverb=get\\nprotocol=https\\nhost={os.environ['HOST']}\\n\\n".encode())
+                print(repr(s.makefile().read()))
+            except (ConnectionResetError, BrokenPipeError):
+                print("''")
+            except Exception as e:
+                print(type(e).__name__)
+            """
     }
 }

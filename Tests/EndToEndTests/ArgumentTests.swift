@@ -12,7 +12,7 @@ import Testing
 
     /// The compiler may be anywhere, and may store files in the home.
     private static func make(_ words: [String], in home: Home) async throws {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? Programs.folder
         let ended = try await run(
             "/usr/bin/env", words, environment: ["HOME": home.folder, "PATH": path], folder: home.folder)
         #expect(ended.status == 0, "\(ended)")
@@ -41,7 +41,7 @@ import Testing
     func `every program keeps its arguments`(name: String) async throws {
         let search = try await run(
             "/bin/sh", ["-c", "nm \"$0\" | grep -c ' keep_arguments$'", Built.folder + "/" + name],
-            environment: ["PATH": "/usr/bin:/bin"])
+            environment: ["PATH": Programs.folder])
         #expect(search.output == "1\n", "\(search)")
     }
 }

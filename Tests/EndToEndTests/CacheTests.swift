@@ -150,7 +150,7 @@ import Testing
     @Test func `cache clear narrows down by expiry, tenant, client and account`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             let home = Elsewhere(
-                environment: keyring.environment.merging(["PATH": "\(Built.folder):/usr/bin:/bin"]) { $1 },
+                environment: keyring.environment.merging(["PATH": "\(Built.folder):\(Programs.folder)"]) { $1 },
                 folder: keyring.scratch.path)
             let imported = try await home.lanyard(["import", "-"], input: Self.document)
             #expect(imported.errors == "lanyard: imported 8, skipped 0\n", "\(imported)")

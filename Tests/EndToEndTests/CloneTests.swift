@@ -84,7 +84,7 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
             try FileManager.default.createDirectory(atPath: shots, withIntermediateDirectories: true)
             let clone = try await world.git(
                 ["clone", "-q", "\(world.sandbox.resource)/\(kind.repository)", "hello"],
-                ["BROWSER": "\(Built.chromium) \(kind.user) \(Sandbox.password) \(shots)"])
+                ["BROWSER": "'\(Built.chromium)' \(kind.user) \(Sandbox.password) \(shots)"])
             #expect(clone.status == 0, "\(clone)")
             #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
         }

@@ -270,7 +270,7 @@ import Testing
     @Test(arguments: [["--no-such-option"], ["login", "--flow", "carrier-pigeon"], ["login", "--timeout", "1"]])
     func `a wrong command line is status 64 and says what is right`(arguments: [String]) async throws {
         let ended = try await run(
-            Built.lanyard, arguments, environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+            Built.lanyard, arguments, environment: ["PATH": Programs.folder, "HOME": "/nonexistent"])
         #expect(ended.status == 64)
         #expect(ended.output.isEmpty)
         #expect(

@@ -442,13 +442,13 @@ import Testing
             for name in ["lanyard", "git-credential-lanyard"] {
                 try FileManager.default.copyItem(atPath: Built.lanyard, toPath: "\(folder)/\(name)")
             }
-            let path = ["PATH": "/usr/bin:/bin"]
+            let path = ["PATH": Programs.folder]
             let ended = try await run(
                 "\(folder)/lanyard", ["configure", "git", "--yes"], environment: home.environment.merging(path) { $1 })
             #expect(ended.status == 0, "\(ended)")
             let filled = try await run(
                 "/usr/bin/git", ["credential", "fill"], input: "url=https://x.example\n",
-                environment: home.environment.merging(["PATH": "/usr/bin:/bin", "GIT_TERMINAL_PROMPT": "0"]) { $1 })
+                environment: home.environment.merging(["PATH": Programs.folder, "GIT_TERMINAL_PROMPT": "0"]) { $1 })
             #expect(filled.errors.contains("lanyard: error: there is no D-Bus session"), "\(filled)")
             let back = try await run(
                 "\(folder)/lanyard", ["unconfigure", "git", "--yes"], environment: home.environment.merging(path) { $1 }

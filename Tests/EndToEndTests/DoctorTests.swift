@@ -134,7 +134,7 @@ import Testing
             }
             let configure = ["configure", "git", "--yes"] + [place].compactMap(\.self)
             #expect(try await home.lanyard(configure).status == 0)
-            let alone = ["PATH": "\(folders[0]):/usr/bin:/bin"]
+            let alone = ["PATH": "\(folders[0]):\(Programs.folder)"]
             let remedy = "lanyard unconfigure git\(end) && lanyard configure git\(end)"
             let (report, ended) = try await doctor(home, alone)
             let finding = try #require(report.check("git.helpers"))

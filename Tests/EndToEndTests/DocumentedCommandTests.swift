@@ -72,7 +72,7 @@ struct Help {
 
     /// Returns the help of lanyard and of every visible command.
     static func all() async throws -> [Help] {
-        let environment = ["PATH": "/usr/bin:/bin"]
+        let environment = ["PATH": Programs.folder]
         let dump = try await TestSupport.run(Built.lanyard, ["--experimental-dump-help"], environment: environment)
         let lanyard = try JSONDecoder().decode(CommandDescription.self, from: Data(dump.output.utf8)).command
         var all: [Help] = []
@@ -149,7 +149,7 @@ private struct DocumentedWorld: Sendable {
         )
         // Substitutes for programs that need not be installed; each does what the example relies on.
         try write(
-            "#!/bin/sh\n[ \"$1\" = -P ] && exec \(Built.sandbox) sign-in --ca \(world.sandbox.caFile) --as \"$2@contoso.com\" \"$3\"\n",
+            "#!/bin/sh\n[ \"$1\" = -P ] && exec '\(Built.sandbox)' sign-in --ca \(world.sandbox.caFile) --as \"$2@contoso.com\" \"$3\"\n",
             to: "bin/firefox", isProgram: true)
         try write("#!/bin/sh\nexec test -n \"$AZURE_DEVOPS_EXT_PAT\"\n", to: "bin/az", isProgram: true)
         for (language, name) in [("toml", "plugin.toml"), ("sh", "acme.sh")] {

@@ -187,7 +187,7 @@ import Testing
             #!/bin/sh
             echo asked >>'\(world.folder)/asked'
             until [ -e '\(world.folder)/choice' ]; do sleep 0.02; done
-            exec \(Built.sandbox) sign-in --ca '\(world.sandbox.caFile)' --as \(Self.alice) --decline "$@"
+            exec '\(Built.sandbox)' sign-in --ca '\(world.sandbox.caFile)' --as \(Self.alice) --decline "$@"
             """.write(toFile: browser, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
             try await world.withAgent(["BROWSER": browser]) { _ in

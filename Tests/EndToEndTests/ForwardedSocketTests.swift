@@ -49,7 +49,7 @@ import Testing
                 try await SSHServer.with("StreamLocalBindUnlink yes", in: world.folder) { server in
                     let socket = far.folder + "/forwarded.sock"
                     let connection = server.arguments(["-N", "-R", "\(socket):\(world.agentSocket())"])
-                    let environment = ["PATH": "/usr/bin:/bin", "HOME": far.folder]
+                    let environment = ["PATH": Programs.folder, "HOME": far.folder]
                     let url = "\(world.sandbox.resource)/common/hello.git"
                     let waiting = try await with("/usr/bin/ssh", connection, environment: environment) {
                         try await World.wait(for: socket)
@@ -82,7 +82,7 @@ import Testing
             try await SSHServer.with("StreamLocalBindUnlink yes", in: world.folder) { server in
                 let socket = world.folder + "/forwarded.sock"
                 let connection = server.arguments(["-N", "-R", "\(socket):\(world.agentSocket())"])
-                let environment = ["PATH": "/usr/bin:/bin", "HOME": world.folder]
+                let environment = ["PATH": Programs.folder, "HOME": world.folder]
                 _ = try await with("/usr/bin/ssh", connection, environment: environment) {
                     try await World.wait(for: socket)
                     let far = try await world.farSide()
@@ -102,60 +102,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: SSHServer.isInstalled && geteuid() == 0, "only root can be another user"))
-    func `root asks no agent that another user could have put there`() async throws {
-        try await World.with { world in
-            let far = try await world.farSide()
-            let files = FileManager.default
-            let open = "\(world.folder)/open"
-            let closed = "\(world.folder)/closed"
-            for (folder, mode) in [(open, 0o1777), (closed, 0o755), (world.folder, 0o755)] {
-                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                try files.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
-            }
-            let script = """
-                import os, socket
-                s = socket.socket(socket.AF_UNIX)
-                s.bind("\(open)/agent.sock")
-                s.listen()
-                while True:
-                    c, _ = s.accept()
-                    try:
-                        c.recv(65536)
-                        c.sendall(b"version=1\\nreply=credential\\nusername=m\\npassword=MALLORYS\\n\\n")
-                    except OSError:
-                        pass
-                    c.close()
-                """
-            let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", script]
-            _ = try await with("/usr/bin/setpriv", words, environment: ["PATH": "/usr/bin:/bin"]) {
-                try await World.wait(for: "\(open)/agent.sock")
-                let url = "https://git.example"
-                let squatted = try await far.get(url, ["LANYARD_AGENT": "\(open)/agent.sock"])
-                #expect(squatted.status == 1 && squatted.errors.contains("another user"), "\(squatted)")
-                try files.createSymbolicLink(atPath: "\(closed)/link.sock", withDestinationPath: "\(open)/agent.sock")
-                let linked = try await far.get(url, ["LANYARD_AGENT": "\(closed)/link.sock"])
-                #expect(linked.status == 1 && linked.errors.contains("another user"), "\(linked)")
-                // As in a container, whose root has mounted the socket of the host's user.
-                try files.moveItem(atPath: "\(open)/agent.sock", toPath: "\(closed)/agent.sock")
-                let mounted = try await far.get(url, ["LANYARD_AGENT": "\(closed)/agent.sock"])
-                #expect(mounted.value("password") == "MALLORYS", "\(mounted)")
-            }
-        }
-    }
-
-    /// Whether this user may create user and mount namespaces, as containers have.
-    private static let hasNamespaces: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = ["--user", "--map-root-user", "--mount", "true"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
-
-    @Test(.enabled(if: hasNamespaces, "there are no user namespaces"))
+    @Test(.enabled(if: Namespaces.areAvailable, "this user may make no namespaces"))
     func `a container that mounts the socket gets what its forward lists`() async throws {
         try await World.with { world in
             try world.configure(forward: "devbox")
@@ -179,6 +126,54 @@ import Testing
                     "/usr/bin/unshare", container + ["\(far.folder)/bin/lanyard", "token", "https://other.example"],
                     ["LANYARD_AGENT": socket])
                 #expect(other.status == 1 && other.errors.contains("does not list"), "\(other)")
+            }
+        }
+    }
+}
+
+extension ForwardedSocketTests {
+    @Suite(.enabled(if: geteuid() == 0, "only root can be another user")) struct RootTests {
+        @Test func `root asks no agent that another user could have put there`() async throws {
+            try await World.with { world in
+                let far = try await world.farSide()
+                let files = FileManager.default
+                let open = "\(world.folder)/open"
+                let closed = "\(world.folder)/closed"
+                for (folder, mode) in [(open, 0o1777), (closed, 0o755), (world.folder, 0o755)] {
+                    try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                    try files.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
+                }
+                let script = """
+                    import os, socket
+                    s = socket.socket(socket.AF_UNIX)
+                    s.bind("\(open)/agent.sock")
+                    s.listen()
+                    while True:
+                        c, _ = s.accept()
+                        try:
+                            c.recv(65536)
+                            c.sendall(b"version=1\\nreply=credential\\nusername=m\\npassword=MALLORYS\\n\\n")
+                        except OSError:
+                            pass
+                        c.close()
+                    """
+                let words = [
+                    "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", script,
+                ]
+                _ = try await with("/usr/bin/setpriv", words, environment: ["PATH": Programs.folder]) {
+                    try await World.wait(for: "\(open)/agent.sock")
+                    let url = "https://git.example"
+                    let squatted = try await far.get(url, ["LANYARD_AGENT": "\(open)/agent.sock"])
+                    #expect(squatted.status == 1 && squatted.errors.contains("another user"), "\(squatted)")
+                    try files.createSymbolicLink(
+                        atPath: "\(closed)/link.sock", withDestinationPath: "\(open)/agent.sock")
+                    let linked = try await far.get(url, ["LANYARD_AGENT": "\(closed)/link.sock"])
+                    #expect(linked.status == 1 && linked.errors.contains("another user"), "\(linked)")
+                    // As in a container, whose root has mounted the socket of the host's user.
+                    try files.moveItem(atPath: "\(open)/agent.sock", toPath: "\(closed)/agent.sock")
+                    let mounted = try await far.get(url, ["LANYARD_AGENT": "\(closed)/agent.sock"])
+                    #expect(mounted.value("password") == "MALLORYS", "\(mounted)")
+                }
             }
         }
     }

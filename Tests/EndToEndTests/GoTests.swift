@@ -24,7 +24,7 @@ struct GoTests {
                             "-c",
                             "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], 'w'); z.writestr(sys.argv[2], sys.argv[3])",
                             "\(world.folder)/work/hello.zip", prefix + "/go.mod", mod,
-                        ], environment: ["PATH": "/usr/bin:/bin"])
+                        ], environment: ["PATH": Programs.folder])
                     try #require(zip.status == 0, "\(zip)")
                     let bytes = try #require(FileManager.default.contents(atPath: world.folder + "/work/hello.zip"))
                     try proxy.put(Array(bytes), at: path + "/v1.0.0.zip")

@@ -216,7 +216,7 @@ import Testing
     func `a verb that nobody knows is ignored in silence`(arguments: [String]) async throws {
         let ended = try await run(
             "/bin/bash", ["-c", "exec -a git-credential-lanyard \"$0\" \"$@\"", Built.lanyard] + arguments,
-            environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+            environment: ["PATH": Programs.folder, "HOME": "/nonexistent"])
         #expect(ended.status == 0)
         #expect(ended.output.isEmpty && ended.errors.isEmpty)
     }

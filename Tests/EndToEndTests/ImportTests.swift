@@ -360,7 +360,7 @@ import Testing
 
     @Test(arguments: ["", "[]", "nonsense", #"{"RefreshToken":7"#])
     func `what is no cache is an error`(_ document: String) async throws {
-        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let environment = ["PATH": Programs.folder, "HOME": "/nonexistent"]
         let ended = try await run(Built.lanyard, ["import", "-"], input: document, environment: environment)
         #expect(
             ended.status == 1 && ended.errors.hasPrefix("lanyard: error: the file on stdin is not an MSAL cache"),
@@ -373,7 +373,7 @@ import Testing
         ["x", "--item", "y"],
     ])
     func `a wrong command line is told of`(_ arguments: [String]) async throws {
-        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let environment = ["PATH": Programs.folder, "HOME": "/nonexistent"]
         let ended = try await run(Built.lanyard, ["import"] + arguments, environment: environment)
         #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
     }

@@ -18,22 +18,9 @@ import Testing
         let script = "mount -t tmpfs none /var/opt && mkdir -p \(place) && mount --bind \"$0\" \(place) && exec \"$@\""
         return try await world.runInside(
             "/usr/bin/unshare",
-            (geteuid() == 0 ? [] : ["--map-root-user"])
-                + ["--mount", "sh", "-c", script, world.sandbox.machine.arcKeys, program] + arguments,
+            Namespaces.asRoot + ["--mount", "sh", "-c", script, world.sandbox.machine.arcKeys, program] + arguments,
             input: input, environment: world.environment.merging(extra) { $1 })
     }
-
-    /// Whether this user may create such namespaces.
-    static let hasNamespaces: Bool = {
-        let unshare = Process()
-        unshare.executableURL = URL(filePath: "/usr/bin/unshare")
-        unshare.arguments =
-            (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "mount", "-t", "tmpfs", "none", "/var/opt"]
-        unshare.standardError = FileHandle.nullDevice
-        guard (try? unshare.run()) != nil else { return false }
-        unshare.waitUntilExit()
-        return unshare.terminationStatus == 0
-    }()
 
     /// Runs `lanyard get` with an identity, on a machine of the platform.
     static func get(_ world: World, on platform: String, as name: String) async throws -> Ended {
@@ -68,7 +55,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: hasNamespaces, "this user may make no namespaces"))
+    @Test(.enabled(if: Namespaces.areAvailable, "this user may make no namespaces"))
     func `a machine of Azure Arc's proves itself by the agent's file`() async throws {
         try await World.with(ownKernelKeys: true) { world in
             for name in ["machine", "deployment"] {
@@ -133,7 +120,7 @@ struct AzureMachineTests {
     }
 
     @Test(
-        arguments: ["imds", "app-service"] + (ManagedIdentityTests.hasNamespaces ? ["azure-arc"] : []),
+        arguments: ["imds", "app-service"] + (Namespaces.areAvailable ? ["azure-arc"] : []),
         ["system", "client-id", "object-id", "resource-id"])
     func `lanyard asks a platform as azure-identity does`(_ platform: String, _ kind: String) async throws {
         try await World.with(ownKernelKeys: true) { world in

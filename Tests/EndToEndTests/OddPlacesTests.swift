@@ -11,18 +11,9 @@ import Testing
             timeout: .seconds(60))
     }
 
-    /// Whether this user may make user namespaces.
-    private static let hasNamespaces: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = ["-U", "--map-current-user", "/bin/true"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
-
-    @Test(.enabled(if: hasNamespaces), arguments: ["--map-current-user", "--map-root-user"])
+    @Test(
+        .enabled(if: Namespaces.areAvailable, "this user may make no namespaces"),
+        arguments: ["--map-current-user", "--map-root-user"])
     func `plugins are trusted where the machine's root is nobody`(_ mapping: String) async throws {
         try await Home.with { home in
             let listed = try await Self.sh(home, "exec unshare -U \(mapping) lanyard plugin list")
@@ -31,7 +22,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: hasNamespaces)) func `what others may write to isn't, even there`() async throws {
+    @Test(.enabled(if: Namespaces.areAvailable, "this user may make no namespaces"))
+    func `what others may write to isn't, even there`() async throws {
         try await Home.with { home in
             try home.write("name = 1", to: "\(home.folder)/plugins/quill/plugin.toml")
             let listed = try await Self.sh(

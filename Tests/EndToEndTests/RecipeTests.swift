@@ -144,7 +144,7 @@ import Testing
             withDestinationPath: Built.checkout + "/Tests/TestSupport/Scripts/docker-pull")
         try Self.program("pip", in: world, #"keyring get "${3%/*}/" anybody | grep -q ^ey"#)
         return [
-            "HOME": home, "PATH": "\(home)/.local/bin:\(world.folder)/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+            "HOME": home, "PATH": "\(home)/.local/bin:\(world.folder)/bin:\(Programs.folder)", "LANG": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1", "LANYARD_CA_FILE": world.sandbox.caFile,
             "AZURE_AUTHORITY_HOST": world.sandbox.authority + "/",
         ]
@@ -173,7 +173,7 @@ import Testing
         let file = world.folder + "/ci.md"
         try names.reduce(page) { $0.replacing($1.0, with: $1.1) }.write(toFile: file, atomically: true, encoding: .utf8)
         let ended = try await TestSupport.run(
-            Built.checkout + "/Tests/TestSupport/Scripts/recipes", [file], environment: ["PATH": "/usr/bin:/bin"])
+            Built.checkout + "/Tests/TestSupport/Scripts/recipes", [file], environment: ["PATH": Programs.folder])
         try #require(ended.status == 0, "\(ended)")
         return try JSONDecoder().decode([Recipe].self, from: Data(ended.output.utf8))
     }
@@ -194,7 +194,7 @@ import Testing
     private static func expectNoSecret(in folder: String, _ world: World) async throws {
         let found = try await TestSupport.run(
             "/usr/bin/grep", ["--recursive", "--text", "--files-with-matches", "eyJ", folder],
-            environment: ["PATH": "/usr/bin:/bin"])
+            environment: ["PATH": Programs.folder])
         #expect(found.status == 1, "\(found)")
     }
 }

@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: [["--env", "1A"], ["--env", "A-B"], ["--env", ""], ["--env", "LANYARD_TOKEN_EXPIRES_ON"]])
     func `exec refuses what can't name a variable`(_ options: [String]) async throws {
-        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let environment = ["PATH": Programs.folder, "HOME": "/nonexistent"]
         let ended = try await run(Built.lanyard, ["exec"] + options + ["--", "true"], environment: environment)
         #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
         let nothing = try await run(Built.lanyard, ["exec", "true"], environment: environment)

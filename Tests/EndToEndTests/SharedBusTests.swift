@@ -60,21 +60,21 @@ import Testing
             try (path + profile).write(toFile: home + "/.profile", atomically: true, encoding: .utf8)
             try await SSHServer.with("SetEnv HOME=\(home)", in: fixture.scratch.path) { server in
                 // Both logins find no bus yet.
-                async let one = server.run("bash -lc 'printf pw | \(Built.lanyard) unlock'")
+                async let one = server.run("bash -lc 'printf pw | \"\(Built.lanyard)\" unlock'")
                 async let two = server.run("bash -lc :")
                 let (unlocked, other) = try await (one, two)
                 #expect(unlocked.status == 0 && unlocked.errors.contains("unlocked"), "\(unlocked)")
                 #expect(other.status == 0 && other.errors.isEmpty, "\(other)")
                 for number in 0..<6 {
                     let file = try fixture.scratch.write(Self.entry(number), to: "entry")
-                    let stored = try await server.run("bash -lc '\(Built.lanyard) store <\(file)'")
+                    let stored = try await server.run("bash -lc '\"\(Built.lanyard)\" store <\(file)'")
                     #expect(stored.status == 0 && stored.errors.isEmpty, "\(stored)")
                 }
-                let again = try await server.run("bash -lc '\(Built.lanyard) unlock </dev/null'")
+                let again = try await server.run("bash -lc '\"\(Built.lanyard)\" unlock </dev/null'")
                 #expect(again.errors == "lanyard: the keyring is unlocked already\n", "\(again)")
                 for number in 0..<6 {
                     let file = try fixture.scratch.write("protocol=https\nhost=h\(number).example\n\n", to: "request")
-                    let found = try await server.run("bash -lc '\(Built.lanyard) get <\(file)'")
+                    let found = try await server.run("bash -lc '\"\(Built.lanyard)\" get <\(file)'")
                     #expect(found.value("password") == "p\(number)", "\(found)")
                 }
                 let daemons = RunningProcess.all.filter {

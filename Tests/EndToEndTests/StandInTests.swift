@@ -243,7 +243,7 @@ struct StandInTests {
         ["--as", "managed-identity", "--resource", "x", "--env", "Y"], ["--as", "az"],
     ])
     func `a command line that leaves open what is served is refused`(_ options: [String]) async throws {
-        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let environment = ["PATH": Programs.folder, "HOME": "/nonexistent"]
         let ended = try await run(Built.lanyard, ["exec"] + options + ["--", "echo", "ran"], environment: environment)
         #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
     }
@@ -282,7 +282,7 @@ struct StandInTests {
             try? FileManager.default.removeItem(atPath: folder + "/called")
             let ended = try await run(
                 Clients.program("python"), ["-c", python, vector.text("claims") ?? ""],
-                environment: ["PATH": "\(folder):/usr/bin:/bin", "TZ": vector.text("tz") ?? "UTC"])
+                environment: ["PATH": "\(folder):\(Programs.folder)", "TZ": vector.text("tz") ?? "UTC"])
             let expected =
                 vector.expect["expires_on"]?.wholeNumber.map { String($0) } ?? vector.expected("chain") ?? "ends"
             #expect(ended.lines == [expected], "\(vector.id): \(ended)")
@@ -304,7 +304,7 @@ struct StandInTests {
         let ended = try await run(
             Clients.program("python"), ["-c", python],
             environment: [
-                "PATH": "/usr/bin:/bin", "AZURE_TOKEN_CREDENTIALS": vector.text("AZURE_TOKEN_CREDENTIALS") ?? "",
+                "PATH": Programs.folder, "AZURE_TOKEN_CREDENTIALS": vector.text("AZURE_TOKEN_CREDENTIALS") ?? "",
             ])
         let names = vector.expect["error"] == .bool(true) ? ["error"] : vector.expectedTexts("credentials")
         #expect(ended.lines.first?.split(separator: " ").map(String.init) == names, "\(ended)")

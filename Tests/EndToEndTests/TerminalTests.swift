@@ -27,7 +27,7 @@ import Testing
         let ended = try await run(
             Built.sandbox,
             ["sign-in", page, "--elsewhere", "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
-            environment: ["PATH": "/usr/bin:/bin"])
+            environment: ["PATH": Programs.folder])
         return try #require(ended.lines.first, "\(ended)")
     }
 
@@ -116,7 +116,7 @@ import Testing
                 let browser = try await run(
                     Built.sandbox,
                     ["sign-in", Self.page(terminal), "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
-                    environment: ["PATH": "/usr/bin:/bin"])
+                    environment: ["PATH": Programs.folder])
                 #expect(browser.status == 0, "\(browser)")
             }
             #expect(ended.status == 0, "\(ended) \(terminal.text)")
@@ -204,7 +204,7 @@ import Testing
                     Built.sandbox,
                     [
                         "sign-in", page, "--as", "alice@contoso.example", "--ca", world.sandbox.caFile, "--code", code,
-                    ], environment: ["PATH": "/usr/bin:/bin"])
+                    ], environment: ["PATH": Programs.folder])
                 #expect(browser.status == 0, "\(browser)")
             }
             #expect(ended.status == 0, "\(ended) \(terminal.text)")
@@ -486,7 +486,7 @@ import Testing
     }
 
     @Test func `the label of an error is red where there are colours, and nothing else ever is`() async throws {
-        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let environment = ["PATH": Programs.folder, "HOME": "/nonexistent"]
         let cases: [([String: String], Bool)] = [([:], true), (["NO_COLOR": "1"], false), (["TERM": "dumb"], false)]
         for (variables, hasColours) in cases {
             let terminal = try PseudoTerminal()

@@ -105,7 +105,7 @@ struct ThirdPartyIssuerTests {
         try await Self.with(kind) { home, issuer in
             let shots = home.folder + "/shots"
             try FileManager.default.createDirectory(atPath: shots, withIntermediateDirectories: true)
-            let browser = "\(Built.chromium) \(issuer.username) \(issuer.password) \(shots)"
+            let browser = "'\(Built.chromium)' \(issuer.username) \(issuer.password) \(shots)"
             let login = try await run(
                 "\(home.folder)/bin/lanyard", ["login", Self.url],
                 environment: home.environment.merging(["BROWSER": browser]) { $1 }, timeout: .seconds(300))
@@ -141,7 +141,7 @@ struct ThirdPartyIssuerTests {
     ) async throws -> [String: Any] {
         let ended = try await run(
             "curl", ["--silent", "--show-error", "--max-time", "60", "--cacert", issuer.caFile, url] + options,
-            input: input, environment: ["PATH": "/usr/bin:/bin"])
+            input: input, environment: ["PATH": Programs.folder])
         let json = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any]
         return try #require(json, "\(ended)")
     }

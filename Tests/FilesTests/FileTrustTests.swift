@@ -5,7 +5,7 @@ import Testing
 
 /// Which users could have written a file.
 @Suite struct FileTrustTests {
-    private func judge(_ path: String) -> FileTrust.Verdict {
+    private static func judge(_ path: String) -> FileTrust.Verdict {
         var trust = FileTrust()
         return trust.judge(path)
     }
@@ -20,10 +20,10 @@ import Testing
         async throws
     {
         try await Self.withProgram { folder, program in
-            #expect(judge(program) == .trusted(program))
+            #expect(Self.judge(program) == .trusted(program))
             #expect(symlink("program", folder + "/link") == 0)
-            #expect(judge(folder + "/link") == .trusted(program))
-            #expect(judge(folder + "/none") == .missing)
+            #expect(Self.judge(folder + "/link") == .trusted(program))
+            #expect(Self.judge(folder + "/none") == .missing)
         }
     }
 
@@ -33,10 +33,10 @@ import Testing
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
             // A sticky folder of root's counts as root's own.
             guard mode != 0o1777 || geteuid() != 0 else {
-                #expect(judge(program) == .trusted(program))
+                #expect(Self.judge(program) == .trusted(program))
                 return
             }
-            #expect(judge(program) == .writable(file == 0o600 ? folder : program))
+            #expect(Self.judge(program) == .writable(file == 0o600 ? folder : program))
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
             #expect(chown(program, geteuid(), group) == 0 && chown(folder, geteuid(), group) == 0)
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
             let culprit = file == 0o600 ? folder : program
-            #expect(judge(program) == (Self.hasPrivateGroup ? .trusted(program) : .writable(culprit)))
+            #expect(Self.judge(program) == (Self.hasPrivateGroup ? .trusted(program) : .writable(culprit)))
         }
     }
 
@@ -63,27 +63,7 @@ import Testing
         try await Self.withProgram { folder, program in
             let ended = try await run("/usr/bin/setfacl", ["-m", "u:65533:rwx", folder], environment: [:])
             guard ended.status == 0 else { return }
-            #expect(judge(program) == .writable(folder))
-        }
-    }
-
-    @Test(.enabled(if: geteuid() == 0), arguments: [("staff", true), ("adm", false)])
-    func `a group of root's files without members is root's`(_ name: String, _ isTrusted: Bool) async throws {
-        guard let group = getgrnam(name) else { return }
-        let isEmpty = group.pointee.gr_mem.pointee == nil
-        guard isTrusted == isEmpty else { return }
-        try await Self.withProgram { folder, program in
-            #expect(chown(folder, 0, group.pointee.gr_gid) == 0 && chmod(folder, 0o2775) == 0)
-            #expect(judge(program) == (isTrusted ? .trusted(program) : .writable(folder)))
-        }
-    }
-
-    @Test(.enabled(if: geteuid() == 0), arguments: ["program", ""])
-    func `what belongs to another user is not`(_ name: String) async throws {
-        try await Self.withProgram { folder, program in
-            let foreign = name.isEmpty ? folder : program
-            #expect(chown(foreign, 65_534, 65_534) == 0)
-            #expect(judge(program) == .writable(foreign))
+            #expect(Self.judge(program) == .writable(folder))
         }
     }
 
@@ -112,5 +92,29 @@ import Testing
     ])
     func `the folder that a path is in`(path: String, folder: String) {
         #expect(FileTrust.parent(of: path) == folder)
+    }
+}
+
+extension FileTrustTests {
+    @Suite(.enabled(if: geteuid() == 0, "only root can be another user")) struct RootTests {
+        @Test(arguments: [("staff", true), ("adm", false)])
+        func `a group of root's files without members is root's`(_ name: String, _ isTrusted: Bool) async throws {
+            guard let group = getgrnam(name) else { return }
+            let isEmpty = group.pointee.gr_mem.pointee == nil
+            guard isTrusted == isEmpty else { return }
+            try await FileTrustTests.withProgram { folder, program in
+                #expect(chown(folder, 0, group.pointee.gr_gid) == 0 && chmod(folder, 0o2775) == 0)
+                #expect(FileTrustTests.judge(program) == (isTrusted ? .trusted(program) : .writable(folder)))
+            }
+        }
+
+        @Test(arguments: ["program", ""])
+        func `what belongs to another user is not`(_ name: String) async throws {
+            try await FileTrustTests.withProgram { folder, program in
+                let foreign = name.isEmpty ? folder : program
+                #expect(chown(foreign, 65_534, 65_534) == 0)
+                #expect(FileTrustTests.judge(program) == .writable(foreign))
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ struct RegistryTests {
         "name = \"\(name)\"\nversion = \"\(version)\"\ndescription = \"d\"\nprotocols = [\"v1\"]\nexecutable = \"\(executable)\"\n\(more)"
     }
 
-    private func install(_ name: String, in folder: TestFolder, at place: String, version: String = "1") throws {
+    private static func install(_ name: String, in folder: TestFolder, at place: String, version: String = "1") throws {
         try folder.write("\(place)/\(name)/plugin.toml", Self.toml(name, version: version))
         try folder.write("\(place)/\(name)/prog", "#!/bin/sh\n", mode: 0o755)
     }
@@ -20,11 +20,11 @@ struct RegistryTests {
     @Test func `plugins are found in order, and a broken one does not hide the others`() throws {
         let folder = try TestFolder()
         let program = try folder.write("pre/bin/lanyard", "", mode: 0o755)
-        try install("one", in: folder, at: "path", version: "path")
-        try install("one", in: folder, at: "data/lanyard/plugins", version: "data")
-        try install("two", in: folder, at: "data/lanyard/plugins", version: "data")
-        try install("two", in: folder, at: "pre/lib/lanyard/plugins", version: "prefix")
-        try install("three", in: folder, at: "pre/lib/lanyard/plugins", version: "prefix")
+        try Self.install("one", in: folder, at: "path", version: "path")
+        try Self.install("one", in: folder, at: "data/lanyard/plugins", version: "data")
+        try Self.install("two", in: folder, at: "data/lanyard/plugins", version: "data")
+        try Self.install("two", in: folder, at: "pre/lib/lanyard/plugins", version: "prefix")
+        try Self.install("three", in: folder, at: "pre/lib/lanyard/plugins", version: "prefix")
         try folder.write("path/broken/plugin.toml", "name = 1\n")
         try folder.write("path/empty/README", "")
         let registry = PluginRegistry.discover(
@@ -50,7 +50,7 @@ struct RegistryTests {
 
     @Test func `home is searched where no data folder is named`() throws {
         let folder = try TestFolder()
-        try install("one", in: folder, at: ".local/share/lanyard/plugins")
+        try Self.install("one", in: folder, at: ".local/share/lanyard/plugins")
         let registry = PluginRegistry.discover(environment: ["HOME": folder.path], executable: "/nonexistent")
         #expect(registry.plugins.map(\.name) == ["one"])
     }
@@ -105,20 +105,6 @@ struct RegistryTests {
         #expect(registry.plugins.isEmpty)
         #expect(
             registry.problems.map(\.message) == ["\(folder.path)/\(culprit) could have been written by another user"])
-    }
-
-    @Test func `what another user owns is refused`() throws {
-        // Only root can change a file's owner.
-        guard geteuid() == 0 else { return }
-        let folder = try TestFolder()
-        try install("x", in: folder, at: "plugins")
-        chown(folder.path + "/plugins/x/prog", 12345, 0)
-        let registry = PluginRegistry.discover(
-            environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
-        #expect(
-            registry.problems.map(\.message) == [
-                "\(folder.path)/plugins/x/prog could have been written by another user"
-            ])
     }
 
     @Test(arguments: [
@@ -294,5 +280,21 @@ struct MatchTests {
     ])
     func `globs`(_ pattern: String, _ text: String, _ matches: Bool) {
         #expect(Glob.matches(pattern, text) == matches)
+    }
+}
+
+extension RegistryTests {
+    @Suite(.enabled(if: geteuid() == 0, "only root can be another user")) struct RootTests {
+        @Test func `what another user owns is refused`() throws {
+            let folder = try TestFolder()
+            try RegistryTests.install("x", in: folder, at: "plugins")
+            chown(folder.path + "/plugins/x/prog", 12345, 0)
+            let registry = PluginRegistry.discover(
+                environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
+            #expect(
+                registry.problems.map(\.message) == [
+                    "\(folder.path)/plugins/x/prog could have been written by another user"
+                ])
+        }
     }
 }

@@ -6,9 +6,6 @@ import Testing
 
 /// The owners whose configuration is read: its `browser` is a command.
 @Suite struct ConfigurationTrustTests {
-    private static let isRoot = geteuid() == 0
-    private static let stranger: uid_t = 65_534
-
     private static func load(
         mode: mode_t, owner: uid_t = geteuid(), group: gid_t = getegid()
     ) throws -> Configuration {
@@ -34,24 +31,30 @@ import Testing
         #expect(error.command.last?.hasSuffix("/it's mine.toml") == true)
     }
 
-    // root's group has root's name, and no other members.
-    @Test(.enabled(if: isRoot), arguments: [(gid_t(0), true), (gid_t(65_534), false)])
-    func `a group may write to it only if it is the user's own`(group: gid_t, isRead: Bool) throws {
-        let read = try? Self.load(mode: 0o664, group: group)
-        #expect((read?.group == "g") == isRead)
-    }
-
-    @Test(.enabled(if: isRoot)) func `another user's file is refused, by root too`() throws {
-        let error = try #require(throws: SettingsError.self) { try Self.load(mode: 0o600, owner: Self.stranger) }
-        #expect(error.message == "belongs to another user, who could have commands run as you")
-        #expect(error.hint == "to use root's own file: sudo -H")
-    }
-
     @Test func `/dev/null stands for an empty file, and a folder for none`() throws {
         #expect(try Configuration.load(environment: ["LANYARD_CONFIG": "/dev/null"]).group != "g")
         let error = try #require(throws: SettingsError.self) {
             try Configuration.load(environment: ["LANYARD_CONFIG": "/"])
         }
         #expect(error.message == "is not a regular file")
+    }
+}
+
+extension ConfigurationTrustTests {
+    @Suite(.enabled(if: geteuid() == 0, "only root can be another user")) struct RootTests {
+        // root's group has root's name, and no other members.
+        @Test(arguments: [(gid_t(0), true), (gid_t(65_534), false)])
+        func `a group may write to it only if it is the user's own`(group: gid_t, isRead: Bool) throws {
+            let read = try? ConfigurationTrustTests.load(mode: 0o664, group: group)
+            #expect((read?.group == "g") == isRead)
+        }
+
+        @Test func `another user's file is refused, by root too`() throws {
+            let error = try #require(throws: SettingsError.self) {
+                try ConfigurationTrustTests.load(mode: 0o600, owner: 65_534)
+            }
+            #expect(error.message == "belongs to another user, who could have commands run as you")
+            #expect(error.hint == "to use root's own file: sudo -H")
+        }
     }
 }

@@ -75,7 +75,7 @@ package struct CompletionWorld: Sendable {
     private var folder: String { keyring.scratch.path }
 
     private var environment: [String: String] {
-        ["PATH": "\(folder)/bin:/usr/bin:/bin", "XDG_DATA_DIRS": "\(folder)/share:/usr/share"]
+        ["PATH": "\(folder)/bin:\(Programs.folder)", "XDG_DATA_DIRS": "\(folder)/share:/usr/share"]
     }
 
     private func setup(_ shell: String) -> [String] {

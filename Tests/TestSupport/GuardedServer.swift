@@ -25,7 +25,7 @@ package struct GuardedServer: Sendable {
         let python = kind == .files ? "/usr/bin/python3" : Clients.program("python3")
         _ = try await with(
             python, [script, folder],
-            environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
+            environment: ["PATH": Programs.folder, "HOME": folder, "LANG": "C.UTF-8"]
         ) {
             try await body(
                 GuardedServer(url: "https://localhost:\(try await port(in: folder + "/port"))", folder: folder))

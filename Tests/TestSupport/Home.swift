@@ -19,7 +19,7 @@ package struct Home: Sendable {
     private init(_ keyring: KeyringFixture) throws {
         folder = keyring.scratch.path
         var environment = keyring.environment
-        environment["PATH"] = "\(folder)/bin:/usr/bin:/bin"
+        environment["PATH"] = "\(folder)/bin:\(Programs.folder)"
         environment["GIT_CONFIG_NOSYSTEM"] = "1"
         environment["TERM"] = "dumb"
         self.environment = environment

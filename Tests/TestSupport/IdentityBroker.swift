@@ -58,7 +58,7 @@ package struct IdentityBroker: Sendable {
         try """
         [D-BUS Service]
         Name=\(Self.name)
-        Exec=\(Built.checkout)/Tests/TestSupport/Scripts/identity-broker \(folder)
+        Exec="\(Built.checkout)/Tests/TestSupport/Scripts/identity-broker" \(folder)
         """.write(toFile: "\(services)/\(Self.name).service", atomically: true, encoding: .utf8)
         _ = try await keyring.run(
             "dbus-send",

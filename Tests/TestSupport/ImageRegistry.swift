@@ -45,7 +45,7 @@ package struct ImageRegistry: Sendable {
         try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
         let script = Built.checkout + "/Tests/TestSupport/Scripts/registry-tokens"
         _ = try await TestSupport.with(
-            Clients.program("python3"), [script, folder], environment: ["PATH": "/usr/bin:/bin", "HOME": folder]
+            Clients.program("python3"), [script, folder], environment: ["PATH": Programs.folder, "HOME": folder]
         ) {
             try await body("http://localhost:\(try await port(in: folder + "/token-port"))/token")
         }
@@ -64,7 +64,7 @@ package struct ImageRegistry: Sendable {
         let command = "exec \(Clients.program("docker-registry")) serve \(folder)/config.yml 2>&1"
         _ = try await TestSupport.with(
             "/bin/sh", ["-c", command], output: folder + "/log",
-            environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "OTEL_TRACES_EXPORTER": "none"]
+            environment: ["PATH": Programs.folder, "HOME": folder, "OTEL_TRACES_EXPORTER": "none"]
         ) {
             let number = try await port(in: folder + "/log", after: "listening on 127.0.0.1:")
             try await body(ImageRegistry(world: world, name: "localhost:\(number)"))

@@ -1,5 +1,24 @@
 import Foundation
 
+/// Namespaces of users, mounts and processes, which a machine's settings or a container may forbid.
+package enum Namespaces {
+    /// The options of unshare(1) that make the user root in a new namespace; none for root, who needs none.
+    package static let asRoot = geteuid() == 0 ? [] : ["--map-root-user"]
+    /// Whether they can be made.
+    package static let areAvailable: Bool = {
+        let unshare = Process()
+        unshare.executableURL = URL(filePath: "/usr/bin/unshare")
+        unshare.arguments = [
+            "--map-root-user", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "none", "/var/opt",
+        ]
+        unshare.environment = ["PATH": "/usr/bin:/bin"]
+        unshare.standardError = FileHandle.nullDevice
+        guard (try? unshare.run()) != nil else { return false }
+        unshare.waitUntilExit()
+        return unshare.terminationStatus == 0
+    }()
+}
+
 /// A user namespace, whose users have kernel keyrings of their own; Seclusion creates and enters it.
 final class KernelKeys: Sendable {
     private let holder: Process
@@ -27,5 +46,5 @@ final class KernelKeys: Sendable {
     }
 }
 
-/// The kernel permits no user namespace.
+/// The namespace can't be made.
 struct NoNamespace: Error {}

@@ -191,27 +191,6 @@ extension KeyringFixture {
         return result.output.split(separator: " ").last.flatMap { pid_t($0.filter(\.isNumber)) }
     }
 
-    /// Returns the gnome-keyring-daemon at this home's control socket, without running a program; nil if there is none.
-    private func daemon() -> pid_t? {
-        let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard connection >= 0 else { return nil }
-        defer { close(connection) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let path = scratch.path + "/run/keyring/control"
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        // A ucred: process, user and group (unix(7)).
-        var peer: [pid_t] = [0, 0, 0]
-        var size = socklen_t(peer.count * MemoryLayout<pid_t>.size)
-        guard isConnected, getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return nil }
-        return peer[0]
-    }
-
     private func send(to name: String, _ arguments: String...) async throws -> Ended {
         try await run("/usr/bin/dbus-send", ["--session", "--print-reply", "--dest=" + name] + arguments)
     }
@@ -236,7 +215,8 @@ extension KeyringFixture {
             } catch {
                 result = .failure(error)
             }
-            if let provider = daemon() {
+            // Asking the bus runs a program.
+            if let provider = LocalConnection.listener(at: scratch.path + "/run/keyring/control") {
                 kill(provider, SIGKILL)
             } else if let provider = try? await provider() {
                 kill(provider, SIGKILL)

@@ -26,7 +26,7 @@ package struct SSHServer: Sendable {
         for key in ["host", "user"] {
             let made = try await TestSupport.run(
                 "/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", "\(folder)/\(key)"],
-                environment: ["PATH": "/usr/bin:/bin", "HOME": folder])
+                environment: ["PATH": Programs.folder, "HOME": folder])
             guard made.status == 0 else { throw SSHFailure(text: made.description) }
         }
         try FileManager.default.copyItem(atPath: "\(folder)/user.pub", toPath: "\(folder)/authorized_keys")
@@ -60,7 +60,7 @@ package struct SSHServer: Sendable {
             """.write(toFile: "\(folder)/ssh_config", atomically: true, encoding: .utf8)
             let arguments = ["-D", "-e", "-f", "\(folder)/sshd_config"]
             let isServed = try await TestSupport.with(
-                program, arguments, environment: ["PATH": "/usr/bin:/bin"], endedBy: SIGTERM
+                program, arguments, environment: ["PATH": Programs.folder], endedBy: SIGTERM
             ) {
                 let server = SSHServer(folder: folder, port: port)
                 for _ in 0..<200 {
@@ -85,7 +85,7 @@ package struct SSHServer: Sendable {
     /// Runs a shell command on the server.
     package func run(_ command: String, _ options: [String] = []) async throws -> Ended {
         try await TestSupport.run(
-            "/usr/bin/ssh", arguments(options) + [command], environment: ["PATH": "/usr/bin:/bin", "HOME": folder])
+            "/usr/bin/ssh", arguments(options) + [command], environment: ["PATH": Programs.folder, "HOME": folder])
     }
 }
 

@@ -134,7 +134,7 @@ package final class Sandbox: Sendable {
             "--header", "X-Sandbox-Control: \(description.controlToken)", "\(authority)/_sandbox/\(name)",
         ]
         if let body { arguments += ["--header", "Content-Type: application/json", "--data-binary", body] }
-        let ended = try await run("/usr/bin/curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
+        let ended = try await run("/usr/bin/curl", arguments, environment: ["PATH": Programs.folder])
         guard ended.status == 0 else { throw SandboxError.control(ended.errors) }
         return ended.output
     }

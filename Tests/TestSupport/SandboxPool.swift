@@ -50,7 +50,7 @@ package actor SandboxPool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Built.sandbox)
         process.arguments = ["serve", "--directories-from-stdin"]
-        process.environment = ["PATH": "/usr/bin:/bin"]
+        process.environment = ["PATH": Programs.folder]
         process.standardInput = FileHandle(fileDescriptor: pipe.readEnd.rawValue, closeOnDealloc: true)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

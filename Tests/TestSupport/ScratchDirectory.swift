@@ -46,7 +46,7 @@ package struct ScratchDirectory: Sendable {
     /// An environment without anything of the user's own.
     package var environment: [String: String] {
         [
-            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": path + "/home", "LANG": "C.UTF-8",
+            "PATH": Programs.folder, "HOME": path + "/home", "LANG": "C.UTF-8",
             "XDG_DATA_HOME": path + "/data", "XDG_RUNTIME_DIR": path + "/run", "XDG_CACHE_HOME": path + "/cache",
             "XDG_CONFIG_HOME": path + "/config", "GIT_CONFIG_NOSYSTEM": "1",
         ]

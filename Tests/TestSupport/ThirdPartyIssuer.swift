@@ -34,7 +34,7 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
     }
 
     /// A `$BROWSER` that signs in.
-    package var browser: String { "\(Self.scripts)/third-party-sign-in \(folder)" }
+    package var browser: String { "'\(Self.scripts)/third-party-sign-in' \(folder)" }
 
     /// lanyard's name for the account; only one of the issuers tells clients the user name.
     package var shownName: String { kind == .nanoidp ? username : "\(username)@example.org" }
@@ -45,7 +45,7 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
     /// Opens the page with a device's code in its URL, signs in, and approves the device.
     package func approve(at page: String) async throws -> Ended {
         try await run(
-            "\(Self.scripts)/third-party-sign-in", [folder, "--device", page], environment: ["PATH": "/usr/bin:/bin"])
+            "\(Self.scripts)/third-party-sign-in", [folder, "--device", page], environment: ["PATH": Programs.folder])
     }
 
     fileprivate static let scripts = Built.checkout + "/Tests/TestSupport/Scripts"
@@ -83,7 +83,7 @@ private actor ThirdPartyIssuers {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: programs + "/python/bin/python3")
         process.arguments = ["\(ThirdPartyIssuer.scripts)/third-party-issuer", kind.rawValue, folder]
-        process.environment = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
+        process.environment = ["PATH": Programs.folder, "HOME": folder, "LANG": "C.UTF-8"]
         process.standardInput = FileHandle(fileDescriptor: pipe.readEnd.rawValue, closeOnDealloc: true)
         process.standardOutput = FileHandle(fileDescriptor: log.rawValue, closeOnDealloc: true)
         process.standardError = FileHandle.nullDevice

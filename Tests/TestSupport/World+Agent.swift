@@ -81,7 +81,7 @@ package struct FarSide: Sendable {
             sslCAInfo = \(world.sandbox.caFile)
         """.write(toFile: "\(folder)/home/.gitconfig", atomically: true, encoding: .utf8)
         environment = [
-            "PATH": "\(folder)/bin:/usr/bin:/bin", "HOME": "\(folder)/home", "XDG_RUNTIME_DIR": "\(folder)/run",
+            "PATH": "\(folder)/bin:\(Programs.folder)", "HOME": "\(folder)/home", "XDG_RUNTIME_DIR": "\(folder)/run",
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_TERMINAL_PROMPT": "1", "LANYARD_AGENT": socket,
         ]
@@ -125,7 +125,7 @@ package final class LocalConnection: Sendable {
 
     /// Connects to the socket.
     package init(to path: String) throws {
-        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -164,6 +164,16 @@ package final class LocalConnection: Sendable {
 
     /// Closes the connection.
     package func close() { Glibc.close(descriptor) }
+
+    /// Returns the process that listens at a socket; nil if none does.
+    static func listener(at path: String) -> pid_t? {
+        guard let connection = try? LocalConnection(to: path) else { return nil }
+        defer { connection.close() }
+        // A ucred: process, user and group (unix(7)).
+        var peer: [pid_t] = [0, 0, 0]
+        var size = socklen_t(peer.count * MemoryLayout<pid_t>.size)
+        return getsockopt(connection.descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer[0] : nil
+    }
 }
 
 extension World {
@@ -172,22 +182,11 @@ extension World {
         try FarSide(self, socket: agentSocket(forward))
     }
 
-    /// Returns the agent's process, which holds the lock of its folder.
-    package func agentProcess() async throws -> Int32? {
+    /// Returns the agent's process, which listens at each forward's socket; nil if there is none.
+    package func agentProcess() -> Int32? {
         let folder = "\(environment["XDG_RUNTIME_DIR"] ?? folder)/lanyard/agents"
-        for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
-            guard let process = Int32(entry),
-                let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline"),
-                words.split(separator: 0).last.map({ String(decoding: $0, as: UTF8.self) }) == "agent"
-            else { continue }
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
-            let isOurs = files.contains { file in
-                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(file)"))?
-                    .hasPrefix(folder) == true
-            }
-            if isOurs { return process }
-        }
-        return nil
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.lazy.compactMap { LocalConnection.listener(at: "\(folder)/\($0)") }.first
     }
 
     /// Returns the user's configuration.

@@ -11,7 +11,7 @@ extension World {
         let header = "the-identity-header"
         let script = Built.checkout + "/Tests/TestSupport/Scripts/machine-identity"
         let environment = [
-            "PATH": "/usr/bin:/bin", "CLIENT_ID": sandbox.application.clientID,
+            "PATH": Programs.folder, "CLIENT_ID": sandbox.application.clientID,
             "CLIENT_SECRET": sandbox.application.secret, "CA_FILE": sandbox.caFile, "IDENTITY_HEADER": header,
             "TOKEN_ENDPOINT": "\(sandbox.authority)/contoso.example/oauth2/v2.0/token",
         ]

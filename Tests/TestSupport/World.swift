@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The environment of one test: a home with a keyring on a private D-Bus, a sandbox, and git configured for lanyard.
 package final class World: Sendable {
@@ -17,15 +18,20 @@ package final class World: Sendable {
     /// Runs the body in a new world, and removes the world in any case.
     ///
     /// All lanyard processes of a user share the kernel key for cached answers, so one test can invalidate the cached
-    /// answers of another. With `ownKernelKeys`, a world's processes share keys only with each other; that requires
-    /// root. `people` changes the sandbox's users file.
+    /// answers of another. With `ownKernelKeys`, a world's processes share keys only with each other, and a test for which
+    /// that is impossible is skipped. `people` changes the sandbox's users file.
     package static func with(
         _ state: KeyringFixture.State = .unlocked, ownKernelKeys: Bool = false,
         people: (@Sendable (String) -> String)? = nil, _ body: @Sendable (World) async throws -> Void
     ) async throws {
+        if ownKernelKeys, !Namespaces.areAvailable {
+            #if compiler(>=6.3)
+                try Test.cancel("this user may make no namespaces")
+            #endif
+        }
         try await KeyringFixture.with(state) { keyring in
             let sandbox = try await Sandbox(folder: keyring.scratch.path + "/sandbox", people: people)
-            let keys = ownKernelKeys && geteuid() == 0 ? try KernelKeys() : nil
+            let keys = ownKernelKeys ? try KernelKeys() : nil
             defer { keys?.release() }
             let result: Result<Void, any Error>
             do {
@@ -46,7 +52,7 @@ package final class World: Sendable {
         self.sandbox = sandbox
         kernelKeys = keys
         var environment = keyring.environment
-        environment["PATH"] = "\(folder)/bin:/usr/bin:/bin"
+        environment["PATH"] = "\(folder)/bin:\(Programs.folder)"
         environment["GIT_CONFIG_NOSYSTEM"] = "1"
         self.environment = environment
         let files = FileManager.default
@@ -163,7 +169,7 @@ package final class World: Sendable {
 
     /// Returns a `$BROWSER` that signs in with the sandbox's scripted browser.
     package func browser(as user: String, _ options: String = "") -> [String: String] {
-        ["BROWSER": "\(Built.sandbox) sign-in --ca \(sandbox.caFile) --as \(user) \(options)"]
+        ["BROWSER": "'\(Built.sandbox)' sign-in --ca \(sandbox.caFile) --as \(user) \(options)"]
     }
 
     /// Returns a `$BROWSER` that declines, and records each run in `asked`.
@@ -172,7 +178,7 @@ package final class World: Sendable {
         try """
         #!/bin/sh
         echo asked >>'\(folder)/asked'
-        exec \(Built.sandbox) sign-in --ca '\(sandbox.caFile)' --as \(user) --decline "$@"
+        exec '\(Built.sandbox)' sign-in --ca '\(sandbox.caFile)' --as \(user) --decline "$@"
         """.write(toFile: browser, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
         return ["BROWSER": browser]
