@@ -6,10 +6,10 @@ import Testing
 /// Without a file of this name, Swift Package Manager generates one, and for that it looks for XCTest tests in an index
 /// of the whole build, which takes a third of the build's time. There are none: all tests use Swift Testing.
 @main struct TestsProcess {
-    /// The variables that tests read; Swift Testing's own begin with the prefix.
+    /// The variables that tests read, and `PATH`, where the compiler is; Swift Testing's own begin with the prefix.
     private static let variables = [
         "LANYARD_CLIENTS", "LANYARD_ISSUERS", "LANYARD_NEWER_CLIENTS", "LANYARD_NEWER_GIT", "LANYARD_PROVIDERS",
-        "LANYARD_RECORD", "LANYARD_SCREENSHOTS", "LANYARD_TESTED", "LANYARD_TEST_ROUNDS", "NO_COLOR",
+        "LANYARD_RECORD", "LANYARD_SCREENSHOTS", "LANYARD_TESTED", "LANYARD_TEST_ROUNDS", "NO_COLOR", "PATH",
     ]
 
     static func main() async {
@@ -18,7 +18,7 @@ import Testing
         {
             unsetenv(name)
         }
-        for (name, value) in ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"] {
+        for (name, value) in ["HOME": "/nonexistent", "LANG": "C.UTF-8"] {
             setenv(name, value, 1)
         }
         umask(0o022)

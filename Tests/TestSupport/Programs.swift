@@ -16,9 +16,9 @@ package enum Programs {
         dbus-daemon dbus-launch dbus-monitor dbus-run-session dbus-send dd df diff dirname du echo env expr false file find
         fish flock gcc gdbus getconf getent git git-receive-pack git-shell git-upload-archive git-upload-pack
         gnome-keyring-daemon gpg grep groups gzip head hostname id install jq keepassxc keepassxc-cli kill ld less ln locale
-        ls mandoc md5sum mkdir mkfifo mktemp more mount mv nice nohup nproc od openssl paste perl pgrep pkill printenv printf
+        ls mandoc md5sum mkdir mkfifo mktemp more mount mv nice nm nohup nproc od openssl paste perl pgrep pkill printenv printf
         ps pwd python3 readlink realpath rm rmdir scp script secret-tool sed seq setfacl setpriv setsid sftp sh sha256sum
-        shred sleep sort split ssh ssh-add ssh-agent ssh-keygen stat stdbuf strace stty sync tail tar tee test time timeout
+        shred sleep sort split ssh ssh-add ssh-agent ssh-keygen stat stdbuf strace stty sync systemctl tail tar tee test time timeout
         touch tput tr true truncate tsort tty umount uname uniq unshare wc which whoami xargs xdotool xz yes zbarimg zsh
         """.split(whereSeparator: \.isWhitespace)
 }
