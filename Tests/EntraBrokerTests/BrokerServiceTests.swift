@@ -95,6 +95,18 @@ struct BrokerServiceTests {
         }
     }
 
+    @Test func `a broker isn't asked for claims that Entra doesn't know`() async throws {
+        try await Self.with(.intune3) { broker, plugin in
+            var request = Self.request(.silent)
+            request.claims = #"{"userinfo":{"email":null}}"#
+            let error = await #expect(throws: PluginError.self) { try await plugin.silent(request) }
+            #expect(error?.code == .unsupported && broker.methods.isEmpty)
+            request.claims = #"{"id_token":{"email":null}}"#
+            let result = try await plugin.silent(request)
+            #expect(result.account?.username == "alice@contoso.com")
+        }
+    }
+
     private static let otherTenant = "d0d0d0d0-2222-4222-8222-d0d0d0d0d0d0"
 
     @Test(arguments: [
