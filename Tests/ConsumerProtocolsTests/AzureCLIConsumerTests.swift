@@ -41,7 +41,7 @@ import Testing
             line: "account get-access-token --scope api://a/.default -o=json", scopes: ["api://a/.default"],
             members: token),
         Case(line: "account get-access-token --scope a/x a/y --debug", scopes: ["a/x", "a/y"], members: token),
-        Case(line: "account get-access-token --scope=a/x --scope a/y", scopes: ["a/x", "a/y"], members: token),
+        Case(line: "account get-access-token --scope=a/x --scope a/y", scopes: ["a/y"], members: token),
         Case(
             line: "account get-access-token --resource r --tenant contoso.example", scopes: ["r/.default"],
             tenant: "contoso.example", members: token),
@@ -56,6 +56,24 @@ import Testing
             scopes: ["https://ossrdbms-aad.database.windows.net/.default"], members: token),
         Case(line: "account get-access-token --query accessToken -o tsv", scopes: [management], text: "t\n"),
         Case(line: "account get-access-token --query expires_on -o tsv", scopes: [management], text: "2000000000\n"),
+        Case(line: "account get-access-token --query accessToken -otsv", scopes: [management], text: "t\n"),
+        Case(line: "account get-access-token --query=accessToken --out=TSV", scopes: [management], text: "t\n"),
+        Case(line: "account get-access-token --que accessToken -o=json", scopes: [management], text: "\"t\"\n"),
+        Case(line: "account get-access-token --query nothing -o tsv", scopes: [management], text: ""),
+        Case(line: "account get-access-token -o none", scopes: [management], text: ""),
+        Case(
+            line: "account get-access-token --resource-t ms-graph -scontoso",
+            scopes: ["https://graph.microsoft.com//.default"],
+            members: token.merging(["subscription": "contoso"]) { $1 }
+        ),
+        Case(
+            line: "account get-access-token --ten contoso.example --only", scopes: [management],
+            tenant: "contoso.example", members: token),
+        Case(
+            line: "account get-access-token --re r", complaint: "--re could match --resource, --resource-type",
+            status: 2),
+        Case(line: "account show --scope x", complaint: "unrecognized arguments: --scope", status: 2),
+        Case(line: "account get-access-token --debug=1", complaint: "unrecognized arguments: --debug=1", status: 2),
         Case(line: "account get-access-token --resource r --scope s", complaint: "give one of", status: 2),
         Case(line: "account get-access-token --resource", complaint: "expected one argument", status: 2),
         Case(line: "account get-access-token --resource-type no", complaint: "resource type", status: 2),

@@ -117,10 +117,12 @@ public struct AzureCLIConsumer: Consumer {
     }
 
     private func print(_ members: [String: JSONValue]) -> Turn {
-        guard let name = command?.member else {
-            return Turn(output: JSONValue.object(members).encoded(pretty: true) + [0x0A], .end(0))
-        }
-        return .answer(members[name]?.text ?? "")
+        guard let command else { return Turn(.end(1)) }
+        let value = command.member.map { members[$0] } ?? .object(members)
+        // az prints nothing for a member that isn't there, and with `--output none`.
+        guard let value, !command.isPlain || command.member != nil else { return Turn(.end(0)) }
+        return command.isPlain
+            ? .answer(value.text ?? "") : Turn(output: value.encoded(pretty: true) + [0x0A], .end(0))
     }
 
     /// The default scope of a token.
