@@ -22,6 +22,8 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+/// Only tests use it: it brings along all of Foundation, which is twice the size of lanyard.
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
 /// Packages that only other packages use, with one product of each.
@@ -106,6 +108,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
@@ -136,12 +139,13 @@ let package = Package(
             dependencies: [
                 "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "Forwarding", "JSON",
                 "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "ToolTexts", argumentParser, subprocess,
-                system,
+                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "ToolTexts", "YAML", argumentParser,
+                subprocess, system,
             ],
             swiftSettings: compact),
         .target(
-            name: "ToolTexts", dependencies: ["Addresses", "JSON", "Secrets", "SettingsFile"], swiftSettings: compact),
+            name: "ToolTexts", dependencies: ["Addresses", "JSON", "Secrets", "SettingsFile", "YAML"],
+            swiftSettings: compact),
         .target(
             name: "ConsumerProtocols",
             dependencies: ["Addresses", "Claims", "CredentialEngine", "Forwarding", "JSON", "Rules", "Secrets"],
@@ -176,7 +180,8 @@ let package = Package(
             swiftSettings: compact),
         .target(name: "SecretService", dependencies: ["CGLib"], swiftSettings: compact),
         .target(
-            name: "OtherCaches", dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "TokenStore"],
+            name: "OtherCaches",
+            dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "TokenStore", "YAML"],
             swiftSettings: compact),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
@@ -194,6 +199,7 @@ let package = Package(
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
+        .target(name: "YAML", swiftSettings: compact),
         .target(name: "CGLib", linkerSettings: [.linkedLibrary("dl")]),
         // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
         // sandbox depend on it for nothing else.
@@ -327,7 +333,8 @@ let package = Package(
                 "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
                 "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
-        .testTarget(name: "ToolTextsTests", dependencies: ["ToolTexts"], swiftSettings: strict),
+        .testTarget(name: "ToolTextsTests", dependencies: ["SeededRandom", "ToolTexts", yams], swiftSettings: strict),
+        .testTarget(name: "YAMLTests", dependencies: ["SeededRandom", "YAML", yams], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",

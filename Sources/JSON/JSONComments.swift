@@ -51,7 +51,7 @@ enum JSONComments {
     }
 
     /// Returns the position after the comment that begins there; nil if there is none, or if it is unterminated.
-    private static func endOfComment(_ bytes: [UInt8], from start: Int) -> Int? {
+    static func endOfComment(_ bytes: [UInt8], from start: Int) -> Int? {
         guard start + 1 < bytes.count else { return nil }
         switch bytes[start + 1] {
         case UInt8(ascii: "/"): return bytes[start...].firstIndex(where: \.isLineEnd) ?? bytes.count

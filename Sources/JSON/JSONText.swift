@@ -48,21 +48,43 @@ public struct JSONText: Sendable {
             member = braces(around: member, depth: depth + index)
         }
         guard let last = object.members.last else {
-            guard isCommented(object.range) else {
+            guard let comment = object.range.last(where: { bytes[$0] != plain[$0] }) else {
                 return replacing(object.range, with: braces(around: member, depth: depth))
             }
-            let start = object.range.lowerBound + 1
-            return replacing(start..<start, with: "\n\(String(repeating: unit, count: depth + 1))\(member)")
+            let indent = String(repeating: unit, count: depth + 1)
+            return replacing(comment + 1..<comment + 1, with: "\n\(indent)\(member)")
         }
         // Separate the new member like the last one.
-        let gap = bytes[..<last.start].reversed().prefix { $0.isJSONBlank }.reversed()
+        let blanks = Array(bytes[..<last.start].reversed().prefix { $0.isJSONBlank }.reversed())
+        // Blanks before the end of a row are of what is before.
+        let start = blanks.contains(0x0A) ? blanks.firstIndex { $0 == 0x0A || $0 == 0x0D } ?? 0 : 0
+        let gap = String(decoding: blanks[start...], as: UTF8.self)
         let end = last.value.upperBound
-        return replacing(end..<end, with: ",\(String(decoding: Array(gap), as: UTF8.self))\(member)")
+        let rest = end..<object.range.upperBound
+        // A comment behind the last member stays there, if the new one gets a row of its own.
+        let comma = trailingComma(behind: end)
+        guard gap.utf8.contains(0x0A), let comment = rest.last(where: { bytes[$0] != plain[$0] }), comment != comma
+        else {
+            return replacing(end..<end, with: ",\(gap)\(member)")
+        }
+        let behind = String(decoding: bytes[end...comment], as: UTF8.self)
+        return replacing(
+            end..<comment + 1, with: comma == nil ? ",\(behind)\(gap)\(member)" : "\(behind)\(gap)\(member),")
+    }
+
+    /// Returns the object to which a new value at a path would be added, if it is empty; nil if it isn't, or has comments.
+    public func emptyObject(on path: [String]) -> String? {
+        guard let object = Place(path, in: plain).object, object.members.isEmpty, !isCommented(object.range) else {
+            return nil
+        }
+        return String(decoding: bytes[object.range], as: UTF8.self)
     }
 
     /// Returns the text without the value at a path, and without objects on the path that this would leave empty,
-    /// unless they are kept.
-    public func removing(_ path: [String], keepingObjects isKept: Bool = false) -> String {
+    /// unless they are kept; the first one that stays is then as given.
+    public func removing(
+        _ path: [String], keepingObjects isKept: Bool = false, empty: String = "{}"
+    ) -> String {
         let place = Place(path, in: plain)
         guard place.missing.isEmpty, let object = place.object,
             let index = object.members.firstIndex(where: { $0.value == place.value })
@@ -72,21 +94,50 @@ public struct JSONText: Sendable {
         if members.count == 1 {
             let start = object.range.lowerBound + 1
             guard !isCommented(start..<object.range.upperBound, but: member.start..<member.value.upperBound) else {
-                let isFirst = bytes[start..<member.start].allSatisfy(\.isJSONBlank)
-                let end = member.value.upperBound
-                let next = bytes[end...].firstIndex { !$0.isJSONBlank } ?? end
-                let isComma = bytes[next] == UInt8(ascii: ",")
-                return replacing((isFirst ? start : member.start)..<(isComma ? next + 1 : end), with: "")
+                let end = trailingComma(behind: member.value.upperBound).map { $0 + 1 } ?? member.value.upperBound
+                let isBare = bytes[member.value.upperBound..<end].dropLast().allSatisfy(\.isJSONBlank)
+                let rest = isBare ? end : member.value.upperBound
+                return replacing(startOfBlanks(before: member.start, and: rest)..<rest, with: "")
             }
-            return path.count > 1 && !isKept ? removing(path.dropLast()) : replacing(object.range, with: "{}")
+            return path.count > 1 && !isKept
+                ? removing(path.dropLast(), empty: empty) : replacing(object.range, with: empty)
         }
         guard index == members.count - 1 else {
             return replacing(member.start..<startOfNext(than: index, of: members), with: "")
         }
         let gap = members[index - 1].value.upperBound..<member.start
-        let comments = isCommented(gap) ? gap.filter { plain[$0] != UInt8(ascii: ",") }.map { bytes[$0] } : []
-        return replacing(
-            gap.lowerBound..<member.value.upperBound, with: String(decoding: comments, as: UTF8.self))
+        let end = member.value.upperBound
+        guard isCommented(gap) else { return replacing(gap.lowerBound..<end, with: "") }
+        let isComma = trailingComma(behind: end) == end
+        let rest = isComma ? end + 1 : end
+        let blanks = member.start - startOfBlanks(before: member.start, and: rest)
+        let kept = gap.dropLast(blanks).filter { isComma || plain[$0] != UInt8(ascii: ",") }.map { bytes[$0] }
+        return replacing(gap.lowerBound..<rest, with: String(decoding: kept, as: UTF8.self))
+    }
+
+    /// Returns the position of a comma behind the last member, with comments before it or not; nil if there is none.
+    private func trailingComma(behind end: Int) -> Int? {
+        var index = end
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: ",") { return index }
+            if let next = JSONComments.endOfComment(bytes, from: index), bytes[index] == UInt8(ascii: "/") {
+                index = next
+            } else if bytes[index].isJSONBlank {
+                index += 1
+            } else {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// Returns where the blanks before a position begin, or the position itself if what follows another one would become
+    /// part of a comment without them.
+    private func startOfBlanks(before place: Int, and end: Int) -> Int {
+        let isLastOfRow = bytes[end...].first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D } == 0x0A
+        let start = place - bytes[..<place].reversed().prefix(while: \.isJSONBlank).count
+        let isInBlock = start > 1 && bytes[start - 2..<start].elementsEqual("*/".utf8)
+        return isLastOfRow || isInBlock || bytes[start - 1] == plain[start - 1] ? start : place
     }
 
     /// Whether a part of the text, except for another part, has comments or trailing commas.

@@ -2,6 +2,7 @@ import Addresses
 import JSON
 import Rules
 public import Secrets
+import YAML
 
 /// A program's tokens for code hosts, which git uses as passwords.
 public struct HostTokens: Sendable, Equatable {
@@ -28,32 +29,44 @@ public struct HostTokens: Sendable, Equatable {
     ///
     /// An account's own token takes precedence over the host's, which is normally the same.
     public init?(gh bytes: [UInt8]) {
-        guard let hosts = PlainYAML.read(bytes) else { return nil }
-        for (host, settings) in hosts.members.sorted(by: { $0.key < $1.key }) {
+        guard let hosts = Self.settings(bytes) else { return nil }
+        for (host, settings) in Self.sorted(hosts) {
             let token = settings["oauth_token"]?.text.map { Secret($0) }
             let active = settings["user"]?.text
-            let users = settings["users"]?.members ?? [:]
+            let users = settings["users"]
+            let names = users?.entries.map(\.name) ?? []
             // The active user comes last, because git without a user name gets the password that was stored last.
-            for name in users.keys.sorted().filter({ $0 != active }) + [active].compactMap(\.self) {
+            for name in names.sorted().filter({ $0 != active }) + [active].compactMap(\.self) {
                 let isActive = name == active
-                let own = users[name]?["oauth_token"]?.text.map { Secret($0) }
+                let own = users?[name]?["oauth_token"]?.text.map { Secret($0) }
                 entries.append(
                     Entry(host: host, username: name, token: own ?? (isActive ? token : nil), isActive: isActive))
             }
-            if users.isEmpty, active == nil { entries.append(Entry(host: host, token: token)) }
+            if names.isEmpty, active == nil { entries.append(Entry(host: host, token: token)) }
         }
     }
 
     /// Parses glab's `config.yml`; nil if it is invalid.
     public init?(glab bytes: [UInt8]) {
-        guard let settings = PlainYAML.read(bytes) else { return nil }
-        for (host, settings) in (settings["hosts"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
+        guard let settings = Self.settings(bytes) else { return nil }
+        for (host, settings) in Self.sorted(settings["hosts"] ?? .map([])) {
             var entry = Entry(host: host, username: settings["user"]?.text)
             entry.token = settings["token"]?.text.map { Secret($0) }
             entry.isProgramsOwn = settings["is_oauth2"]?.text == "true"
             if settings["api_protocol"]?.text == "http" { entry.scheme = "http" }
             entries.append(entry)
         }
+    }
+
+    /// Parses settings; nil if they aren't a map.
+    private static func settings(_ bytes: [UInt8]) -> YAMLNode? {
+        guard let settings = YAMLNode(yaml: bytes) else { return nil }
+        if case .map = settings { return settings }
+        return settings == .text("") ? settings : nil
+    }
+
+    private static func sorted(_ hosts: YAMLNode) -> [(host: String, settings: YAMLNode)] {
+        hosts.entries.map { ($0.name, $0.value) }.sorted { $0.0 < $1.0 }
     }
 }
 

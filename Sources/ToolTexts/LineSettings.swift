@@ -84,7 +84,9 @@ package struct LineSettings {
         }
         let header = body.lowerBound - 1
         let isLast = body.upperBound == rows.count
-        let start = isLast && header > 0 && rows[header - 1].isBlank ? header - 1 : header
+        // `setting` adds an empty row only after something else.
+        let isApart = header > 0 && rows[header - 1].isBlank && !rows[..<header].allSatisfy(\.isEmpty)
+        let start = isLast && isApart ? header - 1 : header
         return replacing(start..<place.upperBound, with: [])
     }
 

@@ -23,7 +23,7 @@ package struct ToolSetting: Sendable, Hashable {
         case line
         /// A whole line before all others: ssh applies what follows a `Host` to that host only.
         case firstLine = "first-line"
-        /// A kubeconfig; the key is the name of a user, the value the lines below `user:`.
+        /// A kubeconfig; the key is the name of a user, the value the rows of what gets its tokens.
         case kubeUser
         /// A separate program; the value is its whole text.
         case script
@@ -59,7 +59,7 @@ extension ToolSetting {
         case .ini, .lines: LineSettings(text, section: table).value(of: name)
         case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
         case .firstLine: text.linesBeforeHosts.contains { $0 == name } ? name : nil
-        case .kubeUser: kubeUser(in: text)?.withoutTokens.joined(separator: "\n")
+        case .kubeUser: Kubeconfig(text).users.first { $0.name == name }?.text
         case .script, .document: text
         case .link: nil
         }
@@ -74,6 +74,13 @@ extension ToolSetting {
         case .ini: LineSettings(text, section: table).hasSection
         default: true
         }
+    }
+
+    /// Returns the empty JSON object to which a new value would be added, or the whole text if it is blank, so that no blanks are
+    /// lost; nil if it isn't empty.
+    package func emptyObject(in text: String) throws(SettingsError) -> String? {
+        guard format.isJSON else { return nil }
+        return text.isBlank ? text : try json(text).emptyObject(on: key)
     }
 
     /// Whether another setting is in the same section of the same file.
@@ -92,13 +99,19 @@ extension ToolSetting {
 
     /// Returns the file's text with a value, or without one if it is nil.
     package func text(
-        _ old: String?, with value: String?, isSetApart: Bool = false, keepingSection: Bool = false
+        _ old: String?, with value: String?, isSetApart: Bool = false, keepingSection: Bool = false,
+        emptyObject: String? = nil
     ) throws(SettingsError) -> String {
         // docker reads an empty file as an empty object.
-        let text = format.isJSON && isEmpty(old ?? "") ? "{}\n" : old ?? ""
+        let text = format.isJSON && (old ?? "").isBlank ? "{}\n" : old ?? ""
         switch format {
         case .json, .jsonWithComments:
-            guard let value else { return try json(text).removing(key, keepingObjects: keepingSection) }
+            guard let value else {
+                let wasBlank = emptyObject?.isBlank ?? false
+                let changed = try json(text).removing(
+                    key, keepingObjects: keepingSection, empty: wasBlank ? "{}" : emptyObject ?? "{}")
+                return wasBlank && isEmpty(changed) ? emptyObject ?? "" : changed
+            }
             guard let changed = try json(text).setting(value, at: key) else {
                 throw fault(nil, "the value of \(key[0].displayable(limit: 60)) is not an object")
             }
@@ -117,8 +130,14 @@ extension ToolSetting {
         case .line: return try value == nil ? withoutLine(text, isSetApart) : withLine(text)
         case .firstLine: return value == nil ? withoutLine(text, false) : "\(name)\n\(text)"
         case .kubeUser:
-            guard let value, let user = kubeUser(in: text) else { return text }
-            return KubeUsers(text).replacing(user, with: value.pieces(between: "\n").map(String.init))
+            let config = Kubeconfig(text)
+            guard let value, let user = config.users.first(where: { $0.name == name }) else { return text }
+            guard let changed = config.replacing(user, with: value) else {
+                throw fault(
+                    nil, "the user \(name.displayable(limit: 200)) cannot be changed without changing more of the file",
+                    hint: "give that user settings of its own first, without anchors (&)")
+            }
+            return changed
         case .script, .document: return value ?? ""
         case .link: return text
         }
@@ -131,17 +150,13 @@ extension ToolSetting {
             let start = key.map { "\(JSONValue.string($0).encodedText): " }.joined(separator: "{ ")
             return [start + value + String(repeating: " }", count: key.count - 1)]
         case .toml, .ini:
-            return (table.map { ["[\($0)]"] } ?? []) + "\(name) = \(value)".pieces(between: "\n").map(String.init)
+            return (table.map { ["[\($0)]"] } ?? []) + "\(name) = \(value)".rows
         case .lines: return ["\(name)=\(value)"]
         case .line, .firstLine: return [name]
-        case .kubeUser: return ["- name: \(name)", "  user:"] + value.pieces(between: "\n").map { "    \($0)" }
-        case .script, .document: return value.pieces(between: "\n").map(String.init)
+        case .kubeUser: return ["- name: \(name)", "  user:"] + value.rows.map { "    \($0)" }
+        case .script, .document: return value.rows
         case .link: return ["a link to \(value)"]
         }
-    }
-
-    private func kubeUser(in text: String) -> KubeUsers.User? {
-        KubeUsers(text).users.first { $0.name == name && !$0.isFlow }
     }
 
     private var name: String { key.last ?? "" }
@@ -195,6 +210,15 @@ extension ToolSetting {
 }
 
 extension String {
+    /// Whether nothing is in it but blanks and ends of rows.
+    fileprivate var isBlank: Bool { trimmed(of: " \t\r\n").isEmpty }
+
+    /// The rows, with empty ones, but without what follows a final line feed.
+    package var rows: [String] {
+        let rows = pieces(between: "\n", omittingEmpty: false).map(String.init)
+        return rows.last?.isEmpty == true ? rows.dropLast() : rows
+    }
+
     /// The lines of ssh's settings that apply to every host, trimmed.
     fileprivate var linesBeforeHosts: [Substring] {
         pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.prefix { line in

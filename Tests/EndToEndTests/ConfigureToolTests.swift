@@ -1061,6 +1061,124 @@ import Testing
         }
     }
 
+    /// A user of the kubelogin for issuers of OpenID Connect, with a secret.
+    private static let oidc = """
+        exec:
+          apiVersion: client.authentication.k8s.io/v1beta1
+          args:
+          - get-token
+          - --oidc-issuer-url=https://id.example.com/realms/lab
+          - --oidc-client-id=kubernetes
+          - --oidc-client-secret=not-for-the-screen
+          command: kubelogin
+          env: null
+          provideClusterInfo: false
+        """
+
+    @Test func `a user of an issuer of OpenID Connect keeps its ID tokens, or becomes a rule for the issuer`()
+        async throws
+    {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.kube/config"
+            try home.write(Self.clusters(Self.oidc), to: file)
+            let stays = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(stays.status == 1 && stays.errors.contains("it has --oidc-client-secret"), "\(stays)")
+            let plain = Self.oidc.replacing("  - --oidc-client-secret=not-for-the-screen\n", with: "")
+            try home.write(Self.clusters(plain), to: file)
+            let other = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(other.status == 1 && other.errors.contains("takes ID tokens"), "\(other)")
+            #expect(!(stays.errors + other.errors).contains("not-for-the-screen"), "\(stays)")
+            let user = plain.replacing("  - get-token\n", with: "  - get-token\n  - --oidc-use-access-token\n")
+            try home.write(Self.clusters(user), to: file)
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            let command = """
+                lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 --client-id kubernetes \
+                --authority https://id.example.com/realms/lab --kind oidc --trust-authority --scope openid
+                """
+            #expect(ended.status == 0 && ended.errors.contains(command), "\(ended)")
+            let added = try await home.lanyard(Array(command.split(separator: " ").map(String.init).dropFirst()))
+            #expect(added.status == 0, "\(added)")
+            #expect(try await home.lanyard(["unconfigure", "kubectl", "--yes"]).status == 0)
+            #expect(try home.text(file) == Self.clusters(user))
+        }
+    }
+
+    /// What may stand in a user's settings, and must survive.
+    private static let odd = [
+        login + "\nas: viewer\nas-groups:\n- readers",
+        login.replacing(
+            "  env: null", with: "  env: null\n  installHint: |2\n\n    kubelogin is missing.\n\n    See the manual."),
+        "# mine\nextensions: [] # none\nexec: # the token\n  args: [get-token, --server-id, '6dae42f8-4368-4678-94ff-3960e28e3630']"
+            + "\n\n  # which\n  command: \"kubelogin\"\n  apiVersion: client.authentication.k8s.io/v1\n  interactiveMode: Never\n\ntokenFile: /x",
+    ]
+
+    @Test(arguments: odd, ["\n", "\r\n"])
+    func `kubectl sees another exec only, and the file is as it was afterwards`(user: String, end: String) async throws
+    {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.kube/config"
+            let indented = user.split(separator: "\n", omittingEmptySubsequences: false).map {
+                $0.isEmpty ? "" : "    \($0)"
+            }
+            let text = Self.clusters("X").replacing("    X", with: indented.joined(separator: "\n")).replacing(
+                "\n", with: end)
+            try home.write(text, to: file)
+            func view() async throws -> [String: Any]? {
+                guard Clients.folder != nil else { return nil }
+                let seen = try await run(
+                    Clients.program("kubectl"), ["config", "view", "--raw", "--output=json"],
+                    environment: home.environment,
+                    folder: home.folder)
+                return try JSONSerialization.jsonObject(with: Data(seen.output.utf8)) as? [String: Any]
+            }
+            func others(_ view: [String: Any]?) -> NSDictionary? {
+                guard var view, let users = view["users"] as? [[String: Any]] else { return nil }
+                view["users"] = users.map { user in
+                    var settings = user["user"] as? [String: Any] ?? [:]
+                    settings["exec"] = nil
+                    return ["name": user["name"] ?? "", "user": settings]
+                }
+                return view as NSDictionary
+            }
+            let before = try await view()
+            let done = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(done.status == 0, "\(done)")
+            let after = try await view()
+            #expect(others(after) == others(before) && (after == nil) == (Clients.folder == nil))
+            if let users = after?["users"] as? [[String: Any]] {
+                let exec = (users.first?["user"] as? [String: Any])?["exec"] as? [String: Any]
+                #expect(exec?["command"] as? String == "lanyard" && exec?["args"] as? [String] == ["kubectl"])
+            }
+            #expect(try await home.lanyard(["configure", "kubectl", "--yes"]).errors.contains("configured already"))
+            try await home.lanyard(["unconfigure", "kubectl", "--yes"])
+            #expect(try home.text(file) == text)
+        }
+    }
+
+    @Test(.enabled(if: Clients.folder != nil)) func `what kubectl writes anew meanwhile is undone`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.kube/config"
+            let user = "as: viewer\n\(Self.login)".split(separator: "\n").map { "            \($0)" }.joined(
+                separator: "\n")
+            let deep = Self.clusters("X").replacing(
+                "- name: aks\n  user:\n    X", with: "    - name: aks\n      user:\n\(user)")
+            try home.write(deep, to: file)
+            let done = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(done.status == 0, "\(done)")
+            let kubectl = try await run(
+                Clients.program("kubectl"), ["config", "set-context", "other", "--user=aks"],
+                environment: home.environment,
+                folder: home.folder)
+            #expect(kubectl.status == 0, "\(kubectl)")
+            let back = try await home.lanyard(["unconfigure", "kubectl", "--yes"])
+            #expect(back.status == 0, "\(back)")
+            let seen = try await run(
+                Clients.program("kubectl"), ["config", "view", "--raw", "--output=jsonpath={.users[0].user}"],
+                environment: home.environment, folder: home.folder)
+            #expect(seen.output.contains("kubelogin") && seen.output.contains("viewer"), "\(seen)")
+        }
+    }
+
     @Test func `of two tenants' users of one cluster, one gets its rule`() async throws {
         try await Home.withTools { home in
             let other = "22222222-0000-4000-8000-000000000000"

@@ -66,8 +66,8 @@ import Testing
 
     @Test(arguments: [
         ("// x\n{}", ["a"], "// x\n{\n\t\"a\": \"lanyard\"\n}"),
-        ("{ /* \"a\": 1 */ }", ["a"], "{\n\t\"a\": \"lanyard\" /* \"a\": 1 */ }"),
-        ("{\n  \"b\": \"//\", // x\n}", ["a"], "{\n  \"b\": \"//\",\n  \"a\": \"lanyard\", // x\n}"),
+        ("{ /* \"a\": 1 */ }", ["a"], "{ /* \"a\": 1 */\n\t\"a\": \"lanyard\" }"),
+        ("{\n  \"b\": \"//\", // x\n}", ["a"], "{\n  \"b\": \"//\", // x\n  \"a\": \"lanyard\",\n}"),
         (
             "{\n  // b\n  \"b\": [1, /* , */],\n  \"c\": {}\n  // end\n}", ["c", "a"],
             "{\n  // b\n  \"b\": [1, /* , */],\n  \"c\": {\n    \"a\": \"lanyard\"\n  }\n  // end\n}"
@@ -84,7 +84,7 @@ import Testing
 
     @Test(arguments: [
         ("{\"a\": 1, // one\n // two\n\"b\": 2}", "a", "{// one\n // two\n\"b\": 2}"),
-        ("{\"a\": 1, // one\n\"b\": 2}", "b", "{\"a\": 1 // one\n}"), ("{// one\n\"a\": 1,\n}", "a", "{// one\n\n}"),
+        ("{\"a\": 1, // one\n\"b\": 2}", "b", "{\"a\": 1 // one\n}"), ("{// one\n\"a\": 1,\n}", "a", "{// one\n}"),
     ])
     func `a member goes without the comments of others`(text: String, name: String, after: String) {
         #expect(JSONText(text, allowingComments: true)?.removing([name]) == after)

@@ -5,63 +5,15 @@ import Secrets
 import Testing
 import TokenStore
 
-/// The settings of gh and glab, and the subset of YAML that they use.
+/// The settings of gh and glab.
 @Suite struct HostTokensTests {
-    private static func read(_ text: String) -> PlainYAML.Node? { PlainYAML.read(Array(text.utf8)) }
-
-    struct Document: Sendable, CustomTestStringConvertible {
-        let text: String
-        let path: [String]
-        let value: PlainYAML.Node?
-        var testDescription: String { text }
-    }
-
-    @Test(arguments: [
-        Document(text: "a: b", path: ["a"], value: .text("b")),
-        Document(text: "a: b # c", path: ["a"], value: .text("b")),
-        Document(text: "a: b#c", path: ["a"], value: .text("b#c")),
-        Document(text: "# c\n---\na:   b  \r\n", path: ["a"], value: .text("b")),
-        Document(text: "a:\n    b:\n        c: d\n    e: f\n", path: ["a", "b", "c"], value: .text("d")),
-        Document(text: "a:\n    b:\n        c: d\n    e: f\n", path: ["a", "e"], value: .text("f")),
-        Document(text: "git.example:8443:\n  user: u", path: ["git.example:8443", "user"], value: .text("u")),
-        Document(text: "\"x: y\": 'it''s'", path: ["x: y"], value: .text("it's")),
-        Document(text: #"a: "b \"c\" \\ # d" # e"#, path: ["a"], value: .text(#"b "c" \ # d"#)),
-        Document(text: "a: !!null t", path: ["a"], value: .text("t")),
-        Document(text: "a:\nb: c", path: ["a"], value: .text("")),
-        Document(text: "a: # c\n  b: d", path: ["a", "b"], value: .text("d")),
-        Document(text: "a: null", path: ["a"], value: .text("")),
-        Document(text: "a: https://x.example/y", path: ["a"], value: .text("https://x.example/y")),
-        Document(text: "a:\n- x\n- y: z\n  w: v\nb: c", path: ["a"], value: .other),
-        Document(text: "a:\n- x\n- y: z\n  w: v\nb: c", path: ["b"], value: .text("c")),
-        Document(text: "a:\n  - x\nb: c", path: ["b"], value: .text("c")),
-        Document(text: "a: |\n  token: x\n  y\nb: c", path: ["a"], value: .other),
-        Document(text: "a: |\n  token: x\n  y\nb: c", path: ["b"], value: .text("c")),
-        Document(text: "a: b\n  c\nd: e", path: ["a"], value: .other),
-        Document(text: "a: {b: c}", path: ["a"], value: .other),
-        Document(text: "a: &x b\nc: *x", path: ["c"], value: .other),
-        Document(text: "a: !!binary eA==", path: ["a"], value: .other),
-        Document(text: #"a: "\x41""#, path: ["a"], value: .other),
-        Document(text: "a: b: c", path: ["a"], value: .other),
-        Document(text: "", path: [], value: .map([:])),
-    ])
-    func `settings are read`(_ given: Document) throws {
-        var node = try #require(Self.read(given.text))
-        for name in given.path { node = try #require(node[name]) }
-        #expect(node == given.value)
-    }
-
-    @Test(arguments: [
-        "a: b\na: c", "a", "- a", "  a: b\nc: d", "a: b\n\tc: d", "a:\n    b: c\n  d: e", "a: b\n---\nc: d", "[a]",
-        "\"a: b", "? a\n: b", "a:b", ": b",
-    ])
+    @Test(arguments: ["[a]", "a", "a: b\na: c", "a: b\n\tc: d", "\"a: b"])
     func `what can't be told from a mistake is refused`(_ text: String) {
-        #expect(Self.read(text) == nil)
+        #expect(HostTokens(gh: Array(text.utf8)) == nil && HostTokens(glab: Array(text.utf8)) == nil)
     }
 
-    @Test func `neither depth nor other bytes than UTF-8 are read`() {
-        let deep = (0..<40).map { String(repeating: " ", count: $0) + "a:" }.joined(separator: "\n")
-        #expect(Self.read(deep) == nil)
-        #expect(PlainYAML.read([0x61, 0x3A, 0x20, 0xFF]) == nil)
+    @Test func `an empty file has no tokens`() throws {
+        #expect(try #require(HostTokens(gh: Array("# none\n".utf8))).entries.isEmpty)
     }
 
     @Test func `gh's accounts of a host are found, the active one last`() throws {

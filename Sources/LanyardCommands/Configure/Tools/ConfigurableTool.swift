@@ -92,7 +92,7 @@ extension ConfigurableTool {
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { try faults(place) }
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] { [] }
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {
-        value.pieces(between: "\n").map(String.init)
+        value.rows
     }
 
     /// Returns the pattern for a typed URL, as it is in the tool's settings.

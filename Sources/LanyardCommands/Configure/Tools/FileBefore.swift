@@ -15,6 +15,8 @@ struct FileBefore: Sendable, Hashable {
     var isSetApart = false
     /// Whether the value's section, table or object already existed, perhaps empty.
     var hasSection = false
+    /// The empty JSON object that the value was added to; nil if it wasn't empty, or had no blanks.
+    var emptyObject: String?
     /// The folders that were made for the file, the outermost first.
     var folders: [String] = []
 
@@ -31,6 +33,7 @@ struct FileBefore: Sendable, Hashable {
         isUnended = text.map { !$0.isEmpty && $0.utf8.last != UInt8(ascii: "\n") } ?? false
         isSetApart = try setting.setsApart(in: text ?? "")
         hasSection = try setting.hasSection(in: text ?? "")
+        emptyObject = try text.flatMap { text throws(SettingsError) in try setting.emptyObject(in: text) }
     }
 
     /// Returns the folders that would have to be made for a setting, the outermost first.
@@ -50,6 +53,7 @@ struct FileBefore: Sendable, Hashable {
         isNew = isNew || other.isNew
         isUnended = isUnended || other.isUnended
         isSetApart = isSetApart || other.isSetApart
+        emptyObject = other.emptyObject ?? emptyObject
         take(folders: other.folders)
     }
 
@@ -71,6 +75,7 @@ extension FileBefore {
         isUnended = json["unended"] == .bool(true)
         isSetApart = json["apart"] == .bool(true)
         hasSection = json["section"] == .bool(true)
+        emptyObject = json["object"]?.string
         folders = json["folders"]?.elements.compactMap(\.string) ?? []
     }
 
@@ -78,7 +83,7 @@ extension FileBefore {
     var members: [String: JSONValue] {
         [
             "new": .bool(isNew), "unended": .bool(isUnended), "apart": .bool(isSetApart),
-            "section": .bool(hasSection), "folders": JSONValue(strings: folders),
+            "section": .bool(hasSection), "object": JSONValue(emptyObject), "folders": JSONValue(strings: folders),
         ]
     }
 }

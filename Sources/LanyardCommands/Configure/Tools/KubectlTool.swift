@@ -21,9 +21,7 @@ enum KubectlTool: ConfigurableTool {
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let program = place.program("lanyard")
         let changes = try users(place).compactMap { file, user in
-            user.converted(running: program).map { lines in
-                ToolChange(.kubeUser, [user.name], in: file, to: lines.joined(separator: "\n"))
-            }
+            user.converted(running: program).map { ToolChange(.kubeUser, [user.name], in: file, to: $0) }
         }
         guard !changes.isEmpty else { throw try Self.nothing(place) }
         return changes
@@ -31,18 +29,18 @@ enum KubectlTool: ConfigurableTool {
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         var remarks: [Hint] = []
-        for (file, user) in try users(place) where user.isOfEntra && !user.isLanyard {
+        for (file, user) in try users(place) where user.isOfKubelogin {
             let name = user.name.displayable(limit: 200)
             if let obstacle = user.obstacle {
                 let what = "the user \(name) stays as it is: \(obstacle)"
                 remarks.append(
-                    user.isFlow ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
+                    user.isFixed ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
             } else if user.isOfFormerProvider, user.hasTokens {
                 remarks.append(
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
             }
         }
-        for (file, user) in try users(place, areHidden: true) where user.isOfEntra && !user.isLanyard {
+        for (file, user) in try users(place, areHidden: true) where user.isOfKubelogin {
             let which = "\(user.name.displayable(limit: 200)) of \(place.context.short(file))"
             remarks.append("the user \(which) stays as it is: kubectl uses the one in an earlier file")
         }
@@ -51,7 +49,7 @@ enum KubectlTool: ConfigurableTool {
 
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] {
         let users = entries.filter { entry in
-            entry.before.map { KubeUsers.user("", lines: $0).isOfFormerProvider } ?? false
+            entry.before.map { KubeUser("", text: $0).isOfFormerProvider } ?? false
         }
         return users.map { entry in
             Hint(
@@ -75,8 +73,8 @@ enum KubectlTool: ConfigurableTool {
                 // The user's former settings say more.
                 let setting = ToolSetting(.kubeUser, [user.name], in: file)
                 let before = record.first { $0.tool == name && $0.change.setting == setting }?.before
-                signIns[user.name] = before.map { KubeUsers.user(user.name, lines: $0).signIn }
-            } else if user.isOfEntra, user.obstacle == nil {
+                signIns[user.name] = before.map { KubeUser(user.name, text: $0).signIn }
+            } else if user.isOfKubelogin, user.obstacle == nil {
                 signIns[user.name] = user.signIn
             }
         }
@@ -95,11 +93,11 @@ enum KubectlTool: ConfigurableTool {
     /// the one in the first file.
     private static func users(
         _ place: ToolPlace, areHidden: Bool = false
-    ) throws(Failure) -> [(file: String, user: KubeUsers.User)] {
-        var users: [(String, KubeUsers.User)] = []
+    ) throws(Failure) -> [(file: String, user: KubeUser)] {
+        var users: [(String, KubeUser)] = []
         var names: Set<String> = []
         for file in files(place) {
-            let found = KubeUsers(try ToolPlace.text(of: file) ?? "")
+            let found = Kubeconfig(try ToolPlace.text(of: file) ?? "")
             users += found.users.filter { names.contains($0.name) == areHidden }.map { (file, $0) }
             names.formUnion(found.names)
         }
@@ -111,17 +109,17 @@ enum KubectlTool: ConfigurableTool {
         return own ?? ["\(place.home)/.kube/config"]
     }
 
-    /// Whether a file has users of kubelogin or the azure auth-provider, but none that can be read.
-    private static func isUnread(_ file: String) throws(Failure) -> Bool {
-        let text = try ToolPlace.text(of: file) ?? ""
-        let lines = text.pieces(between: "\n").map { $0.trimmed(of: " \t") }.filter { !$0.hasPrefix("#") }
-        return lines.contains { $0.hasBytes("kubelogin") || $0.hasBytes("auth-provider") }
-            && KubeUsers(text).users.isEmpty
+    /// Returns the value, but of another program only what can't be a secret.
+    static func shown(_ value: String, of setting: ToolSetting) -> [String] {
+        let user = KubeUser("", text: value)
+        return user.isLanyard ? value.rows : user.summary
     }
 
     private static func nothing(_ place: ToolPlace) throws(Failure) -> Failure {
         var unread: [String] = []
-        for file in files(place) where try isUnread(file) { unread.append(file) }
+        for file in files(place) where try !Kubeconfig(ToolPlace.text(of: file) ?? "").isReadable {
+            unread.append(file)
+        }
         guard unread.isEmpty else {
             return Failure(
                 "\(unread.map(place.context.short).joined(separator: ", ")) is not written as kubectl writes it, so that lanyard "
@@ -132,7 +130,7 @@ enum KubectlTool: ConfigurableTool {
         let files = files(place).map(place.context.short).joined(separator: ", ")
         return Failure(
             reasons.isEmpty
-                ? "no user in \(files) signs in to Entra ID with kubelogin or azure"
+                ? "no user in \(files) signs in with kubelogin or azure"
                 : "no user in \(files) can be converted",
             hints: reasons + [
                 Hint(
@@ -154,16 +152,12 @@ private struct KubeClusters {
 
     init(_ files: [String]) throws(Failure) {
         for file in files {
-            let text = try ToolPlace.text(of: file) ?? ""
-            let current = KubeUsers.current(text)
-            for context in KubeUsers(text, list: "contexts", of: "context").users {
-                guard let user = context.value(of: "user"), let cluster = context.value(of: "cluster") else { continue }
-                contexts.append((user, cluster))
-                if context.name == current, currentUser == nil { currentUser = user }
+            let config = Kubeconfig(try ToolPlace.text(of: file) ?? "")
+            for context in config.contexts {
+                contexts.append((context.user, context.cluster))
+                if context.name == config.currentContext { currentUser = currentUser ?? context.user }
             }
-            for cluster in KubeUsers(text, list: "clusters", of: "cluster").users {
-                servers[cluster.name] = servers[cluster.name] ?? cluster.value(of: "server")
-            }
+            servers.merge(config.clusters.map { ($0.name, $0.server) }) { first, _ in first }
         }
     }
 
@@ -189,6 +183,10 @@ extension KubeSignIn {
             arguments += ["--client-id", client]
         }
         if let resource = self.server { arguments += ["--resource", resource] }
+        if let issuer {
+            arguments += ["--authority", issuer, "--kind", "oidc", "--trust-authority"]
+            arguments += self.scopes.flatMap { ["--scope", $0] }
+        }
         return NeededRule(
             subject: "the cluster \(cluster.displayable(limit: 200))", user: user, arguments: arguments)
     }

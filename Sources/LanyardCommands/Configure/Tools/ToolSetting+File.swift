@@ -28,7 +28,8 @@ extension ToolSetting {
         try reading { () throws(SettingsError) in
             let text = try SettingsText(reading: file)
             var changed = try self.text(
-                text.text, with: value, isSetApart: before.isSetApart, keepingSection: before.hasSection)
+                text.text, with: value, isSetApart: before.isSetApart, keepingSection: before.hasSection,
+                emptyObject: before.emptyObject)
             if before.isNew, value == nil, isEmpty(changed) { return try text.remove() }
             if before.isUnended, value == nil { changed = changed.unended(takenOutOf: text.text ?? "") }
             try text.replace(with: changed, for: format == .script ? .ownerToRun : .owner)
