@@ -173,6 +173,63 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "services:\n  devbox: # where we work\n    image: x\n", "services: {devbox: {image: x}}\n",
+        "{\"services\": {\"devbox\": {\"image\": \"x\"}}}", "x-a: &a {image: x}\nservices:\n    'devbox': *a\n",
+        "---\nservices:\n      db:\n        image: x\n      \"devbox\" :\n        <<: {image: x}\n",
+        "services: &s\n  devbox: !override {image: x}\n",
+    ])
+    func `a service is found however it is written`(compose: String) async throws {
+        try await Home.with { home in
+            let own = home.folder + "/home"
+            try home.write(compose, to: own + "/docker-compose.yml")
+            let done = try await home.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(done.status == 0 && !done.errors.contains("nothing is written"), "\(done)")
+            let override = try home.text(own + "/compose.override.yaml")
+            #expect(override.contains("  devbox:\n    volumes:\n"), "\(override)")
+            #expect(try await home.lanyard(["unconfigure", "container", "--yes"]).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: own + "/compose.override.yaml"))
+        }
+    }
+
+    @Test(arguments: [
+        (["compose.yaml": "services:\n  db:\n    devbox: x\n"], "has no service devbox"),
+        (["compose.yaml": "services:\n  devbox: !reset null\n"], "has no service devbox"),
+        (["compose.yaml": "services: [\n"], "can't read ~/compose.yaml"),
+        (
+            ["compose.yaml": "services:\n  devbox: {}\n", ".env": "COMPOSE_FILE=a.yaml\n"],
+            "COMPOSE_FILE names the files"
+        ),
+        (
+            ["compose.yaml": "services:\n  devbox: {}\n", "compose.override.yml": "{}"],
+            "an override of ~/compose.yaml exists"
+        ),
+        (
+            [".devcontainer/a/devcontainer.json": "{}", ".devcontainer/b/devcontainer.json": "{}"],
+            "several dev containers"
+        ),
+    ])
+    func `why nothing is written is said`(files: [String: String], reason: String) async throws {
+        try await Home.with { home in
+            for (file, text) in files { try home.write(text, to: "\(home.folder)/home/\(file)") }
+            let done = try await home.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(done.status == 0 && done.errors.contains("nothing is written"), "\(done)")
+            #expect(done.errors.contains(reason) && done.errors.contains("--volume"), "\(done)")
+            for (file, text) in files { #expect(try home.text("\(home.folder)/home/\(file)") == text) }
+        }
+    }
+
+    @Test func `a dev container in a folder of its own is found`() async throws {
+        try await Home.with { home in
+            let file = home.folder + "/home/.devcontainer/app/devcontainer.json"
+            try home.write("{\n\t\"image\": \"x\"\n}\n", to: file)
+            #expect(try await home.lanyard(["configure", "container", "devbox", "--yes"]).status == 0)
+            #expect(try home.text(file).contains("\"LANYARD_AGENT\""))
+            #expect(try await home.lanyard(["unconfigure", "container", "--yes"]).status == 0)
+            #expect(try home.text(file) == "{\n\t\"image\": \"x\"\n}\n")
+        }
+    }
+
     /// A project's files: links, with their targets, and the file that is configured.
     private static let links: [(links: [String: String], file: String)] = [
         (["project/compose.override.yaml": "../elsewhere/new.desktop"], "elsewhere/new.desktop"),
@@ -180,6 +237,7 @@ import Testing
         (["project/.devcontainer/devcontainer.json": "../../elsewhere/there.json"], "elsewhere/there.json"),
         (["project/.devcontainer.json": "again", "project/again": "../elsewhere/there.json"], "elsewhere/there.json"),
         (["project/.devcontainer": "../elsewhere/folder"], "elsewhere/folder/devcontainer.json"),
+        (["project/.devcontainer/app": "../../elsewhere/folder"], "elsewhere/folder/devcontainer.json"),
         (["project/compose.override.yaml": "missing/../../elsewhere/new.desktop"], "elsewhere/new.desktop"),
     ]
 

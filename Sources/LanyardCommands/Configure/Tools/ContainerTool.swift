@@ -5,6 +5,7 @@ import Secrets
 import SettingsFile
 import Terminal
 import ToolTexts
+import YAML
 
 /// Containers: they mount the socket of a forward.
 enum ContainerTool: ForwardTool {
@@ -30,7 +31,8 @@ enum ContainerTool: ForwardTool {
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        if let file = devcontainer(place) {
+        let devcontainers = devcontainers(place)
+        if devcontainers.count == 1, let file = devcontainers.first {
             let source = try socket(place, variable: "localEnv:")
             let mount = "\"source=\(source),target=\(target),type=bind\""
             let mounts = ToolSetting(.jsonWithComments, ["mounts"], in: file)
@@ -40,15 +42,17 @@ enum ContainerTool: ForwardTool {
                     .jsonWithComments, ["containerEnv", Configuration.agentVariable], in: file, to: "\"\(target)\""),
             ]
         }
-        let override = "\(workingFolder)/compose.override.yaml"
+        guard devcontainers.isEmpty, let compose = composeFile(place), try !namesFiles(compose, place) else {
+            return []
+        }
+        let folder = FileTrust.parent(of: compose)
         // compose reads only the first of these files that exists.
         let overrides = ["compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"]
-        guard let compose = composeFile(place),
-            !overrides.contains(where: { place.context.isFile("\(workingFolder)/\($0)") })
-        else { return [] }
+        guard !overrides.contains(where: { place.context.isFile("\(folder)/\($0)") }) else { return [] }
+        let override = "\(folder)/compose.override.yaml"
         let new = try overriding(place)
         if let text = try ToolPlace.text(of: override), !text.isSame(as: new) { return [] }
-        guard try services(of: compose).contains(forward(place)) else { return [] }
+        guard try services(of: compose)?.contains(forward(place)) ?? false else { return [] }
         return [ToolChange(.document, in: override, to: new)]
     }
 
@@ -56,7 +60,8 @@ enum ContainerTool: ForwardTool {
     static func requireOwn(_ entries: [ToolRecord.Entry]) throws(Failure) {
         for file in entries.map(\.change.setting.file).uniqued {
             let parent = FileTrust.parent(of: file)
-            let project = parent.hasSuffix("/.devcontainer") ? FileTrust.parent(of: parent) : parent
+            let folders = [parent, FileTrust.parent(of: parent)]
+            let project = folders.first { $0.hasSuffix("/.devcontainer") }.map(FileTrust.parent) ?? parent
             guard !SettingsText.target(of: file).leads(outOf: project) else {
                 throw Failure(
                     "\(file.displayable(limit: 300)) is a link, or in one, that leads out of the project's folder",
@@ -67,20 +72,26 @@ enum ContainerTool: ForwardTool {
 
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? {
         guard try changes(place).isEmpty else { return nil }
+        let devcontainers = devcontainers(place).map(place.context.short)
+        guard devcontainers.isEmpty else {
+            return "nothing is written: there are several dev containers: \(devcontainers.joined(separator: ", "))"
+        }
         guard let compose = composeFile(place) else {
             return "nothing is written: this folder has no devcontainer.json and no compose file"
         }
         let file = place.context.short(compose)
-        return try services(of: compose).contains(forward(place))
+        guard try !namesFiles(compose, place) else {
+            return "nothing is written: COMPOSE_FILE names the files that compose reads"
+        }
+        guard let services = try services(of: compose) else { return "nothing is written: lanyard can't read \(file)" }
+        return services.contains(forward(place))
             ? "nothing is written: an override of \(file) exists already"
             : "nothing is written: \(file) has no service \(forward(place))"
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         var notes = try faults(place)
-        if let compose = composeFile(place), devcontainer(place) == nil,
-            try changes(place).isEmpty
-        {
+        if let compose = composeFile(place), devcontainers(place).isEmpty, try changes(place).isEmpty {
             let file = place.context.short(compose)
             let text = "for a service of \(file), next to its image"
             notes.append(Hint("\(text): volumes", write: "- \(try socket(place)):\(target)"))
@@ -98,14 +109,31 @@ enum ContainerTool: ForwardTool {
 
     private static var workingFolder: String { .workingFolder ?? "." }
 
-    private static func devcontainer(_ place: ToolPlace) -> String? {
-        [".devcontainer/devcontainer.json", ".devcontainer.json"].map { "\(workingFolder)/\($0)" }
-            .first(where: place.context.isFile)
+    /// Returns the file of the dev container that tools start without being asked, or else those that they let one choose from.
+    private static func devcontainers(_ place: ToolPlace) -> [String] {
+        let usual = [".devcontainer/devcontainer.json", ".devcontainer.json"].map { "\(workingFolder)/\($0)" }
+        if let first = usual.first(where: place.context.isFile) { return [first] }
+        let folder = "\(workingFolder)/.devcontainer"
+        let names = (try? Folder(folder))?.names(atMost: 1000).sorted() ?? []
+        return names.map { "\(folder)/\($0)/devcontainer.json" }.filter(place.context.isFile)
     }
 
+    /// Returns the file that compose finds: in this folder, or else in the nearest one above it.
     private static func composeFile(_ place: ToolPlace) -> String? {
-        ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"].map { "\(workingFolder)/\($0)" }
-            .first(where: place.context.isFile)
+        var folder = workingFolder
+        while true {
+            let files = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]
+            if let file = files.map({ "\(folder)/\($0)" }).first(where: place.context.isFile) { return file }
+            guard folder.utf8.count > 1 else { return nil }
+            folder = FileTrust.parent(of: folder)
+        }
+    }
+
+    /// Whether a variable, perhaps in the project's `.env`, says which files compose reads, so that it looks for no override.
+    private static func namesFiles(_ compose: String, _ place: ToolPlace) throws(Failure) -> Bool {
+        let settings = try ToolPlace.text(of: "\(FileTrust.parent(of: compose))/.env") ?? ""
+        return place.context.variable("COMPOSE_FILE") != nil
+            || LineSettings(settings, section: nil).value(of: "COMPOSE_FILE")?.isEmpty == false
     }
 
     /// Returns the current list with an element added in front; after the last one there may be a comma or a comment.
@@ -117,16 +145,10 @@ enum ContainerTool: ForwardTool {
         return isEmpty ? "[\(element)]" : "[\(gap)\(element),\(gap.isEmpty ? " " : "")\(rest)"
     }
 
-    /// Returns the names of a compose file's services, if they are indented as usual, by two blanks.
-    private static func services(of file: String) throws(Failure) -> [String] {
-        let lines = (try ToolPlace.text(of: file) ?? "").pieces(between: "\n").map(String.init)
-        let below = lines.drop { $0.trimmed(of: " \t\r") != "services:" }.dropFirst()
-        return below.prefix { $0.hasPrefix(" ") || $0.hasPrefix("#") }.compactMap { line in
-            guard line.hasPrefix("  "), !line.hasPrefix("   "), let (name, rest) = line.cut(at: ":"),
-                rest.trimmed(of: " \r").isEmpty
-            else { return nil }
-            return String(name.trimmed(of: " \"'"))
-        }
+    /// Returns the names of a compose file's services; nil if the file can't be read.
+    private static func services(of file: String) throws(Failure) -> [String]? {
+        let settings = YAMLNode(yaml: (try ToolPlace.text(of: file) ?? "").utf8)
+        return settings.map { ($0["services"]?.entries ?? []).filter { $0.value != .other }.map(\.name) }
     }
 
     /// Returns the socket's path here, by the variable that it begins with, so that the file serves others, too.
