@@ -1179,6 +1179,32 @@ import Testing
         }
     }
 
+    @Test func `changes of a later version stay, and keep only their tool back`() async throws {
+        try await Home.withTools { home in
+            let later =
+                #"{"tool": "docker", "file": "/f", "format": "yaml", "key": ["a"], "value": "b", "more": {"x": [1]}}"#
+            try home.write(#"{"changes": [\#(later)]}"#, to: home.record)
+            func kept() throws -> Bool {
+                let json = try JSONSerialization.jsonObject(with: Data(home.text(home.record).utf8)) as? [String: Any]
+                let changes = json?["changes"] as? [[String: Any]] ?? []
+                return changes.contains {
+                    ($0["more"] as? [String: [Int]]) == ["x": [1]] && $0["format"] as? String == "yaml"
+                }
+            }
+            for command in ["configure", "unconfigure"] {
+                let refused = try await home.lanyard([command, "docker", "--yes"])
+                #expect(
+                    refused.status == 1 && refused.errors.contains("this version of lanyard doesn't know"), "\(refused)"
+                )
+                let done = try await home.lanyard([command, "cargo", "--yes"])
+                #expect(done.status == 0, "\(done)")
+                #expect(try kept())
+            }
+            let list = try await home.lanyard(["configure", "--list"])
+            #expect(list.status == 0 && list.errors.isEmpty, "\(list)")
+        }
+    }
+
     @Test func `of two tenants' users of one cluster, one gets its rule`() async throws {
         try await Home.withTools { home in
             let other = "22222222-0000-4000-8000-000000000000"

@@ -31,7 +31,16 @@ struct GitRecord: Sendable {
     }
 
     /// Returns the changes that haven't been undone.
-    func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
+    ///
+    /// - Throws: `Failure` also if a later lanyard made some of them.
+    func entries() throws(Failure) -> [Entry] {
+        let changes = try file.changes()
+        let known = changes.compactMap(Entry.init)
+        guard known.count == changes.count else {
+            throw changes.allSatisfy { $0["place"]?.string != nil } ? file.unknown("git") : file.foreign
+        }
+        return known
+    }
 
     /// Returns the entries that are still in their files; each value in a file counts for one entry only.
     func standing(_ entries: [Entry]) async throws(Failure) -> [Entry] {
@@ -73,7 +82,7 @@ struct GitRecord: Sendable {
 
 extension LockedRecordFile {
     /// Replaces all entries.
-    func write(_ entries: [GitRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) }
+    func write(_ entries: [GitRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) { _ in false } }
 }
 
 extension GitRecord.Entry {

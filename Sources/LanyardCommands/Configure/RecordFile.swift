@@ -38,10 +38,8 @@ struct RecordFile: Sendable {
         folder = own
     }
 
-    /// Returns the recorded changes, each decoded by the caller.
-    ///
-    /// - Throws: `Failure` also if the caller can't decode one.
-    func changes<Change>(_ read: (JSONValue) -> Change?) throws(Failure) -> [Change] {
+    /// Returns the recorded changes as they are in the file.
+    func changes() throws(Failure) -> [JSONValue] {
         do throws(FileProblem) {
             let file = try OpenFile(path)
             let status = try file.status()
@@ -50,17 +48,26 @@ struct RecordFile: Sendable {
             guard status.isOwn || status.owner == 0 else { throw .foreign }
             guard !status.grants(0o022) else { throw .exposed }
             let text = JSONValue(bytes: try file.contents(atMost: Self.longest))
-            if let changes = text?["changes"]?.elements {
-                let known = changes.compactMap(read)
-                if known.count == changes.count { return known }
-            }
+            if case .array(let changes) = text?["changes"] { return changes }
         } catch {
             guard error.isMissing else { throw unusable(error) }
             return []
         }
-        throw Failure(
+        throw foreign
+    }
+
+    /// The error for a record that no lanyard wrote.
+    var foreign: Failure {
+        Failure(
             "\(context.short(path)) is not the record that lanyard wrote",
             hints: [Hint("remove lanyard from \(subject) by hand, then", run: "rm\(last: path)")])
+    }
+
+    /// The error for changes that only a later lanyard can undo.
+    func unknown(_ command: String) -> Failure {
+        Failure(
+            "\(context.short(path)) has changes to \(command) that this version of lanyard doesn't know",
+            hints: [Hint("undo them with the later version that made them", run: "lanyard unconfigure \(command)")])
     }
 
     /// Throws if the record can't be written, before the user is asked anything.
@@ -115,6 +122,10 @@ struct LockedRecordFile: ~Copyable {
     fileprivate let record: RecordFile
     fileprivate let folder: Folder
 
-    /// Replaces all changes.
-    func write(_ changes: [JSONValue]) throws(Failure) { try record.write(changes, in: folder) }
+    /// Replaces all changes, but for those that are to be kept; what others have added to a change stays.
+    func write(_ changes: [JSONValue], keeping isKept: (JSONValue) -> Bool) throws(Failure) {
+        let old = try record.changes()
+        let new = changes.map { change in old.first { $0.merging(change) == $0 } ?? change }
+        try record.write(old.filter(isKept) + new, in: folder)
+    }
 }

@@ -44,8 +44,19 @@ struct ToolRecord: Sendable {
         file = try RecordFile("tool-changes.json", of: "the tools' settings", context)
     }
 
-    /// Returns the changes that haven't been undone.
-    func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
+    /// Returns the changes that haven't been undone, but for those that a later lanyard made and this one can't read.
+    func entries() throws(Failure) -> [Entry] {
+        let changes = try file.changes()
+        guard changes.allSatisfy({ $0["tool"]?.string != nil }) else { throw file.foreign }
+        return changes.compactMap(Entry.init)
+    }
+
+    /// Throws if a later lanyard has changed a tool's settings so that this one can't tell how.
+    func requireKnown(_ tool: String) throws(Failure) {
+        guard try file.changes().allSatisfy({ $0["tool"]?.string != tool || Entry($0) != nil }) else {
+            throw file.unknown(tool)
+        }
+    }
 
     /// Throws if the entries' files or the record can't be written, before the user is asked anything.
     func requireWritable(_ entries: [Entry]) throws(Failure) {
@@ -98,8 +109,10 @@ extension [ToolRecord.Entry] {
 }
 
 extension LockedRecordFile {
-    /// Replaces all entries.
-    func write(_ entries: [ToolRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) }
+    /// Replaces all entries that can be read.
+    func write(_ entries: [ToolRecord.Entry]) throws(Failure) {
+        try write(entries.map(\.json)) { ToolRecord.Entry($0) == nil }
+    }
 }
 
 extension ToolRecord.Entry {

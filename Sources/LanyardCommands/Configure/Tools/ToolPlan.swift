@@ -16,7 +16,9 @@ struct ToolPlan: Sendable {
     init(_ tool: any ConfigurableTool.Type, _ place: ToolPlace) throws(Failure) {
         self.tool = tool
         self.place = place
-        let recorded = try ToolRecord(place.context).entries()
+        let record = try ToolRecord(place.context)
+        try record.requireKnown(tool.name)
+        let recorded = try record.entries()
         var (changes, shared): ([ToolRecord.Entry], [ToolRecord.Entry]) = ([], [])
         for change in try tool.changes(place) {
             if let entry = try Self.entry(for: change, of: tool, place, recorded) {

@@ -33,6 +33,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let record = try ToolRecord(context)
+        try record.requireKnown(Tool.name)
         let all = try record.entries()
         let mine = try entriesMeant(of: all.filter { $0.tool == Tool.name }, context)
         let changed = try mine.filter(in: .changed)
