@@ -106,6 +106,13 @@ extension Failure {
                         "give a URL that a rule maps, or name the token",
                         run: "lanyard token --authority URL --client-id ID --scope SCOPE")
                 ])
+        case .unreadableRule(let rule, let key):
+            let place = rule.place(context)
+            self.init(
+                "the rule for \(rule.pattern.text.displayable(limit: 200)) has an unknown key: \(key.displayable(limit: 60))",
+                hints: [
+                    Hint("edit \(place); a later lanyard may know it"), Hint("see the keys", run: "man lanyard-config"),
+                ])
         case .noAuthority:
             self.init(
                 "no authority is configured, and the request names none",

@@ -117,6 +117,7 @@ extension Configuration {
         wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> (TokenRequest, Identity?)? {
         if let rule = rule(for: request) {
+            if let key = rule.unknownKey { throw .unreadableRule(rule, key: key) }
             // `rule add` adds no such rule, but anyone can write one.
             guard request.isTokenPlace else {
                 throw .unencrypted(scheme: request.scheme ?? "", url: request.url)
@@ -212,9 +213,9 @@ extension Configuration {
         do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
     }
 
-    /// Returns the token that a rule maps its URLs to; nil if there is no client ID for it.
+    /// Returns the token that a rule maps its URLs to; nil if there is no client ID for it, or it gives nothing.
     public func request(by rule: Rule) -> TokenRequest? {
-        guard let id = clientID(of: rule) else { return nil }
+        guard rule.unknownKey == nil, let id = clientID(of: rule) else { return nil }
         var request = TokenRequest(
             origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
             authorityIsConfigured: true, kind: rule.kind, clientID: id, scopes: rule.scopes,

@@ -66,6 +66,9 @@ public struct Configuration: Sendable, Equatable {
     /// The names of the well-known clients that `[policy]` in the system's file allows; nil for all.
     public var wellKnownClients: [String]?
 
+    /// What the files have that isn't known here, and may be of a later version, with what it costs.
+    public var unknown: [SettingsError] = []
+
     /// Whether the policy allows getting tokens from a broker, a program of the machine that holds sign-ins.
     public var allowsBroker = true
     /// Whether a broker is asked.
@@ -95,12 +98,13 @@ public struct Configuration: Sendable, Equatable {
 
     /// Applies the settings of a file; locked keys stay as they are.
     ///
-    /// - Throws: `SettingsError` if a key is unknown or its value is invalid.
+    /// - Throws: `SettingsError` if a value is invalid, or a key of `[policy]` unknown.
     public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
-        for key in file.keys where !Self.keys.contains(key) && Rule.keys.contains(key) {
-            throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its [[rule]] line")
+        let misplaced = file.keys.filter { !Self.keys.contains($0) && Rule.keys.contains($0) }
+        unknown += misplaced.map { key in
+            file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its [[rule]] line")
         }
-        try file.allow(only: Self.keys)
+        unknown += file.unknown(besides: Self.keys + misplaced)
         try applyIdentity(file)
         try applyBehaviour(file)
         if let mode: DeviceMode = try file.choice("device-mode") {
@@ -109,7 +113,9 @@ public struct Configuration: Sendable, Equatable {
             if !isLocked("device-mode") { deviceMode = mode }
         }
         var known: [IssuerClient] = []
-        for table in try file.tables("client") { known.append(try IssuerClient(table)) }
+        for table in try file.tables("client") {
+            if let client = try read(table, "client", IssuerClient.keys, IssuerClient.init) { known.append(client) }
+        }
         if !isLocked("client") { clients += known }
         try take(Identity.self, from: file)
         try take(Rule.self, from: file)
@@ -127,7 +133,7 @@ public struct Configuration: Sendable, Equatable {
     ) throws(SettingsError) {
         var read: [Table] = []
         for table in try file.tables(Table.key) {
-            let one = try Table(table)
+            guard let one = try self.read(table, Table.key, Table.keys, Table.init) else { continue }
             if let name = one.uniqueName, (others + read).contains(where: { $0.uniqueName?.isSame(as: name) == true }) {
                 throw table.error("name", "there are two \(Table.plural) of the name \(name)")
             }
@@ -136,6 +142,24 @@ public struct Configuration: Sendable, Equatable {
         if !isLocked(Table.key) { self[keyPath: Table.member] += read }
     }
 
+    /// Reads a table; nil if a key that isn't known here keeps it from being read.
+    private mutating func read<Table>(
+        _ table: SettingsTable, _ kind: String, _ keys: [String],
+        _ make: (SettingsTable) throws(SettingsError) -> Table
+    ) throws(SettingsError) -> Table? {
+        let unknown = table.unknown(besides: keys, of: kind)
+        self.unknown += unknown.map { fault in
+            SettingsError(
+                file: fault.file, line: fault.line, message: "\(fault.message): this [[\(kind)]] gives nothing",
+                hint: fault.hint)
+        }
+        do throws(SettingsError) { return try make(table) } catch {
+            guard unknown.isEmpty else { return nil }
+            throw error
+        }
+    }
+
+    /// A key that isn't known here may restrict everything.
     private mutating func applyPolicy(_ policy: SettingsTable) throws(SettingsError) {
         try policy.allow(only: Self.policyKeys)
         wellKnownClients = try policy.strings("well-known-clients")
@@ -143,7 +167,8 @@ public struct Configuration: Sendable, Equatable {
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {
                 let near = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }
-                throw policy.error("lock", "`lock` names an unknown key", hint: near)
+                unknown.append(policy.error("lock", "`lock` names an unknown key", hint: near))
+                continue
             }
             lockedKeys.insert(key)
         }

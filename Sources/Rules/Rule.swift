@@ -28,6 +28,8 @@ public struct Rule: Sendable, Equatable {
     public var issuerHosts: [String] = []
     /// The parameters of a sign-in.
     public var signIn = SignInParameters()
+    /// A key that isn't known here, and may restrict the rule, so that it gives nothing; nil if all are known.
+    public var unknownKey: String?
     /// The file with the rule; empty if it hasn't been written yet.
     public var file = ""
     /// The line at which the rule begins, from 1.
@@ -50,15 +52,21 @@ public struct Rule: Sendable, Equatable {
 
     /// Parses a `[[rule]]` table.
     ///
-    /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
+    /// If a key is unknown, only the URL is read.
+    ///
+    /// - Throws: `SettingsError` if a key is missing or invalid.
     public init(_ table: SettingsTable) throws(SettingsError) {
-        try table.allow(only: Self.keys, of: "rule")
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
         guard let pattern = URLPattern(url) else {
             throw table.error(
                 "url", "`url` is not a URL: \(url.displayable(limit: 200))",
                 hint: "write it like \"\(Example.url)\"")
         }
+        self.pattern = pattern
+        (authority, scopes) = ("", [])
+        (file, line) = (table.file, table.line)
+        unknownKey = table.keys.first { !Self.keys.contains($0) }
+        guard unknownKey == nil else { return }
         identity = try table.identityName("identity")
         guard let authority = try table.string("authority") ?? identity.map({ _ in "" }) else {
             throw table.error(
@@ -83,7 +91,6 @@ public struct Rule: Sendable, Equatable {
                 hint: "such as resource-indicators = [\"https://api.contoso.com\"]")
         }
         resourceIndicators = indicators
-        self.pattern = pattern
         self.authority = table.keys.contains("authority") ? try table.authority(authority) : ""
         self.scopes = scopes ?? []
         clientID = try table.clientID()
@@ -101,8 +108,6 @@ public struct Rule: Sendable, Equatable {
                 hint: "such as issuer-hosts = [\"login.contoso.com\"]")
         }
         signIn = try table.signIn()
-        file = table.file
-        line = table.line
     }
 }
 

@@ -14,15 +14,20 @@ extension SettingsTable {
         return text
     }
 
-    /// Refuses keys that a `[[rule]]` or `[[client]]` can't have; a top-level key may have been put below the table's
-    /// header.
-    func allow(only keys: [String], of table: String) throws(SettingsError) {
-        for key in self.keys where !keys.contains(key) && Configuration.keys.contains(key) {
-            throw error(
+    /// Returns an error for each key that a `[[rule]]` or the like can't have; a top-level key may have been put below
+    /// the table's header.
+    func unknown(besides known: [String], of table: String) -> [SettingsError] {
+        let misplaced = keys.filter { !known.contains($0) && Configuration.keys.contains($0) }
+        return misplaced.map { key in
+            error(
                 key, "`\(key)` is not a key of a \(table)",
                 hint: "move it above the first [[\(table)]]; everything below that belongs to the \(table)")
-        }
-        try allow(only: keys)
+        } + unknown(besides: known + misplaced)
+    }
+
+    /// Refuses such keys.
+    func allow(only keys: [String], of table: String) throws(SettingsError) {
+        if let fault = unknown(besides: keys, of: table).first { throw fault }
     }
 
     /// Returns a text that must be of some form, in words for the user; nil if the key is missing.

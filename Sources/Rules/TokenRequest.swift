@@ -122,6 +122,8 @@ extension String {
 public enum ResolutionError: Error, Sendable, Equatable {
     /// The request names either scopes or an authority, but not both, and no rule supplies the other.
     case incomplete
+    /// The rule has a key that isn't known here.
+    case unreadableRule(Rule, key: String)
     /// The request names scopes, and neither it nor the configuration has an authority.
     case noAuthority
     /// The host isn't mapped to the resource of the scopes that the consumer named.

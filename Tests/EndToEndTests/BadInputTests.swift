@@ -85,14 +85,44 @@ import Testing
 
     @Test func `a wrong configuration names the file, the line and the nearest key`() async throws {
         try await World.with { world in
-            try world.configure(before: "flow = \"auto\"\nbrowsr = \"x\"")
+            try world.configure(before: "flow = \"auto\"\ntimeout = \"x\"")
             let ended = try await world.get("common/hello.git")
             #expect(ended.status == 1)
             #expect(ended.output.isEmpty)
             #expect(
-                ended.errors
-                    == "lanyard: error: \(world.configFile):2: unknown key `browsr`\nlanyard: hint: did you mean `browser`?\n"
-            )
+                ended.errors == "lanyard: error: \(world.configFile):2: `timeout` must be a whole number\n")
+        }
+    }
+
+    @Test func `what a later version wrote is told of, and costs only what depends on it`() async throws {
+        try await World.with { world in
+            let password = "protocol=https\nhost=kept.example\nusername=u\n"
+            try await world.lanyard(["store"], input: password + "password=p\n")
+            try world.configure(before: "browsr = \"x\"")
+            try world.configure(after: "[[later]]\nname = \"x\"\n")
+            try world.configure(
+                rule: "\(world.sandbox.resource)/later", at: "contoso.example", "only-from = \"10.0.0.0/8\"")
+            let warning =
+                "lanyard: warning: \(world.configFile):1: unknown key `browsr`\nlanyard: did you mean `browser`?\n"
+            let kept = try await world.lanyard(["get"], input: password)
+            #expect(kept.value("password") == "p" && kept.errors.hasPrefix(warning), "\(kept)")
+            let token = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
+            #expect(token.value("password")?.hasPrefix("ey") == true, "\(token)")
+            let refused = try await world.get("later/hello.git")
+            #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
+            #expect(refused.errors.contains("has an unknown key: only-from"), "\(refused)")
+            let doctor = try await world.lanyard(["doctor"])
+            for key in ["browsr", "later", "only-from"] {
+                #expect(doctor.output.contains("unknown key `\(key)`"), "\(doctor)")
+            }
+            // Commands keep what they don't know.
+            let before = try world.configText()
+            #expect(try await world.lanyard(["config", "set", "timeout", "77"]).status == 0)
+            #expect(try await world.lanyard(["config", "unset", "timeout"]).status == 0)
+            #expect(try world.configText() == before)
+            let removed = try await world.lanyard(["rule", "remove", "\(world.sandbox.resource)/later"])
+            let after = try world.configText()
+            #expect(removed.status == 0 && !after.contains("only-from") && after.contains("[[later]]"), "\(removed)")
         }
     }
 }

@@ -102,7 +102,6 @@ import Testing
         ("name = \"a\"\nurls = []", "needs `urls`"), ("urls = [\"https://x.example\"]", "needs `name`"),
         ("name = \"a\"\nurls = [\"x\"]", "not a URL"),
         ("name = \"a\"\nurls = [\"https://u:p@x.example\"]", "not a URL"),
-        ("name = \"a\"\nurls = [\"https://x.example\"]\nurl = \"y\"", "unknown key"),
         ("name = \"a\"\nurls = [\"https://x.example\"]\nconfirm = 1", "true or false"),
         (
             "name = \"a\"\nurls = [\"https://x.example\"]\n[[forward]]\nname = \"a\"\nurls = [\"https://x.example\"]",

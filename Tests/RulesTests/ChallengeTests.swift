@@ -66,8 +66,8 @@ import Testing
         #expect(throws: ResolutionError.badChallenge(host: "git.example", .notAnObject)) {
             try resolve("https://git.example/", [wrong], Self.mapped)
         }
-        #expect(throws: ResolutionError.badClaims(.unknownTarget("userinfo"))) {
-            try resolve("https://git.example/", [], Self.mapped, lines: [("claims", #"{"userinfo":{}}"#)])
+        #expect(throws: ResolutionError.badClaims(.unknownTarget("other"))) {
+            try resolve("https://git.example/", [], Self.mapped, lines: [("claims", #"{"other":{}}"#)])
         }
     }
 

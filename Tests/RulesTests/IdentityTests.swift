@@ -99,7 +99,6 @@ import Testing
         Fault(lines: "name = \"m\"\nmanaged = \"mine\"", says: "`managed` must be"),
         Fault(lines: "name = \"m\"\nmanaged = \"client-id:\"", says: "`managed` must be"),
         Fault(lines: "name = \"m\"\nmanaged = \"system\"\nclient-id = \"c\"", says: "has no `client-id`"),
-        Fault(lines: "name = \"m\"\nmanaged = \"system\"\nscopes = [\"s\"]", says: "unknown key"),
         Fault(
             lines: "name = \"m\"\nmanaged = \"system\"\n[[identity]]\nname = \"m\"\nmanaged = \"system\"",
             says: "two identities of the name"),

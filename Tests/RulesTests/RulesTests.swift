@@ -432,7 +432,6 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     }
 
     static let broken = [
-        Case(text: "flwo = \"auto\"", line: 1, message: "unknown key `flwo`", hint: "did you mean `flow`?"),
         Case(text: "\nflow = \"fast\"", line: 2, message: "`flow` must be one of", hint: nil),
         Case(text: "flow = \"Browser\"", line: 1, message: "`flow` must be", hint: "did you mean \"browser\"?"),
         Case(
@@ -454,23 +453,9 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(
             text: "[[client]]\nissuer = \"http://a\"\nclient-id = \"c\"\n", line: 2,
             message: "`issuer` must be an https URL without a user name, a query, a fragment or escapes", hint: nil),
-        Case(
-            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
-            message: "unknown key `kind`", hint: nil),
-        Case(
-            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nflow = \"browser\"\n", line: 4,
-            message: "`flow` is not a key of a client", hint: "move it above the first [[client]]"),
-        Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
-        Case(
-            text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3,
-            message: "`flow` is not a key of a rule",
-            hint: "move it above the first [[rule]]"),
         Case(text: "timeout = \"5\"", line: 1, message: "`timeout` must be a whole number", hint: nil),
         Case(text: "timeout = 5", line: 1, message: "`timeout` must be 10 to 86400", hint: nil),
         Case(text: "a = [", line: 1, message: "not valid TOML", hint: nil),
-        Case(
-            text: "[[rule]]\nurl = \"https://h\"\nautority = \"x\"\n", line: 3, message: "unknown key `autority`",
-            hint: "did you mean `authority`?"),
         Case(text: "# c\n[[rule]]\nauthority = \"https://a/b\"\n", line: 2, message: "a rule needs `url`", hint: nil),
         Case(
             text:
@@ -490,6 +475,64 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(error.line == example.line)
         #expect(error.message.hasPrefix(example.message))
         if let hint = example.hint { #expect(error.hint?.hasPrefix(hint) == true) }
+    }
+
+    static let unknown = [
+        Case(text: "flwo = \"auto\"", line: 1, message: "unknown key `flwo`", hint: "did you mean `flow`?"),
+        Case(text: "[later]\nx = 1\n[[later.more]]\n", line: 1, message: "unknown key `later`", hint: "the keys known"),
+        Case(text: "[[later]]\n[[later]]\n", line: 1, message: "unknown key `later`", hint: "the keys known"),
+        Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
+        Case(
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
+            message: "unknown key `kind`: this [[client]] gives nothing", hint: nil),
+        Case(
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nflow = \"browser\"\n", line: 4,
+            message: "`flow` is not a key of a client", hint: "move it above the first [[client]]"),
+        Case(
+            text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3,
+            message: "`flow` is not a key of a rule", hint: "move it above the first [[rule]]"),
+        Case(
+            text: "[[rule]]\nurl = \"https://h\"\nautority = \"x\"\n", line: 3,
+            message: "unknown key `autority`: this [[rule]] gives nothing", hint: "did you mean `authority`?"),
+        Case(
+            text: "[[identity]]\nname = \"i\"\nlater = \"x\"\n", line: 3,
+            message: "unknown key `later`: this [[identity]] gives nothing", hint: nil),
+        Case(
+            text: "[[forward]]\nname = \"f\"\nurls = [\"https://h\"]\nlater = 1979-05-27\n", line: 4,
+            message: "unknown key `later`: this [[forward]] gives nothing", hint: nil),
+    ]
+
+    @Test(arguments: unknown)
+    func `a key of a later version is told of, and costs its own table only`(example: Case) throws {
+        let read = try configuration(
+            """
+            group = "g"
+            \(example.text)
+            [[rule]]
+            url = "https://kept"
+            authority = "https://a/b"
+            client-id = "c"
+            scopes = ["s"]
+            """)
+        let fault = try #require(read.unknown.first)
+        #expect(read.unknown.count == 1 && fault.line == example.line.map { $0 + 1 })
+        #expect(fault.message.hasPrefix(example.message), "\(fault)")
+        if let hint = example.hint { #expect(fault.hint?.hasPrefix(hint) == true) }
+        #expect(read.group == "g" && read.identities.isEmpty && read.forwards.isEmpty && read.clients.isEmpty)
+        func resolved(_ url: String) throws -> TokenRequest? {
+            try read.resolve(CredentialRequest(RequestURL(url))) { _ in nil }
+        }
+        #expect(try resolved("https://kept")?.scopes == ["s"])
+        #expect(try resolved("https://other") == nil)
+        guard example.text.hasPrefix("[[rule]]") else { return }
+        // What it restricts isn't known, so that no wider rule or password takes its place.
+        #expect(throws: ResolutionError.self) { try resolved("https://h/below") }
+    }
+
+    @Test func `a policy that isn't known is an error, and so is no other`() throws {
+        #expect(throws: SettingsError.self) { try configuration("[policy]\nlater = true\n", isSystem: true) }
+        let read = try configuration("[policy]\nlock = [\"later\", \"flow\"]\n", isSystem: true)
+        #expect(read.lockedKeys == ["flow"] && read.unknown.count == 1)
     }
 
     @Test func `authorities' hosts are known without the port that https has by itself`() throws {

@@ -11,6 +11,12 @@ extension Examination {
     /// Checks the configuration files.
     var configurationFindings: [Finding] {
         [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file]
+            + configuration.unknown.map { fault in
+                let place = fault.line.map { ":\($0)" } ?? ""
+                return .warn(
+                    "configuration", fault.description, fault.hints.first ?? "it may be of a later lanyard",
+                    "edit \(context.short(fault.file))\(place)")
+            }
             + configuration.rules.compactMap(finding) + [clients, mode, policy].compactMap(\.self)
     }
 
@@ -36,6 +42,8 @@ extension Examination {
 
     /// Returns a finding for a rule that can't work, or that looks odd.
     private func finding(_ rule: Rule) -> Finding? {
+        // That is a finding of its own.
+        guard rule.unknownKey == nil else { return nil }
         let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
         let place = "edit \(rule.place(context))"
         if let identity = rule.identity {

@@ -121,6 +121,10 @@ struct RuleListCommand: Command {
 
 extension Rule {
     fileprivate func facts(_ session: Session) -> [(String, String)] {
+        if let unknownKey {
+            let nothing = "nothing: the key \(unknownKey.displayable(limit: 60)) is not known"
+            return [("gives", nothing), ("from", place(session.context))]
+        }
         let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (the default)" } ?? "none"
         var facts = [("authority", authority.isEmpty ? "the identity's" : authority.displayable())]
         if let identity {

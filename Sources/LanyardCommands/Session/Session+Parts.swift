@@ -2,6 +2,7 @@ import CredentialEngine
 import PluginHost
 import PluginWire
 import Rules
+import SettingsFile
 import Terminal
 import TokenAcquisition
 import TokenStore
@@ -23,6 +24,10 @@ extension Configuration {
                 : Configuration.load(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
             throw Failure(error)
+        }
+        for fault in unknown {
+            context.console.noteOnce(Hint("warning: \(fault.description)"))
+            for hint in fault.hints { context.console.noteOnce(hint) }
         }
         // An option has the same weight as a line in the user's file: neither overrides a locked setting.
         if let flow = options.flow, !isLocked("flow") { self.flow = flow }

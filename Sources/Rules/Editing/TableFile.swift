@@ -4,6 +4,8 @@ public import SettingsFile
 public protocol ConfigurationTable: Sendable, Equatable {
     /// The table's key, such as `rule`.
     static var key: String { get }
+    /// The keys that are known.
+    static var keys: [String] { get }
     /// The display name of several such tables.
     static var plural: String { get }
     /// The property of the configuration with these tables.
@@ -107,7 +109,9 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
     private func unsure(_ hint: String) -> SettingsError {
         SettingsError(
             file: file.path, line: nil,
-            message: "cannot be changed automatically: its \(Table.plural) are not [[\(Table.key)]] tables", hint: hint)
+            message:
+                "cannot be changed automatically: not all its \(Table.plural) are [[\(Table.key)]] tables that are known",
+            hint: hint)
     }
 
     /// Whether a changed text differs only in these tables.
@@ -133,6 +137,7 @@ extension Configuration {
         rest.lockedKeys = [key]
         try rest.apply(SettingsTable(file: path, text: text), isSystem: path == systemFile)
         rest.lockedKeys = try Configuration(path, text).lockedKeys
+        rest.unknown = []
         rest.rules = rest.rules.map(\.anywhere)
         rest.identities = rest.identities.map(\.anywhere)
         rest.forwards = rest.forwards.map(\.anywhere)
