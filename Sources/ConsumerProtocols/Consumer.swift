@@ -76,6 +76,8 @@ public enum ConsumerEvent: Sendable, Equatable {
 public struct ReportedRefusal: Sendable, Equatable {
     /// The cause, as far as tools act on it.
     public var cause: Refusal.Cause
+    /// Whether no other source may answer instead.
+    public var isFinal: Bool
     /// The message for the user, for protocols that carry one; it contains no secret.
     public var message: String
     /// The remedies for the user, each on one line; empty if there are none.
@@ -84,8 +86,11 @@ public struct ReportedRefusal: Sendable, Equatable {
     public var status: Int32
 
     /// Creates a report.
-    public init(cause: Refusal.Cause, message: String, remedies: [String] = [], status: Int32) {
+    public init(
+        cause: Refusal.Cause, isFinal: Bool = false, message: String, remedies: [String] = [], status: Int32
+    ) {
         self.cause = cause
+        self.isFinal = isFinal
         self.message = message
         self.remedies = remedies
         self.status = status

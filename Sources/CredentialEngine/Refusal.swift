@@ -73,6 +73,15 @@ public indirect enum Refusal: Error, Sendable {
         if case .forwarded(let refusal) = self { refusal.code == .notAllowed } else { false }
     }
 
+    /// Whether no other source may answer instead: a rule maps the URL, or whether one does can't be known.
+    public var isFinal: Bool {
+        switch self {
+        // Only stored passwords need the keyring without a token.
+        case .noPlace, .store: false
+        default: !isAbstention
+        }
+    }
+
     /// Whether the keyring is locked, so that the user may unlock it.
     public var isLockedKeyring: Bool {
         switch self {

@@ -45,7 +45,13 @@ public enum Lanyard {
         // Options that stand in credential.helper come before every verb. Who asks nobody has no use for them.
         if let verb = GitConsumer.Verb(rawValue: last), verb != .get { serve(GitConsumer(verb), in: context) }
         let words = isOption ? rest : [last] + rest.dropLast()
-        finish(context) { await LanyardCommand.run(words, in: context) }
+        let refusal = last == GitConsumer.Verb.get.rawValue ? GitConsumer.quit : []
+        finish(context, refusal: refusal) {
+            let status = await LanyardCommand.run(words, in: context)
+            // An option in credential.helper is wrong.
+            if status == ExitStatus.usage.rawValue { context.console.write(refusal) }
+            return status
+        }
     }
 
     /// Serves a tool, with threads only if they are needed.
@@ -58,8 +64,13 @@ public enum Lanyard {
     }
 
     /// Runs what needs more than one thread; starting them alone takes longer than most answers.
-    private static func finish(_ context: CommandContext, _ body: sending @escaping () async -> Int32) -> Never {
+    ///
+    /// `refusal` is what a tool reads if that isn't possible.
+    private static func finish(
+        _ context: CommandContext, refusal: [UInt8] = [], _ body: sending @escaping () async -> Int32
+    ) -> Never {
         if let failure = ProcessLimits.failure {
+            context.console.write(refusal)
             context.console.report(failure)
             leave(failure.status.rawValue, context)
         }

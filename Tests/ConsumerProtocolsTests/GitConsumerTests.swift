@@ -22,8 +22,10 @@ import Testing
     private static let request = "protocol=https\nhost=git.example\n"
     private static let token = Credential(.accessToken, Secret("t"), username: "alice", expiresOn: 5)
 
-    private static func refusal(_ cause: Refusal.Cause, _ status: Int32 = 2) -> ConsumerEvent {
-        .refused(ReportedRefusal(cause: cause, message: "no", status: status))
+    private static func refusal(
+        _ cause: Refusal.Cause, _ status: Int32 = 2, isFinal: Bool = false
+    ) -> ConsumerEvent {
+        .refused(ReportedRefusal(cause: cause, isFinal: isFinal, message: "no", status: status))
     }
 
     private static let cases = [
@@ -40,13 +42,23 @@ import Testing
         Case(verb: .get, input: [request], event: .nothing, testDescription: "get of nothing"),
         Case(
             verb: .get, input: [request], event: refusal(.other), complaint: .refusal, status: 2,
-            testDescription: "get that is refused"),
+            testDescription: "get that is refused for a URL that no rule maps"),
+        Case(
+            verb: .get, input: [request], event: refusal(.other, isFinal: true), output: "quit=1\n",
+            complaint: .refusal, status: 2,
+            testDescription: "get that is refused for a URL that a rule maps keeps git from asking for a password"),
+        Case(
+            verb: .get, input: [request], event: refusal(.keyring, 1, isFinal: true), output: "quit=1\n",
+            complaint: .refusal, status: 1, testDescription: "get of a token that the keyring can't give"),
+        Case(
+            verb: .get, input: ["authority=https://a.example\nscope[]=s\n"], event: refusal(.other, isFinal: true),
+            complaint: .refusal, status: 2, testDescription: "get by name that is refused, which git never does"),
         Case(
             verb: .get, input: [request], event: refusal(.keyring, 1), complaint: .refusal,
             testDescription: "get abstains if the keyring can't be used"),
         Case(
-            verb: .get, input: [request], event: refusal(.person, 1), output: "quit=1\n", complaint: .refusal,
-            status: 1,
+            verb: .get, input: [request], event: refusal(.person, 1, isFinal: true), output: "quit=1\n",
+            complaint: .refusal, status: 1,
             testDescription: "get that the person declined keeps git from asking for a password"),
         Case(
             verb: .get, input: [request],
@@ -82,7 +94,7 @@ import Testing
             complaint: .refusal, status: 1, testDescription: "store fails if the keyring can't be used"),
         Case(verb: .erase, input: [request], event: .nothing, testDescription: "erase"),
         Case(
-            verb: .erase, input: [request], event: refusal(.person, 1), complaint: .refusal, status: 1,
+            verb: .erase, input: [request], event: refusal(.person, 1, isFinal: true), complaint: .refusal, status: 1,
             testDescription: "erase says quit to nobody"),
     ]
 

@@ -89,13 +89,18 @@ public struct GitConsumer: Consumer {
         }
     }
 
+    /// What keeps git from asking its other helpers, and then the user at its own prompt.
+    public static let quit = Array("quit=1\n".utf8)
+
     /// Reports a refusal on stderr.
     ///
-    /// If the keyring is the cause, `get` ends with status 0, so git asks its next helper. If the user said no, git
-    /// must not go on to ask for a password.
+    /// After an error for a URL that a rule maps, git must not ask for a user name and a password that no server there
+    /// takes. If the keyring fails where only a password could be, `get` ends with status 0, so git asks its next helper.
     private func tell(_ refusal: ReportedRefusal) -> Turn {
-        let isAbstention = verb == .get && refusal.cause == .keyring
-        let output = verb == .get && refusal.cause == .person ? Array("quit=1\n".utf8) : []
-        return Turn(output: output, complaint: .refusal, .end(isAbstention ? Self.done : refusal.status))
+        guard verb == .get else { return Turn(complaint: .refusal, .end(refusal.status)) }
+        if refusal.isFinal, request.wanted.host != nil {
+            return Turn(output: Self.quit, complaint: .refusal, .end(refusal.status))
+        }
+        return Turn(complaint: .refusal, .end(refusal.cause == .keyring ? Self.done : refusal.status))
     }
 }

@@ -106,8 +106,8 @@ struct ConsumerRun: Sendable {
             return consumer.take(
                 .refused(
                     .init(
-                        cause: refusal.cause, message: failure.message, remedies: failure.hints.map(\.line),
-                        status: failure.status.rawValue)))
+                        cause: refusal.cause, isFinal: refusal.isFinal, message: failure.message,
+                        remedies: failure.hints.map(\.line), status: failure.status.rawValue)))
         }
     }
 

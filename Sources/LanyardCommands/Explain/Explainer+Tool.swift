@@ -54,8 +54,10 @@ extension Explainer {
     /// The engine's refusal as it is reported to the tool.
     private var report: ReportedRefusal {
         let failure = explanation.next.failure
+        let isOfKeyring = failure?.cause.isOfKeyring == true
         return ReportedRefusal(
-            cause: failure?.cause.isOfKeyring == true ? .keyring : .other, message: failure?.message ?? "",
+            cause: isOfKeyring ? .keyring : .other, isFinal: !isOfKeyring || explanation.wanted != nil,
+            message: failure?.message ?? "",
             remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)
     }
 
