@@ -126,7 +126,7 @@ public final class CredentialSources: Sendable {
         do throws(Refusal) {
             return try await acquire(request, place, by: decision, prompter)
         } catch {
-            guard error.isLockedKeyring, let prompter, await prompter.unlockKeyring(for: place) else {
+            guard error.opensWithPassword, let prompter, await prompter.unlockKeyring(for: place) else {
                 throw error
             }
             return try await acquire(request, place, by: nil, prompter)

@@ -19,7 +19,7 @@ extension Engine {
             do throws(Refusal) {
                 return try look.attempt(in: sources)
             } catch {
-                guard error.isLockedKeyring, sources.mayAskToUnlock(for: request) else { throw error }
+                guard error.opensWithPassword, sources.mayAskToUnlock(for: request) else { throw error }
                 return .needsOthers(look.onceUnlocked(in: sources, error))
             }
         }

@@ -65,7 +65,7 @@ public struct AvailablePrompts: Sendable {
     public func unlocking(_ error: StoreError) -> Unlocking? {
         switch unlocking {
         case .inWindow where [.locked, .noDefaultCollection].contains(error.reason): .inWindow
-        case .atTerminal where error.isOfLockedKeyring: .atTerminal
+        case .atTerminal where error.opensWithPassword: .atTerminal
         default: nil
         }
     }

@@ -82,10 +82,11 @@ public indirect enum Refusal: Error, Sendable {
         }
     }
 
-    /// Whether the keyring is locked, so that the user may unlock it.
-    public var isLockedKeyring: Bool {
+    /// Whether the user may unlock the keyring, or have the first one made for a token, with a password.
+    public var opensWithPassword: Bool {
         switch self {
-        case .store(let error), .noToken(.store(let error), _, _): error.isOfLockedKeyring
+        case .store(let error): error.reason == .locked && error.opensWithPassword
+        case .noToken(.store(let error), _, _): error.opensWithPassword
         default: false
         }
     }

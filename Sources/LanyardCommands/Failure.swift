@@ -7,7 +7,7 @@ struct Failure: Error, Sendable, Equatable {
     enum Cause: Sendable {
         /// The keyring can't be used now; its content is untouched.
         case keyring
-        /// The keyring is locked; its content is untouched.
+        /// The keyring is locked, or there is none yet; its content is untouched.
         case lockedKeyring
         /// The user said no, or ran out of time.
         case cancellation

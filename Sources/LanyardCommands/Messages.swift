@@ -193,7 +193,7 @@ extension Failure {
         let (message, hints) = Self.keyring(error)
         let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
         let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
-        self.init(shown, hints: hints, cause: error.isOfLockedKeyring ? .lockedKeyring : .keyring)
+        self.init(shown, hints: hints, cause: error.opensWithPassword ? .lockedKeyring : .keyring)
     }
 
     private static func keyring(_ error: StoreError) -> (message: String, hints: [Hint]) {

@@ -1,5 +1,4 @@
 import Files
-import Glibc
 import Secrets
 import SystemPackage
 import Terminal
@@ -16,25 +15,16 @@ struct SecretInput {
     /// The longest secret that is read from stdin, in bytes.
     private static let longest = 4096
 
-    /// Reads the user's answer to each of the questions, or all of stdin without a line feed at its end.
-    ///
-    /// - Throws: `Failure` also if the user's answers differ.
-    func read(_ context: CommandContext, asking questions: [String]) async throws(Failure) -> Secret {
-        guard isatty(context.input.rawValue) == 1 else { return try stdin(context.input) }
-        let prompt = Prompt(context.console)
-        var answers: [String] = []
-        for question in questions {
-            let answer = await prompt.line(question, echo: false)
-            guard let answer, !answer.isEmpty else { throw missing }
-            answers.append(answer)
-        }
-        guard answers.allSatisfy({ $0.utf8.elementsEqual(answers[0].utf8) }) else {
-            throw Failure("the two \(name)s differ", hints: [Hint("try again", run: command)])
-        }
-        return Secret(answers[0])
+    /// Reads the user's answer to a question, or all of stdin without a line feed at its end.
+    func read(_ context: CommandContext, asking question: String) async throws(Failure) -> Secret {
+        guard context.isInputTerminal else { return try stdin(context.input) }
+        let answer = await Prompt(context.console).line(question, echo: false)
+        guard let answer, !answer.isEmpty else { throw missing }
+        return Secret(answer)
     }
 
-    private func stdin(_ input: FileDescriptor) throws(Failure) -> Secret {
+    /// Reads all of stdin without a line feed at its end.
+    func stdin(_ input: FileDescriptor) throws(Failure) -> Secret {
         guard var bytes = try? OpenFile.bytes(from: input.rawValue, atMost: Self.longest + 2) else {
             throw Failure("standard input cannot be read")
         }
@@ -50,7 +40,8 @@ struct SecretInput {
         return Secret(text)
     }
 
-    private var missing: Failure {
+    /// The error if there is none.
+    var missing: Failure {
         Failure(
             "no \(name) was given",
             hints: [Hint("type it at a terminal, or pass it on standard input", run: command)])

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import TestSupport
 import Testing
 
@@ -174,19 +174,49 @@ import Testing
         }
     }
 
-    @Test(arguments: [("one", "one", Int32(0)), ("one", "two", 1)])
-    func `a new keyring's password is asked for twice`(first: String, second: String, status: Int32) async throws {
+    @Test(arguments: [(1, Int32(0)), (3, 1)])
+    func `a new keyring's password is asked for twice, and again if the two differ`(slips: Int, status: Int32)
+        async throws
+    {
         try await KeyringFixture.with(.noKeyring) { keyring in
             let terminal = try PseudoTerminal()
             let ended = try await terminal.run(Built.lanyard, ["unlock"], environment: keyring.environment) {
                 terminal in
-                try await terminal.sees("lanyard: password of the new keyring: ")
-                try terminal.type(first + "\r")
-                try await terminal.sees("lanyard: repeat the password: ")
-                try terminal.type(second + "\r")
+                for count in 1...min(slips + 1, 3) {
+                    try await terminal.sees("lanyard: password of the new keyring: ", times: count)
+                    try terminal.type("one\r")
+                    try await terminal.sees("lanyard: repeat the password: ", times: count)
+                    try terminal.type(count > slips ? "one\r" : "two\r")
+                }
             }
             #expect(ended.status == status, "\(ended) \(terminal.text)")
-            #expect(terminal.text.contains("the two passwords differ") == (status == 1), "\(terminal.text)")
+            #expect(terminal.text.contains("lanyard: the two passwords differ; try again\n"), "\(terminal.text)")
+            #expect(terminal.text.contains("error: the two passwords differ") == (status == 1), "\(terminal.text)")
+        }
+    }
+
+    @Test func `the first keyring is made when a sign-in needs it`() async throws {
+        try await World.with(.noKeyring) { world in
+            let url = "\(world.sandbox.resource)/contoso/hello.git"
+            let environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            for arguments in [["get"], ["login", url]] {
+                let terminal = try PseudoTerminal()
+                let ended = try await terminal.run(
+                    Built.lanyard, arguments, input: "url=\(url)\n\n", environment: environment
+                ) { terminal in
+                    try await terminal.sees("lanyard: password of the new keyring: ")
+                    // Enter goes on without one.
+                    guard arguments != ["get"] else { return try terminal.type("\r") }
+                    try terminal.type("one\r")
+                    try await terminal.sees("lanyard: repeat the password: ")
+                    try terminal.type("one\r")
+                }
+                let told = "lanyard: there is no keyring yet; a password creates one"
+                #expect(terminal.text.contains(told), "\(terminal.text)")
+                #expect(ended.status == (arguments == ["get"] ? 1 : 0), "\(ended) \(terminal.text)")
+            }
+            let got = try await world.get("contoso/hello.git")
+            #expect(got.status == 0 && got.output.contains("password="), "\(got)")
         }
     }
 
@@ -206,26 +236,31 @@ import Testing
 
     /// What is typed at the offer, and what comes of it.
     private static let offers = [
-        (KeyringFixture.password, answer, ""), ("", "", "lanyard: error: the keyring is locked\n"),
-        ("wrong", "", "lanyard: that is not the keyring's password\n"),
+        ([KeyringFixture.password], answer, ""), (["wrong", KeyringFixture.password], answer, "; try again\n"),
+        ([""], "", "lanyard: error: the keyring is locked\n"),
+        (["wrong", ""], "", "lanyard: error: the keyring is locked\n"),
+        (["wrong", "wrong", "wrong"], "", "lanyard: that is not the keyring's password\n"),
     ]
 
     @Test(arguments: offers)
-    func `get asks once for the password at a terminal, and abstains without`(
-        typed: String, answer: String, told: String
+    func `get asks up to three times for the password at a terminal, and abstains without`(
+        typed: [String], answer: String, told: String
     ) async throws {
         try await withLocked { keyring in
             let terminal = try PseudoTerminal()
             let ended = try await terminal.run(
                 Built.lanyard, ["get"], input: Self.request + "\n", environment: keyring.environment
             ) { terminal in
-                try await terminal.sees("lanyard: password of the keyring: ")
-                try terminal.type(typed + "\r")
+                for (index, password) in typed.enumerated() {
+                    try await terminal.sees("lanyard: password of the keyring: ", times: index + 1)
+                    try terminal.type(password + "\r")
+                }
             }
             #expect(ended.status == 0 && ended.output.hasSuffix(answer) && ended.output.isEmpty == answer.isEmpty)
             #expect(terminal.text.contains(told), "\(terminal.text)")
             #expect(terminal.text.contains("hint: unlock it: lanyard unlock") == answer.isEmpty, "\(terminal.text)")
-            #expect(terminal.text.split(separator: "password of the keyring: ").count <= 2 && terminal.isAsItWas)
+            let asked = terminal.text.components(separatedBy: "password of the keyring: ").count - 1
+            #expect(asked == typed.count && terminal.isAsItWas)
         }
     }
 

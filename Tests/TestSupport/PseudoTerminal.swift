@@ -97,10 +97,10 @@ package final class PseudoTerminal: Sendable {
         return text
     }
 
-    /// Waits until the screen contains a text.
-    package func sees(_ words: String, within patience: Duration = .seconds(60)) async throws {
+    /// Waits until the screen contains a text, or contains it a number of times.
+    package func sees(_ words: String, times: Int = 1, within patience: Duration = .seconds(60)) async throws {
         let end = ContinuousClock.now + patience
-        while !text.contains(words) {
+        while text.split(separator: words, omittingEmptySubsequences: false).count <= times {
             guard ContinuousClock.now < end else { throw Unseen(words: words, screen: text) }
             try await Task.sleep(for: .milliseconds(20))
         }

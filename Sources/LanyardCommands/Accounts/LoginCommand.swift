@@ -38,7 +38,11 @@ struct LoginCommand: TokenNamingCommand {
         // If no plugin serves the authority, the sign-in reports it.
         let place = try? NamedPlace(request, in: session)
         let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
-        guard let signedIn = try await session.signIn(request, url: url).account else { return }
+        // A sign-in needs a keyring that can be written, and the first one may be missing.
+        let token = try await session.unlocking(for: url) { () throws(Failure) in
+            try await session.signIn(request, url: url)
+        }
+        guard let signedIn = token.account else { return }
         let console = session.context.console
         do throws(Failure) {
             try session.select(signedIn, at: place?.place)

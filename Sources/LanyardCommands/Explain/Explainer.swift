@@ -205,7 +205,9 @@ final class Explainer {
             }
             return .init(step: .password, text: "answer with the password that is stored for it")
         } catch {
-            return unlocking.flatMap { AvailablePrompts(mayAsk: true, unlocking: $0).unlocking(error) }.map(Self.unlock)
+            return unlocking.flatMap { AvailablePrompts(mayAsk: true, unlocking: $0).unlocking(error) }.map {
+                Self.unlock($0, makesFirst: false)
+            }
                 ?? .init(Failure(error), "print nothing: ")
         }
     }
@@ -255,7 +257,7 @@ final class Explainer {
                     + "without one, \(next.text)",
                 hints: next.hints, status: isSure ? .done : next.status)
         case .signIn(let flow, _): return signIn(by: flow, wanted)
-        case .unlock(_, let how): return Self.unlock(how)
+        case .unlock(let error, let how): return Self.unlock(how, makesFirst: error.reason == .noDefaultCollection)
         case .fail(.interactionRequired(let error, let account)):
             let failure = failure(.interactionRequired(error, account: account), wanted)
             return .init(failure, after: request.isUnattended ? "" : ", and lanyard can't ask you here")
@@ -295,9 +297,11 @@ final class Explainer {
         return session.sources.mayAskToUnlock(for: request) ? .atTerminal : nil
     }
 
-    private static func unlock(_ how: Unlocking) -> Explanation.Next {
+    private static func unlock(_ how: Unlocking, makesFirst: Bool) -> Explanation.Next {
         switch how {
         case .inWindow: .init(step: .unlock, text: "have the keyring ask you to unlock it first")
+        case .atTerminal where makesFirst:
+            .init(step: .unlock, text: "ask you for the password of a new keyring first")
         case .atTerminal: .init(step: .unlock, text: "ask you for the password of the keyring first")
         }
     }

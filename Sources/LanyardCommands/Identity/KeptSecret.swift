@@ -25,7 +25,7 @@ struct KeptSecret {
     /// What the user types for it, or a program passes to the command that wants it.
     func typed(for command: ShellCommand, _ context: CommandContext) async throws(Failure) -> Secret {
         try await SecretInput(name: what, command: command, alphabet: alphabet)
-            .read(context, asking: ["\(what) of \(owner)"])
+            .read(context, asking: "\(what) of \(owner)")
     }
 }
 

@@ -53,8 +53,42 @@ struct KeyringUnlocker {
         }
     }
 
-    static let wrongPassword = Failure(
+    private static let wrongPassword = Failure(
         "that is not the keyring's password", hints: [Hint("try again", run: "lanyard unlock")])
+    private static let passwordsDiffer = Failure(
+        "the two passwords differ", hints: [Hint("try again", run: "lanyard unlock")])
+    /// The errors of a user who mistyped.
+    static let retypable = [wrongPassword, passwordsDiffer]
+    /// How often the user may type a password, as for sudo(8) and ssh-add(1).
+    private static let tries = 3
+
+    /// Whether there is no keyring yet, so that a password creates one.
+    var makesFirst: Bool { store.problem()?.reason == .noDefaultCollection }
+
+    /// Opens the keyring with a password that the user types at the terminal; false if they type none.
+    ///
+    /// - Throws: The last try's error.
+    func openAtTerminal(_ context: CommandContext) async throws(Failure) -> Bool {
+        let prompt = Prompt(context.console)
+        let makesFirst = makesFirst
+        for left in (0..<Self.tries).reversed() {
+            let question = makesFirst ? "password of the new keyring" : "password of the keyring"
+            guard let typed = await prompt.line(question, echo: false), !typed.isEmpty else { return false }
+            do throws(Failure) {
+                guard makesFirst else {
+                    try unlock(with: Secret(typed))
+                    return true
+                }
+                guard let repeated = await prompt.line("repeat the password", echo: false) else { return false }
+                guard typed.utf8.elementsEqual(repeated.utf8) else { throw Self.passwordsDiffer }
+                try await make(with: Secret(typed), in: context)
+                return true
+            } catch  where left > 0 && Self.retypable.contains(error) {
+                context.console.note("\(error.message); try again")
+            }
+        }
+        return false
+    }
 
     /// Creates the first keyring, with this password.
     ///

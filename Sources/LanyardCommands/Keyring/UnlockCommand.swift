@@ -33,18 +33,15 @@ struct UnlockCommand: Command {
             throw Failure(problem)
         }
         let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
-        if problem.reason == .locked {
-            try unlocker.unlock(with: try await password(session.context, ["password of the keyring"]))
-            console.note("the keyring is unlocked")
+        let input = SecretInput(name: "password", command: "lanyard unlock")
+        if context.isInputTerminal {
+            guard try await unlocker.openAtTerminal(context) else { throw input.missing }
+        } else if problem.reason == .locked {
+            try unlocker.unlock(with: try input.stdin(context.input))
         } else {
-            try await unlocker.make(
-                with: try await password(session.context, ["password of the new keyring", "repeat the password"]),
-                in: session.context)
-            console.note("the keyring was created and is unlocked")
+            try await unlocker.make(with: try input.stdin(context.input), in: context)
         }
-    }
-
-    private func password(_ context: CommandContext, _ questions: [String]) async throws(Failure) -> Secret {
-        try await SecretInput(name: "password", command: "lanyard unlock").read(context, asking: questions)
+        console.note(
+            problem.reason == .locked ? "the keyring is unlocked" : "the keyring was created and is unlocked")
     }
 }

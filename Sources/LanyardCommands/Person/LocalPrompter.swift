@@ -50,15 +50,14 @@ struct LocalPrompter: UserPrompter {
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let unlocker = try KeyringUnlocker(context, group: configuration.group)
-            context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
-            let answer = await Prompt(context.console).line("password of the keyring", echo: false)
-            guard let answer, !answer.isEmpty else {
-                context.requester?.noteDecline(in: context)
-                return false
-            }
-            try unlocker.unlock(with: Secret(answer))
-            return true
-        } catch  where error == KeyringUnlocker.wrongPassword {
+            context.console.note(
+                unlocker.makesFirst
+                    ? "there is no keyring yet; a password creates one, Enter goes on without"
+                    : "the keyring is locked; its password unlocks it, Enter leaves it locked")
+            let isOpen = try await unlocker.openAtTerminal(context)
+            if !isOpen { context.requester?.noteDecline(in: context) }
+            return isOpen
+        } catch  where KeyringUnlocker.retypable.contains(error) {
             context.console.note(error.message)
         } catch {
             // The error that led here says what is wrong with the keyring.

@@ -37,8 +37,8 @@ public struct StoreError: Error, Sendable, Equatable {
     /// What is locked instead of the default keyring, which isn't.
     public var lock: Lock?
 
-    /// Whether the password of the default keyring is what is missing.
-    public var isOfLockedKeyring: Bool { reason == .locked && lock == nil }
+    /// Whether a password is what is missing: the default keyring's, or one for the first keyring.
+    public var opensWithPassword: Bool { reason == .noDefaultCollection || reason == .locked && lock == nil }
 
     /// What may be locked while the default keyring is open.
     public enum Lock: Sendable, Equatable {
