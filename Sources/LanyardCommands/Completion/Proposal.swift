@@ -34,7 +34,11 @@ extension Proposal {
                 self = .candidates(Self.commands(below: point.arguments, in: program), named: "")
                 return
             }
-            let subcommands = point.arguments.isEmpty ? point.command.subcommands.candidates : []
+            var subcommands = point.arguments.isEmpty ? point.command.subcommands.candidates : []
+            if point.path == ["unconfigure"] {
+                let list = ToolList(context)
+                subcommands.removeAll { name in Tools.all.contains { $0.name == name.text && !list.isUsed(by: $0) } }
+            }
             guard let parameter else {
                 self = .candidates(subcommands.isEmpty ? point.options.candidates : subcommands, named: "")
                 return

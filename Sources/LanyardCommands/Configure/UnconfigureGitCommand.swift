@@ -5,13 +5,48 @@ import Secrets
 import SettingsFile
 import Terminal
 
-struct UnconfigureCommand: AsyncParsableCommand, WithExamples {
+struct UnconfigureCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "unconfigure",
         abstract: "Undo `lanyard configure`.",
+        usage: "lanyard unconfigure <tool> [<options>]\nlanyard unconfigure --all [<options>]",
         subcommands: [UnconfigureGitCommand.self] + Tools.all.map { $0.unconfigure })
 
-    static let examples: KeyValuePairs = ["Make git stop using lanyard": "lanyard unconfigure git"]
+    static let examples: KeyValuePairs = [
+        "Make git stop using lanyard": "lanyard unconfigure git",
+        "Make every tool stop using lanyard, before you uninstall it": "lanyard unconfigure --all",
+    ]
+
+    @Flag(help: "Undo it for every tool that uses lanyard, and for git.")
+    var all = false
+
+    @OptionGroup var options: ChangeOptions
+
+    mutating func run(in context: CommandContext) async throws {
+        guard all else { throw CleanExit.helpRequest(self) }
+        let flags = (options.yes ? ["--yes"] : []) + (options.dryRun ? ["--dry-run"] : [])
+        let tools = ToolList(context)
+        if let fault = tools.fault { throw fault }
+        var commands = Tools.all.filter(tools.isUsed(by:)).map { $0.unconfigure }
+        let isRecorded = try !GitRecord(.global, context).entries().isEmpty
+        if isRecorded || context.program("git") != nil { commands.append(UnconfigureGitCommand.self) }
+        var failed: Failure?
+        for command in commands {
+            do {
+                if var command = try command.parseAsRoot(flags) as? any Command {
+                    try await command.run(in: context)
+                }
+            } catch let failure as Failure {
+                context.console.report(failure)
+                failed = failure
+            }
+        }
+        if (try? GitRecord(.system, context).entries())?.isEmpty == false {
+            context.console.note(
+                Hint("git uses lanyard for all users, too; to undo that", run: "sudo lanyard unconfigure git --system"))
+        }
+        if let failed { throw ExitCode(failed.status.rawValue) }
+    }
 }
 
 struct UnconfigureGitCommand: Command {

@@ -45,6 +45,13 @@ struct ToolList {
         return program == tool.name ? "installed" : "\(program) installed"
     }
 
+    /// Whether a tool asks lanyard, or something that lanyard wrote for it isn't undone.
+    func isUsed(by tool: any ConfigurableTool.Type) -> Bool {
+        let use = use(of: tool)
+        return use.isForAll || !use.places.isEmpty || entries.contains { $0.tool == tool.name }
+            || !tool.unrecorded(entries, context).isEmpty
+    }
+
     /// Returns how a tool uses lanyard.
     func use(of tool: any ConfigurableTool.Type) -> ToolUse {
         let own = entries.filter { $0.tool == tool.name }
@@ -93,6 +100,26 @@ struct ToolList {
         let places = GitHelpers.lanyardPlaces(entries)
         return places.isEmpty
             ? "doesn't use lanyard" : "uses lanyard for \(places.joined(separator: ", ").displayable(limit: 500))"
+    }
+}
+
+extension ConfigurableTool {
+    /// Returns what makes the tool ask lanyard, everywhere or for one URL, although no entry of the record names it.
+    static func unrecorded(
+        _ entries: [ToolRecord.Entry], for pattern: URLPattern? = nil, _ context: CommandContext
+    ) -> [ToolChange] {
+        guard let home = try? ToolPlace(context) else { return [] }
+        let everywhere = (try? changes(home)) ?? []
+        let patterns = pattern.map { [$0] } ?? urlsFound(home).compactMap { URLPattern($0) }
+        var all = patterns.flatMap { (try? changes(ToolPlace(context, $0))) ?? [] }
+        if pattern == nil, url != .required, !url.isHost,
+            isConfigured(context, isRecorded: false)
+                || everywhere.contains(where: { $0.stands && $0.value.hasBytes("lanyard") })
+        {
+            all += everywhere
+        }
+        let recorded = Set(entries.map(\.change))
+        return all.uniqued.filter { $0.stands && !recorded.contains($0) }
     }
 }
 

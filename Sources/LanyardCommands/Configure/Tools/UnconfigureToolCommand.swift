@@ -76,8 +76,20 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         let end = url.map { " for \($0.displayable(limit: 200))" } ?? ""
         context.console.note("there is nothing that lanyard configure \(Tool.name) wrote\(end)")
         let places = Set(all.filter { $0.tool == Tool.name }.map { $0.place ?? "every URL" }).sorted()
-        guard url != nil, !places.isEmpty else { return }
-        context.console.note("it wrote something for \(places.joined(separator: ", ").displayable(limit: 500))")
+        if url != nil, !places.isEmpty {
+            context.console.note("it wrote something for \(places.joined(separator: ", ").displayable(limit: 500))")
+        }
+        let pattern = url.flatMap { try? Tool.pattern($0) }
+        for change in Tool.unrecorded(all, for: pattern, context) {
+            let file = context.short(change.setting.file)
+            guard !change.setting.format.isWholeFile else {
+                context.console.note(
+                    Hint("\(file) stays, which no record names; to remove it", run: "rm\(last: change.setting.file)"))
+                continue
+            }
+            context.console.note("this stays in \(file), which no record names; remove it by hand:")
+            context.console.show(rows: change.setting.shown(change.value))
+        }
     }
 
     /// Says that a written value was changed since, and how to restore the previous one.
