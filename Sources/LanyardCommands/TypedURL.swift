@@ -70,7 +70,7 @@ extension URLPattern {
     func requireGitPlace() throws(Failure) {
         guard ["ssh", "git", "file", "git+ssh", "ssh+git"].contains(scheme) else { return }
         throw Failure(
-            "git asks no helper about \(scheme) URLs", hints: ["use the server's https URL"],
+            "git asks no helper about \(scheme) URLs", hints: [.httpsRemote(text) ?? "use the server's https URL"],
             status: .usage)
     }
 }
@@ -99,18 +99,44 @@ extension Failure {
         }
         self.init(
             "no rule maps \(request.url)",
-            hints: [.namingHome ?? Hint("add one", run: "lanyard rule add \(request.url)")])
+            hints: Hint.namingHome.map { [$0] } ?? Hint.addingRule(for: request.url))
     }
 
     /// Creates the error for a text that isn't a URL.
     fileprivate init(notURL text: String) {
-        self.init(
-            "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like \(Example.url)"],
-            status: .usage)
+        let shown = text.displayable(limit: 200)
+        guard let remote = Hint.httpsRemote(text) else {
+            self.init("\(shown) is not a URL", hints: ["write it like \(Example.url)"], status: .usage)
+            return
+        }
+        self.init("\(shown) is an address for ssh, and git asks no helper about those", hints: [remote], status: .usage)
     }
 }
 
 extension Hint {
+    /// The first step towards tokens for a URL.
+    static func addingRule(for url: String) -> [Hint] {
+        [
+            Hint("add one for git", run: "lanyard configure git\(last: url)"),
+            Hint("or for other tools", run: "lanyard rule add\(last: url)"),
+        ]
+    }
+
+    /// How to have git reach a repository over https that it reaches by ssh; nil for any other text.
+    ///
+    /// `git@github.com:foo/bar.git` and `ssh://git@github.com/foo/bar.git` are the same (git-clone(1), GIT URLS).
+    static func httpsRemote(_ text: String) -> Hint? {
+        guard let (head, tail) = text.cut(at: ":") else { return nil }
+        let isURL = tail.hasPrefix("//")
+        guard !isURL || ["ssh", "git+ssh", "ssh+git"].contains(head),
+            let (place, path) = isURL ? tail.dropFirst(2).cut(at: "/") : (head, tail), !path.isEmpty,
+            let host = RequestHost(String(place.cut(atLast: "@")?.1 ?? place)), host.name.hasBytes(".")
+        else { return nil }
+        let url = "https://\(host.name)/\(path.drop { $0 == "/" })"
+        guard URLPattern(url) != nil else { return nil }
+        return Hint("use the server's https URL", run: "git remote set-url origin\(last: url)")
+    }
+
     /// How to have the user's rules found if no variable names a folder for them, as in a job with an empty environment;
     /// nil if one does.
     static var namingHome: Hint? {

@@ -32,6 +32,47 @@ import Testing
         }
     }
 
+    @Test func `login sets up a URL that no rule maps, and then signs in`() async throws {
+        try await World.with { world in
+            try world.configure(onlyRuleFor: "common")
+            let url = "\(world.sandbox.resource)/contoso/hello.git"
+            let browser = Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            let ended = try await world.atTerminal(
+                ["lanyard", "login", url],
+                answering: [
+                    ("has no rule yet; add one? [Y/n] ", ""), ("authority [", ""),
+                    ("scopes, separated by spaces", "api://sandbox-git/.default"), ("client ID [", ""),
+                    ("go on? [Y/n] ", ""),
+                ], browser)
+            #expect(ended.status == 0 && ended.output.contains("signed in"), "\(ended)")
+            #expect(try await world.git(["clone", "--quiet", url, "hello"]).status == 0)
+
+            // Nobody is there to be asked.
+            let other = try await world.lanyard(["login", "https://git.other.example/repo"])
+            let hint = "lanyard: hint: add one for git: lanyard configure git https://git.other.example/repo\n"
+            #expect(other.status == 1 && other.errors.contains(hint), "\(other)")
+        }
+    }
+
+    @Test func `login asks for the URL where there are no rules, and signs in once`() async throws {
+        try await World.with { world in
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try text.components(separatedBy: "[[rule]]")[0]
+                .write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let url = world.sandbox.issuer.url
+            let browser = Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            let ended = try await world.atTerminal(
+                ["lanyard", "login"],
+                answering: [
+                    ("URL of the git server to sign in for", url), ("add one? [Y/n] ", ""),
+                    ("looks like GitLab; sign in there? [Y/n] ", ""), ("client ID: ", world.sandbox.issuer.clientID),
+                    ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
+                ], browser)
+            #expect(ended.status == 0, "\(ended)")
+            #expect(ended.output.components(separatedBy: "signed in as").count == 2, "\(ended)")
+        }
+    }
+
     @Test func `a suggestion that is refused leaves the question open, and a kind answers it`() async throws {
         try await World.with { world in
             let url = world.sandbox.forge.url

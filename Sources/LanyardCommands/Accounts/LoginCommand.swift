@@ -26,11 +26,19 @@ struct LoginCommand: TokenNamingCommand {
     mutating func run(in context: CommandContext) async throws {
         var options = interaction.values
         options.isAskedFor = true
-        let session = try Session(context, options: options)
+        var session = try Session(context, options: options)
         if session.configuration.agent != nil {
             throw Failure(
                 "this machine uses an agent, so you sign in on the agent's machine",
                 hints: [Hint("on the agent's machine", run: "lanyard login\(last: url ?? "URL")")])
+        }
+        if try await addRule(session) {
+            session = try Session(context, options: options)
+            let rule = try self.url.flatMap { url throws(Failure) in
+                session.configuration.rule(for: try CredentialRequest(url: url))
+            }
+            // The user has been asked to sign in already.
+            guard FirstSignIn(session, rule, Prompt(context)) == nil else { return }
         }
         var (request, url) = try await self.request(in: session)
         if let identity = request.identity { throw Failure(noSignInFor: identity, url: url) }
@@ -61,6 +69,24 @@ struct LoginCommand: TokenNamingCommand {
         else { return }
         let text = "using \(signedIn.nameForPeople) for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
+    }
+
+    /// Has the user configure git for a URL that has no rule yet, at a terminal; false if there is nothing to ask.
+    private mutating func addRule(_ session: Session) async throws -> Bool {
+        guard !named.isTokenNamed, session.presence.isSomebodyThere, let prompt = Prompt(session.context) else {
+            return false
+        }
+        if url == nil, session.configuration.rules.isEmpty {
+            let typed = await prompt.text("URL of the git server to sign in for, such as \(Example.url)")
+            guard let typed, !typed.isEmpty else { return false }
+            url = typed
+        }
+        guard let url, let pattern = try? URLPattern(typed: url), pattern.isTokenPlace, !session.maps(pattern) else {
+            return false
+        }
+        var command = try ConfigureGitCommand.parse([pattern.text])
+        try await command.run(in: session.context)
+        return true
     }
 }
 
