@@ -63,8 +63,11 @@ import Testing
                     lanyard: hint: name the account, or give --all
 
                     """)
+            // No client of the configuration's has these tokens.
+            for client in Self.family { try await Self.login(world, client: client) }
             let all = try await world.lanyard(["logout", "--all"])
             #expect(all.status == 0 && all.errors.split(separator: "\n").count == 2, "\(all)")
+            #expect(!all.errors.contains("other clients"), "\(all)")
             #expect(try await AccountChoiceTests.accounts(world).isEmpty)
         }
     }

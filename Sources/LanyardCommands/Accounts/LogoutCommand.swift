@@ -11,7 +11,7 @@ struct LogoutCommand: Command {
         commandName: "logout", abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",
         discussion: """
             Removes the account's tokens for the clients in your configuration, and no other client's; on a shared \
-            device, for every client.
+            device, or with --all, for every client.
             """)
 
     static let examples: KeyValuePairs = [
@@ -26,7 +26,7 @@ struct LogoutCommand: Command {
 
     @OptionGroup var place: PlaceOptions
 
-    @Flag(help: "Sign out every account.")
+    @Flag(help: "Sign out every account, for every client.")
     var all = false
 
     @Option(help: ArgumentHelp("Only this client's tokens, by ID or name.", valueName: "id"))
@@ -112,7 +112,7 @@ struct LogoutCommand: Command {
     /// Returns the clients to sign out of; nil for all.
     private func clients(in session: Session) -> Set<String>? {
         if let clientId { return session.registry.clientIDs(clientId) }
-        return forget || session.configuration.deviceMode == .shared
+        return forget || all || session.configuration.deviceMode == .shared
             ? nil : session.configuration.clientIDs(in: session.registry)
     }
 

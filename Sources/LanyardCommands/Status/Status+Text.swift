@@ -25,7 +25,7 @@ extension Status {
         var notes: [Hint] = []
         if accounts?.all.isEmpty == true { notes.append("nobody is signed in") }
         if let keyring, rules.isEmpty { notes.append(Hint(keyring.message)) }
-        if rules.isEmpty { notes.append(Hint("there are no rules; add one", run: "lanyard rule add URL")) }
+        if rules.isEmpty { notes.append(Hint("there are no rules; add one for git", run: "lanyard configure git URL")) }
         return notes
     }
 
@@ -56,8 +56,9 @@ extension RuleStatus {
         case .answer: "ready"
         case .renew: "renews"
         case .authenticate: "asks"
-        case .tryRenewal, .askBroker: "unsure"
-        case .signIn: "signed out"
+        case .tryRenewal: "unsure"
+        // A broker may have a sign-in, but status asks none.
+        case .signIn, .askBroker: "signed out"
         case .choose: "choose"
         case .unlock: "locked"
         case .fail: "fails"
@@ -71,8 +72,7 @@ extension RuleStatus {
         switch step {
         case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)\(origin)"
         case .renew: return whose + origin
-        case .signIn: return whose
-        case .askBroker: return "\(whose), if the machine's broker has a sign-in"
+        case .signIn, .askBroker: return whose
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
         case .tryRenewal where doubt == .othersSignIn: return "\(whose), if another client's sign-in serves"
         case .tryRenewal: return "\(whose), who has never used this tenant"
