@@ -57,6 +57,11 @@ import Testing
         (["set", "timeuot", "60"], 64, "did you mean timeout?"), (["get", "rule"], 64, "lanyard help rule"),
         (["set", "policy", "x"], 64, "edited by hand"),
         (["set", "device-mode", "shared"], 64, "sudo lanyard config set --system device-mode shared"),
+        (["set", "browser", "firefox 'unclosed"], 64, "a quote isn't closed"),
+        (["set", "ca-file", "/nope.pem"], 64, "/nope.pem can't be read"),
+        (["set", "ca-file", "/etc/passwd"], 64, "/etc/passwd holds no certificate"),
+        (["set", "default-identity", "envirnment"], 64, "did you mean environment?"),
+        (["set", "client-id", "azurecli"], 64, "lanyard config set client-id azure-cli"),
         (["get", "authority"], 1, ""),
     ])
     func `what is wrong is said, and nothing is written`(_ words: [String], _ status: Int32, _ text: String)
@@ -67,6 +72,17 @@ import Testing
             #expect(ended.status == status && ended.output.isEmpty, "\(ended)")
             #expect(text.isEmpty ? ended.errors.isEmpty : ended.errors.contains(text), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
+        }
+    }
+
+    @Test func `a browser's command that can't be split keeps no command from working`() async throws {
+        try await Home.with(.unlocked) { home in
+            try home.write("browser = \"firefox 'unclosed\"\n", to: home.configFile)
+            let unset = ["lanyard config unset browser"]
+            #expect(try await home.lanyard(["forward", "list"]).status == 0)
+            #expect(try await home.lanyard(["accounts"]).errors.contains("quote") == false)
+            let doctor = try await home.lanyard(["doctor"])
+            #expect(unset.allSatisfy(doctor.output.contains), "\(doctor)")
         }
     }
 

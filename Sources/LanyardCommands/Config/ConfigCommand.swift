@@ -82,6 +82,7 @@ struct ConfigSetCommand: Command {
         let key = try SettingKey(key)
         let wanted = try key.value(value)
         let file = try SettingFilePlace(of: key, value, isSystem: place.system, in: context)
+        try key.requireUsable(wanted, in: Session(context, of: place.scope, isToBeWritten: true))
         try file.change { file throws(SettingsError) in
             try file.set(key.name, to: wanted, schema: InstalledFiles(context).schema)
         }

@@ -1,3 +1,7 @@
+import Addresses
+import CredentialEngine
+import Files
+import PluginHost
 import Rules
 import Secrets
 import SettingsFile
@@ -21,6 +25,44 @@ struct SettingKey {
         do throws(SettingsError) { return try Configuration.value(words, of: name) } catch {
             throw Failure(error.message, hints: error.hints, status: .usage)
         }
+    }
+
+    /// Refuses a value that has the right form, but that nothing could use.
+    func requireUsable(_ value: SettingValue, in session: Session) throws(Failure) {
+        guard case .text(let text) = value else { return }
+        let shown = text.displayable(limit: 200)
+        switch name {
+        case "browser" where ShellWords.split(text)?.isEmpty != false:
+            throw Failure("a quote isn't closed: \(shown)", hints: ["write it as for a shell"], status: .usage)
+        case "ca-file":
+            let bytes = try? OpenFile(text).contents(atMost: 1 << 22)
+            guard let bytes, String(decoding: bytes, as: UTF8.self).hasBytes("CERTIFICATE-----") else {
+                throw Failure(
+                    bytes == nil ? "\(shown) can't be read" : "\(shown) holds no certificate in PEM format",
+                    hints: [Hint("see", run: "ls -l\(last: text)")], status: .usage)
+            }
+        case "client-id":
+            guard
+                let match = session.configuration.authority.flatMap({
+                    session.registry.match(authority: $0, isConfigured: true)
+                })
+            else { return try requireNoTypo(text, session) }
+            do throws(ResolutionError) { _ = try session.configuration.clientID(text, at: match) } catch {
+                throw Failure(error, in: session.context).with(.usage)
+            }
+        case "default-identity":
+            do throws(Failure) { _ = try session.identity(named: text) } catch { throw error.with(.usage) }
+        default: break
+        }
+    }
+
+    /// Refuses what looks like the name of a client, but is none; each issuer has IDs of its own form.
+    private func requireNoTypo(_ text: String, _ session: Session) throws(Failure) {
+        let names = session.registry.plugins.flatMap(\.clients).map(\.name)
+        guard !names.contains(text), let near = names.nearest(to: text.lowercased()) else { return }
+        throw Failure(
+            "there is no client \(text.displayable(limit: 60))",
+            hints: [Hint("did you mean", run: "lanyard config set client-id \(near)")], status: .usage)
     }
 
     /// Tells the user if the change has no effect because another setting takes precedence.

@@ -30,9 +30,9 @@ extension Examination {
             return .pass(name, "none can open here; you get a code to enter on any device")
         }
         let named = configuration.browser ?? context.variable("BROWSER")
-        let browser: Browser
-        do throws(Failure) { browser = try Browser(context, configured: configuration.browser) } catch {
-            return .fail(name, error)
+        let browser = Browser(context, configured: configuration.browser)
+        guard !browser.commands.isEmpty else {
+            return .fail(name, "a quote in the command that opens one isn't closed", Hint(run: browser.remedy))
         }
         guard browser.culprit == nil else {
             return .fail(

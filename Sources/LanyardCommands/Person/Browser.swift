@@ -12,25 +12,18 @@ struct Browser: Sendable {
     /// The file or folder that keeps a command named by its path from being started, because another user could have
     /// written to it; nil if there is none.
     let culprit: String?
+    /// The command that removes a setting that can't be split into words.
+    let remedy: ShellCommand
 
     /// Uses the configured command, else `$BROWSER` (a colon-separated list), else what desktops and WSL have.
     ///
     /// Commands are split into words as by a shell, but no shell runs.
-    ///
-    /// - Throws: `Failure` if the configured command can't be split.
-    init(_ context: CommandContext, configured: String?) throws(Failure) {
-        if let configured {
-            guard let words = ShellWords.split(configured), !words.isEmpty else {
-                throw Failure(
-                    "the browser's command has a quote that isn't closed: \(configured.displayable(limit: 200))",
-                    hints: [Hint("write it as for a shell, such as", write: "--browser 'firefox -P work'")])
-            }
-            commands = [words]
-        } else if let list = context.variable("BROWSER") {
-            commands = ShellWords.list(list).compactMap(ShellWords.split)
-        } else {
-            commands = [["xdg-open"], ["wslview"], ["gio", "open"]]
-        }
+    init(_ context: CommandContext, configured: String?) {
+        let named = configured.map { [$0] } ?? context.variable("BROWSER").map(ShellWords.list)
+        commands =
+            named.map { $0.compactMap(ShellWords.split).filter { !$0.isEmpty } }
+            ?? [["xdg-open"], ["wslview"], ["gio", "open"]]
+        remedy = configured == nil ? "unset BROWSER" : "lanyard config unset browser"
         var trust = FileTrust()
         // In WSL, everybody may write to the files of Windows' drives.
         let paths = context.isInWSL ? [] : commands.compactMap(\.first).filter { $0.hasBytes("/") }
@@ -45,7 +38,8 @@ struct Browser: Sendable {
 
     /// Why no page could be opened.
     var fault: String {
-        culprit.map { "another user could have written \($0.displayable(limit: 300))" }
+        if commands.isEmpty { return "a quote in its command isn't closed: \(remedy.text)" }
+        return culprit.map { "another user could have written \($0.displayable(limit: 300))" }
             ?? "\(names) failed, or is not installed"
     }
 

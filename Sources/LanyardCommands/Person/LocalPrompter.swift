@@ -77,7 +77,7 @@ extension Presence {
         case .browser: hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]
         case .automatic where hasBrowser: broker + [.browser, .deviceCode, .paste]
-        case .automatic where configuration.browser == Configuration.noBrowser:
+        case .automatic where refusesBrowser:
             broker + [.paste, .browser, .deviceCode]
         case .automatic: broker + [.deviceCode, .paste]
         }

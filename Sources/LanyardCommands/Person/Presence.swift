@@ -10,6 +10,8 @@ struct Presence: Sendable, Equatable {
     var hasTerminal = false
     /// Whether a browser can be opened here.
     var hasBrowser = false
+    /// Whether the user wants no browser to be opened here.
+    var refusesBrowser = false
     /// Whether a window can open in front of the user; over SSH it would open on another screen.
     var hasDisplay = false
     /// Whether the session came over SSH.
@@ -32,8 +34,8 @@ struct Presence: Sendable, Equatable {
         hasTerminal = isAskedFor || ControllingTerminal.isThere
         hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
         let named = browser ?? context.variable("BROWSER")
-        hasBrowser =
-            browser != Configuration.noBrowser && (named != nil || hasDisplay || (context.isInWSL && !isRemote))
+        refusesBrowser = named == Configuration.noBrowser
+        hasBrowser = !refusesBrowser && (named != nil || hasDisplay || (context.isInWSL && !isRemote))
     }
 }
 

@@ -56,7 +56,7 @@ final class Session: Sendable {
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
-        browser = presence.hasBrowser ? try Browser(context, configured: configuration.browser) : nil
+        browser = presence.hasBrowser ? Browser(context, configured: configuration.browser) : nil
         let isShared = configuration.deviceMode == .shared
         let keyring = KeyringConfiguration(
             context.keyring, group: configuration.group, collection: configuration.keyringCollection,
