@@ -120,6 +120,8 @@ import Testing
                 #expect(browser.status == 0, "\(browser)")
             }
             #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            // The page is still on the screen, and the reason just above the prompt.
+            #expect(terminal.text.split(separator: "open this page in any browser:").count == 2, "\(terminal.text)")
             #expect(terminal.isAsItWas)
         }
     }

@@ -83,11 +83,13 @@ struct PersonAtTerminal: PersonInterface {
         let terminal = ControllingTerminal(console)
         // Without a terminal nothing can be pasted, but the user who asked to sign in can still open the page here.
         if terminal == nil, port == nil { return .unsupported }
-        console.note("to sign in \(subject(at: url).text), open this page in any browser:")
-        console.show(url.displayable(limit: 32_768))
-        if let port, presence.isRemote {
-            console.note("if the browser is on another computer, run this there first:")
-            console.show(context.tunnel(port: port).text)
+        if course.shows(url) {
+            console.note("to sign in \(subject(at: url).text), open this page in any browser:")
+            console.show(url.displayable(limit: 32_768))
+            if let port, presence.isRemote {
+                console.note("if the browser is on another computer, run this there first:")
+                console.show(context.tunnel(port: port).text)
+            }
         }
         guard let terminal else {
             console.countDown("waiting for the browser", seconds: patience)
@@ -179,6 +181,8 @@ private final class Course: Sendable {
     let subject = Mutex<SignInSubject?>(nil)
     /// The number of rows shown since the last reason, including the reason.
     let rows = Mutex(0)
+    /// The page that the user was last asked to open elsewhere.
+    private let page = Mutex<String?>(nil)
     /// The plugin's last message, which is the reason for the next page or code, if there is one.
     private let reason = Mutex<String?>(nil)
 
@@ -188,6 +192,14 @@ private final class Course: Sendable {
     }
 
     func takeReason() -> String? { reason.withLock { $0.take() } }
+
+    /// Notes the page to open; false if it is on the screen already, above the reason to paste again.
+    func shows(_ url: String) -> Bool {
+        page.withLock { shown in
+            defer { shown = url }
+            return shown != url
+        }
+    }
 }
 
 extension Int {

@@ -87,7 +87,7 @@ extension AuthorizationResponse {
         guard isResponse else { return "there is no code in what was pasted; \(whole)" }
         guard self["state"] != nil else { return "that address is incomplete: there is no state in it; \(whole)" }
         guard answers(state: request.state), mayHaveCome(to: request.redirectURI) else {
-            return "that address belongs to another sign-in; open the page below, and paste the last page's address"
+            return "that address belongs to another sign-in; open the page above, and paste the last page's address"
         }
         return refusal == nil && code == nil ? "the code in that address is empty; \(whole)" : nil
     }
