@@ -25,7 +25,9 @@ struct SandboxCommand: Command {
                 ])
         }
         let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
-        let words = [program] + (passed.isEmpty ? ["serve"] : passed)
+        // Its help lists its commands; any other option is one of serve's.
+        let isServing = passed.first.map { $0.hasPrefix("-") && !["-h", "--help"].contains($0) } ?? true
+        let words = [program] + (isServing ? ["serve"] : []) + passed
         try ProgramInPlace(words: words, variables: [:]).run()
     }
 }

@@ -6,10 +6,13 @@ import SystemPackage
 /// stdout.
 actor Announcement {
     private let world: World
+    /// Whether to print everything that there is.
+    private let isVerbose: Bool
     private var openPorts = 0
 
-    init(_ world: World) {
+    init(_ world: World, isVerbose: Bool) {
         self.world = world
+        self.isVerbose = isVerbose
     }
 
     func portOpened() {
@@ -20,9 +23,11 @@ actor Announcement {
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
             try world.home.write(world.applicationCertificate.pem, to: world.home.applicationCertificate)
             try world.home.write((world.forge.clients[0].secret ?? "") + "\n", to: world.home.forgeSecret)
+            let greeting = Greeting(world)
+            try world.home.write(greeting.variables, to: world.home.variables)
             // This is last, because it signals that everything is ready.
             try world.home.write(description + "\n", to: world.home.description)
-            _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
+            _ = try? FileDescriptor.standardOutput.writeAll((isVerbose ? greeting.text : greeting.start).utf8)
         } catch {
             _ = Complaint.exit(after: error)
         }

@@ -10,6 +10,26 @@ struct Greeting {
         areas = GitArea.all(in: world)
     }
 
+    /// The shell's lines that have lanyard and git use the sandbox.
+    var variables: String { setUp.map { "\($0)\n" }.joined() }
+
+    /// The first steps, which fit on a screen.
+    var start: String {
+        let user = world.directory.users.first
+        return """
+            A local Entra is ready. Everything is made up and stays on this computer.
+
+            Try it in another terminal, as \(user?.username ?? "") with the password \(user?.password ?? ""):
+            \(lines([". \(word(world.home.variables))"] + firstCommands))
+            If that terminal cannot open a browser, let a scripted one sign in first:
+            \(lines(browser))
+            For the other people, hosts and repositories, start it with: lanyard sandbox serve --verbose
+            Ctrl-C ends it.
+
+            """
+    }
+
+    /// Everything that there is.
     var text: String {
         """
         A local Entra is ready. Everything is made up and stays on this computer.
@@ -78,16 +98,27 @@ struct Greeting {
         }
     }
 
-    private var commands: [String] {
-        let repository = areas.first { $0.name == "common" }.map { word("\(world.resource)/\($0.name)/hello.git") }
+    /// Cloning, a token for an API, and who is signed in then.
+    private var firstCommands: [String] {
+        (repository.map { ["git clone \($0)"] } ?? []) + [callOfGraph, "lanyard accounts"]
+    }
+
+    private var repository: String? {
+        areas.first { $0.name == "common" }.map { word("\(world.resource)/\($0.name)/hello.git") }
+    }
+
+    private var callOfGraph: String {
         let graph = word(world.resource + "/v1.0/me")
+        return "lanyard token --header \(graph) | curl --cacert \(word(world.home.caFile)) --header @- \(graph)"
+    }
+
+    private var commands: [String] {
         let secret =
             "lanyard client secret \(word(world.forge.clients[0].id)) --authority \(word(world.forge.url)) "
             + "<\(word(world.home.forgeSecret))"
         let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
-            "lanyard token --header \(graph) | curl --cacert \(word(world.home.caFile)) --header @- \(graph)",
-            "lanyard accounts",
+            callOfGraph, "lanyard accounts",
         ] + pipeline + machineClone
     }
 

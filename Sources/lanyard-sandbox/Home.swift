@@ -32,6 +32,8 @@ struct Home: Sendable {
     /// The folder that stands for `/var/opt/azcmagent/tokens` on machines with the agent of Azure Arc.
     var arcKeys: String { path + "/azcmagent/tokens" }
     var gitConfiguration: String { path + "/gitconfig" }
+    /// The file with the variables of a shell that uses the sandbox.
+    var variables: String { path + "/env.sh" }
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }
 

@@ -56,6 +56,9 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp("The people who can sign in, and to what, instead of the built-in ones.", valueName: "file"))
     var users: String?
 
+    @Flag(name: .shortAndLong, help: "Print everybody who can sign in, every host and every repository.")
+    var verbose = false
+
     @Flag(
         name: .customLong("directories-from-stdin"),
         help: ArgumentHelp(
@@ -157,7 +160,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Returns one web server per port.
     private func services(of world: World, _ certificates: Certificates) throws -> [any Service] {
-        let announcement = Announcement(world)
+        let announcement = Announcement(world, isVerbose: verbose)
         func application(
             _ responder: PortResponder, port: Int, isPlain: Bool = false,
             opened: @escaping @Sendable (Int) -> Void

@@ -5,10 +5,12 @@ import Testing
 /// The output of `lanyard sandbox`, followed exactly as printed.
 @Suite struct GreetingTests {
     /// Runs `lanyard sandbox` in a folder and passes on its complete output.
-    private static func greeting(in home: Home, at folder: String, _ body: (String) async throws -> Void) async throws {
+    private static func greeting(
+        in home: Home, at folder: String, _ options: [String] = ["--verbose"], _ body: (String) async throws -> Void
+    ) async throws {
         let printed = home.folder + "/greeting"
         _ = try await with(
-            home.folder + "/bin/lanyard", ["sandbox", "serve", "--directory", folder], output: printed,
+            home.folder + "/bin/lanyard", ["sandbox", "--directory", folder] + options, output: printed,
             environment: home.environment, endedBy: SIGTERM
         ) {
             for _ in 0..<1200 {
@@ -48,6 +50,24 @@ import Testing
                 #expect(ended.output.contains(#""userPrincipalName":"alice@contoso.example""#), "\(ended)")
                 #expect(ended.output.contains("\n* alice@contoso.example "), "\(ended)")
                 #expect(text.contains("\n  lanyard aws https://"), "\(text)")
+            }
+        }
+    }
+
+    @Test(arguments: ["sh", "bash", "zsh", "fish"])
+    func `the first steps fit on a screen and work as they are printed`(shell: String) async throws {
+        try await Home.with(.unlocked) { home in
+            try await Self.greeting(in: home, at: "\(home.folder)/a sand'box", []) { text in
+                #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 24, "\(text)")
+                let all = text.split(separator: "\n").map(String.init)
+                let commands = all.filter { $0.hasPrefix("  ") }
+                let browser = try #require(commands.last { $0.hasPrefix("  export BROWSER=") })
+                let script = ([commands[0], browser] + commands[1..<4]).joined(separator: "\n")
+                let ended = try await run(
+                    shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
+                #expect(ended.status == 0, "\(script)\n\(ended)")
+                #expect(ended.output.contains(#""userPrincipalName":"alice@contoso.example""#), "\(ended)")
+                #expect(FileManager.default.fileExists(atPath: "\(home.folder)/home/hello/README.md"), "\(ended)")
             }
         }
     }
