@@ -160,11 +160,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
         ])
 
     static let examples: KeyValuePairs = [
-        "Make git use lanyard for an organisation": """
-        lanyard configure git \(Example.url) --yes \\
-          --authority \(Example.authority) \\
-          --client-id \(Example.clientID)
-        """,
+        "Make git use lanyard for an organisation": "lanyard configure git \(Example.url)",
         "Clone; the first time, you sign in": "git clone \(Example.url)/project/_git/repo",
         "Find out what is wrong": "lanyard doctor",
     ]
@@ -216,6 +212,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
         guard !text.isEmpty else { return status.rawValue }
         if let unknown = CommandTree.lanyard.unknownCommand(in: words) {
             console.error(unknown.error)
+        } else if words == ["-v"] {
+            console.error(UsageError("unknown option '-v'", hints: [Hint("did you mean", run: "lanyard -V")]))
         } else {
             console.error(UsageError(message: message(for: error), text: text))
         }

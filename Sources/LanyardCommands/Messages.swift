@@ -157,7 +157,8 @@ extension Failure {
             self.init(
                 "there is no identity \(name.displayable(limit: 64))",
                 hints: [
-                    Hint("the identities are \(names.joined(separator: ", "))"),
+                    names.nearest(to: name.lowercased()).map { Hint("did you mean \($0)?") }
+                        ?? Hint("the identities are \(names.joined(separator: ", "))"),
                     Hint("add one", run: "lanyard identity add NAME"),
                 ])
         case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)

@@ -15,6 +15,12 @@ protocol TokenNamingCommand: Command {
     var interaction: InteractionOptions { get }
     var signIn: SignInOptions { get }
     var page: SignInPageOptions { get }
+    /// The name of the identity to get the token as; nil for a user.
+    var identity: String? { get }
+}
+
+extension TokenNamingCommand {
+    var identity: String? { nil }
 }
 
 extension ArgumentHelp {
@@ -29,7 +35,7 @@ extension TokenNamingCommand {
     func request(in session: Session) async throws(Failure) -> (request: TokenRequest, url: String?) {
         let asked = try await asked(in: session)
         // A script's request may be just as incomplete, but only here is it the command line that lacks something.
-        guard asked.host != nil || named.isComplete(in: session.configuration) else {
+        guard asked.host != nil || named.isComplete(identity, in: session.configuration) else {
             throw Failure(.incomplete, in: session.context).with(.usage)
         }
         guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
@@ -55,6 +61,8 @@ extension TokenNamingCommand {
             asked = try CredentialRequest(url: url)
         }
         try named.write(to: &asked.wish)
+        asked.wish.identity = identity
+        for resource in named.resource { asked.wish.scopes += try session.scopes(ofResource: resource) }
         asked.wish.account = try await accountMeant(in: session)
         try write(to: &asked.wish.signIn)
         return asked
@@ -86,16 +94,22 @@ extension TokenNamingCommand {
         guard !rules.isEmpty else {
             throw Failure(
                 "no rule says yet which token to get",
-                hints: [
-                    Hint("add one for git", run: "lanyard configure git URL"),
-                    Hint("or for other tools", run: "lanyard rule add URL"),
-                    Hint("or name the token", write: "--authority URL --client-id ID --scope SCOPE"),
+                hints: Hint.addingRule(for: "URL") + [
+                    Hint("or name the token", write: "--authority URL --client-id ID --scope SCOPE")
                 ], status: .usage)
         }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
         throw Failure(
             "several rules could apply: \(urls)", hints: ["add the URL of one to the command"], status: .usage)
     }
+}
+
+/// The option for a token that no user has to sign in for.
+struct IdentityOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The identity to get the token as, an application's or a machine's.", valueName: "name"))
+    var identity: String?
 }
 
 /// Options that specify a token directly instead of by URL, or narrow down which one is meant.
@@ -109,17 +123,14 @@ struct NamedTokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A scope; may be repeated.", valueName: "scope"))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("Short for the scope RESOURCE/.default; may be repeated.", valueName: "resource"))
+    @Option(
+        help: ArgumentHelp(
+            "Short for the scope RESOURCE/.default, or a well-known name; may be repeated.", valueName: "resource"))
     var resource: [String] = []
 
     @Option(
         help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
     var account: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The identity to get the token as, an application's or a machine's.", valueName: "name"))
-    var identity: String?
 
     @Option(help: ArgumentHelp("A claims request, as JSON.", valueName: "json"))
     var claims: String?
@@ -136,27 +147,24 @@ struct NamedTokenOptions: ParsableArguments {
     var isTokenNamed: Bool { authority != nil || !scope.isEmpty || !resource.isEmpty }
 
     /// Whether the options specify everything that is needed without a URL.
-    func isComplete(in configuration: Configuration) -> Bool {
+    func isComplete(_ identity: String?, in configuration: Configuration) -> Bool {
         (identity ?? authority ?? configuration.authority) != nil && !(scope.isEmpty && resource.isEmpty)
     }
 
     /// Returns the options that say whose token is meant, as on the command line; `account` is the complete name.
     func options(account: String?) -> [String] {
-        let given = [
-            ("--authority", authority), ("--client-id", clientId), ("--account", account), ("--identity", identity),
-        ]
+        let given = [("--authority", authority), ("--client-id", clientId), ("--account", account)]
         return given.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }
 
-    /// Writes the options into a wish; the account as typed.
+    /// Writes the options into a wish; the account as typed, and without the resources, which plugins may know by name.
     ///
     /// - Throws: `Failure` with the exit status for wrong usage.
     func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
         wish.authority = authority
         wish.clientID = clientId
-        wish.scopes = scope + resource.map(CredentialRequest.TokenWish.scope(ofResource:))
+        wish.scopes = scope
         wish.account = account
-        wish.identity = identity
         wish.claims = try claimsRequest()
     }
 

@@ -57,6 +57,10 @@ struct UseCommand: Command {
 
     private func choose(among known: KnownAccounts, at place: AuthorityPlace?, in session: Session) async throws {
         if session.presence.hasTerminal, isatty(STDOUT_FILENO) == 1 {
+            if known.all.count == 1 {
+                let only = known.all[0].account
+                return try use(only, at: place ?? known.issuer(of: only), in: session)
+            }
             var menu = AccountMenu(console: session.context.console)
             menu.offersAnother = false
             switch await menu.choose(among: known.byUse.map(\.account)) {

@@ -1,3 +1,4 @@
+import Addresses
 import PluginHost
 import Rules
 import Secrets
@@ -31,6 +32,9 @@ struct KnownValues {
             case "answer-cache": ["true", "false"].map { Candidate($0) }
             case "device-mode": Configuration.DeviceMode.allCases.map { Candidate($0.rawValue) }
             case "flow": Configuration.FlowChoice.allCases.map { Candidate($0.rawValue) }
+            case "kind": RuleOptions.kinds.map { Candidate($0) }
+            case "assertion":
+                ApplicationOptions.assertions.map { Candidate($0.cut(at: ":").map { "\($0.0):" } ?? $0) }
             case "authority": authorities
             case "client-id": clients
             case "scope": scopes

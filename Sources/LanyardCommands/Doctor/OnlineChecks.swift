@@ -118,7 +118,8 @@ struct OnlineChecks: Sendable {
         guard abs(lead) > Self.tolerance.warning else {
             return .pass("clock", "within a minute of that of \(target.authority)")
         }
-        let text = "it is \(abs(lead).timeInWords) \(lead > 0 ? "behind" : "ahead of") that of \(target.authority)"
+        let text =
+            "this clock is \(abs(lead).timeInWords) \(lead > 0 ? "behind" : "ahead of") that of \(target.authority)"
         let isFailure = abs(lead) > Self.tolerance.failure
         return Finding(
             check: "clock", level: isFailure ? .fail : .warn,

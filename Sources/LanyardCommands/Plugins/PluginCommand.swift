@@ -61,7 +61,8 @@ extension PluginManifest {
         }
         let others = [
             ("needs", needs.map(\.rawValue)), ("signs", identities.map(\.rawValue)),
-            ("turns", exchanges.map(\.name)), ("issuers", issuers.flatMap(\.hosts)), ("clients", clients.map(\.name)),
+            ("turns", exchanges.map(\.name).uniqued), ("issuers", issuers.flatMap(\.hosts)),
+            ("clients", clients.map(\.name)),
         ]
         return facts + others.filter { !$0.1.isEmpty }.map { ($0.0, $0.1.joined(separator: ", ")) }
     }

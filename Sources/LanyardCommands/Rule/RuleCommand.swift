@@ -52,18 +52,28 @@ struct RuleAddCommand: Command {
         let session = try Session(context, of: place.scope, isToBeWritten: true)
         let pattern = try URLPattern(typed: url)
         try pattern.requireTokenPlace()
-        try session.tables.requireRoom(for: pattern)
-        var draft = RuleDraft(
-            session: session, pattern: pattern, options: options, page: page, prompt: Prompt(session.context))
+        let prompt = Prompt(session.context)
+        let isReplaced: Bool
+        do throws(Failure) {
+            try session.tables.requireRoom(for: pattern)
+            isReplaced = false
+        } catch {
+            guard session.tables.has(pattern), let prompt else { throw error }
+            session.context.console.note(Hint(error.message))
+            guard await prompt.decision("replace it?", suggesting: false) == true else { throw error }
+            isReplaced = true
+        }
+        var draft = RuleDraft(session: session, pattern: pattern, options: options, page: page, prompt: prompt)
         draft.leavesClientOpen = register
         var rule = try await draft.rule()
         if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
-        try session.tables.write(rule)
+        try session.tables.write(rule, replacing: isReplaced)
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
         console.note("added a rule for \(shown) to \(session.context.short(session.tables.file))")
         let next = place.system ? "next, for each who needs it" : "next"
-        console.note(Hint(next, run: "lanyard login \(pattern.text)"))
+        let isSignedIn = !place.system && (try? Session(session.context))?.isSignedIn(for: pattern) == true
+        console.note(Hint(next, run: "lanyard \(isSignedIn ? "token" : "login")\(last: pattern.text)"))
         // git doesn't use tokens that have to be exchanged first.
         let isExchanging = rule.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
         guard !isExchanging, let lack = await pattern.lackInGit(session) else { return }

@@ -165,6 +165,11 @@ struct RuleDraft {
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
         // Another rule may already say which kind the authority is.
         let known = options.kind == nil ? session.configuration.rules.last { $0.authority == url }?.kind : nil
+        guard AuthorityURL(url) != nil else {
+            throw Failure(
+                "\(text.displayable(limit: 200)) is neither a domain nor a URL",
+                hints: ["write it like \(Example.domain) or \(Example.authority)"], status: .usage)
+        }
         guard let match = match(url, known) else {
             throw Failure(
                 unknownAuthority: url, in: session.registry,
@@ -274,7 +279,7 @@ struct RuleDraft {
     // MARK: - Scopes
 
     private func scopes(of resource: String) throws(Failure) -> [String] {
-        try checked(named(resource) ?? [CredentialRequest.TokenWish.scope(ofResource: resource)])
+        try checked(session.scopes(ofResource: resource))
     }
 
     private func scopes(_ known: PluginResource?, _ match: AuthorityMatch) async throws(Failure) -> [String] {
@@ -285,16 +290,11 @@ struct RuleDraft {
         // A rule without scopes uses the issuer's, including those that later versions know.
         if match.issuer?.scopes != nil { return [] }
         guard prompt != nil else { throw noScope }
+        console.note("which API of the server's? its app registration names the scopes, below Expose an API")
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
         return try await ask(for: "a scope", question) { text throws(Failure) in
-            try checked(named(text) ?? text.pieces(between: " ").map(String.init))
+            try checked(session.scopes(named: text) ?? text.pieces(between: " ").map(String.init))
         }
-    }
-
-    /// Returns the scopes of the well-known resource with a name, in any case; nil if there is none.
-    private func named(_ resource: String) -> [String]? {
-        session.registry.plugins.flatMap(\.resources)
-            .first { $0.name.lowercased() == resource.lowercased() }?.scopes
     }
 
     /// The error for missing scopes; an exchange needs those of one of the organisation's own APIs.

@@ -10,8 +10,14 @@ extension ConfigurationTables {
         if let other: Rule = try table(where: { $0.pattern.means(pattern) }) { throw taken(by: other) }
     }
 
-    /// Adds a rule to the file, unless it has one for the same URLs.
-    func write(_ rule: Rule) throws(Failure) {
+    /// Whether the file has a rule for the same URLs.
+    func has(_ pattern: URLPattern) -> Bool {
+        (try? table { (rule: Rule) in rule.pattern.means(pattern) }) != nil
+    }
+
+    /// Adds a rule to the file, unless it has one for the same URLs that isn't to be replaced.
+    func write(_ rule: Rule, replacing isReplaced: Bool = false) throws(Failure) {
+        if isReplaced { _ = try removeTable { (old: Rule) in old.pattern.means(rule.pattern) } }
         if let other = try add(rule, unless: { $0.pattern.means(rule.pattern) }) { throw taken(by: other) }
     }
 

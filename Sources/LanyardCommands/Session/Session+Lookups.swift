@@ -3,6 +3,7 @@ import CredentialEngine
 import PluginHost
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 import TokenAcquisition
 import TokenStore
@@ -31,6 +32,15 @@ extension Session {
         return uses.map(\.0).uniqued.map { plugin in (plugin, uses.filter { $0.0 == plugin }.map(\.1)) }
     }
 
+    /// Whether a URL's token can be given without the user.
+    func isSignedIn(for pattern: URLPattern) -> Bool {
+        guard let wanted = try? resolve(pattern.request) else { return false }
+        return switch acquirer.decide(wanted).step {
+        case .answer, .exchange, .renew, .authenticate: true
+        case .askPerson, .refuse: false
+        }
+    }
+
     /// Returns the remembered answer of `get`.
     ///
     /// Unless the request is exactly a tool's, it may be remembered with or without the path, which depends on git's
@@ -53,6 +63,28 @@ extension Session {
                 hints: [Hint("see which are stored", run: "lanyard cache list")])
         }
         return AuthorityPlace(match)
+    }
+
+    /// Returns the scopes of the well-known resource with a name, in any case; nil if there is none.
+    func scopes(named resource: String) -> [String]? {
+        registry.plugins.flatMap(\.resources).first { $0.name.lowercased() == resource.lowercased() }?.scopes
+    }
+
+    /// Returns the scopes of a resource, by its well-known name or its identifier.
+    func scopes(ofResource text: String) throws(Failure) -> [String] {
+        if let known = scopes(named: text) { return known }
+        let scope = CredentialRequest.TokenWish.scope(ofResource: text)
+        guard scope.isScopeToken else {
+            let near = registry.plugins.flatMap(\.resources).map(\.name).nearest(to: text)
+            throw Failure(
+                "there is no resource \(text.displayable(limit: 100))",
+                hints: [
+                    near.map { Hint("did you mean \($0)?") }
+                        ?? "an identifier has no spaces, quotes or control characters"
+                ],
+                status: .usage)
+        }
+        return [scope]
     }
 
     /// Returns the identity with a name, which may be the one that the environment describes.

@@ -39,9 +39,12 @@ struct ExecCommand: TokenNamingCommand {
     @Argument(help: .tokenURL) var url: String?
 
     @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Token") var whose: IdentityOption
     @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
     @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
+
+    var identity: String? { whose.identity }
 
     @Option(
         help: ArgumentHelp(
@@ -107,7 +110,8 @@ struct ExecCommand: TokenNamingCommand {
             _ = try await one.token(in: session)
         }
         let variables = try StandIn.variables(
-            ofIdentityFor: named.resource, named.options(account: named.account), in: session.context)
+            ofIdentityFor: named.resource,
+            named.options(account: named.account) + (identity.map { ["--identity", $0] } ?? []), in: session.context)
         try ProgramInPlace(words: command, variables: variables).run()
     }
 

@@ -29,9 +29,12 @@ struct TokenCommand: TokenNamingCommand {
     @Argument(help: .tokenURL) var url: String?
 
     @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Token") var whose: IdentityOption
     @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
     @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
+
+    var identity: String? { whose.identity }
 
     @Flag(help: "Print JSON as `az account get-access-token` does.")
     var json = false
