@@ -142,7 +142,7 @@ import Testing
             try await world.withAgent(world.browser(as: Self.alice)) { far in
                 for url in [other, "https://elsewhere.example/x"] {
                     let got = try await far.get(url)
-                    #expect(got.output.isEmpty, "\(got)")
+                    #expect(got.hasNoCredential, "\(got)")
                     #expect(got.errors.contains("the forward devbox does not list \(url)"), "\(got)")
                     #expect(got.errors.contains("lanyard forward add devbox \(url)"), "\(got)")
                 }
@@ -152,7 +152,7 @@ import Testing
                 // Only the list counts; the other lines of the request don't matter.
                 for line in ["authority=https://login.example", "scope[]=x", "account=bob", "claims={}"] {
                     let got = try await far.get("\(world.sandbox.resource)/\(Self.path)", lines: line + "\n")
-                    #expect(got.status == 1 && got.output.isEmpty, "\(line) \(got)")
+                    #expect(got.status == 1 && got.hasNoCredential, "\(line) \(got)")
                 }
             }
         }
@@ -210,7 +210,7 @@ import Testing
             let far = try await world.farSide()
             let url = "\(world.sandbox.resource)/\(Self.path)"
             let got = try await far.get(url)
-            #expect(got.status == 1 && got.output.isEmpty, "\(got)")
+            #expect(got.status == 1 && got.hasNoCredential, "\(got)")
             #expect(got.errors.contains("cannot be reached") && got.errors.contains("hint: "), "\(got)")
             // The same with a line of its configuration, regardless of this machine's rules and keyring.
             try world.configure(before: "agent = \"\(world.agentSocket())\"")
@@ -278,7 +278,7 @@ import Testing
                 // Killed after three seconds.
                 let got = try await far.run(
                     "/usr/bin/timeout", ["-s", "KILL", "5", "\(far.folder)/bin/lanyard", "get"], input: "url=\(url)\n")
-                #expect(got.status != 0 && got.output.isEmpty, "\(got)")
+                #expect(got.status != 0 && got.hasNoCredential, "\(got)")
                 let opened = try String(contentsOfFile: started, encoding: .utf8)
                 try await Self.expectClosed(port(in: opened))
                 // The next request opens its page, and keeps it until the agent dies.
@@ -364,12 +364,12 @@ import Testing
             let added = try await world.lanyard(["forward", "add", "devbox", world.sandbox.resource + "/contoso"])
             #expect(added.status == 0, "\(added)")
             try await world.withAgent(world.browser(as: Self.alice)) { far in
-                #expect(try await far.get(url).output.isEmpty)
+                #expect(try await far.get(url).hasNoCredential)
                 let more = try await world.lanyard(["forward", "add", "devbox", url])
                 #expect(more.status == 0, "\(more)")
                 try await Self.until { try world.configText().contains("common/hello") }
                 var got = try await far.get(url)
-                for _ in 0..<100 where got.output.isEmpty {
+                for _ in 0..<100 where got.hasNoCredential {
                     try await Task.sleep(for: .milliseconds(50))
                     got = try await far.get(url)
                 }
@@ -590,7 +590,7 @@ import Testing
             try world.configure(forward: "devbox", urls: ["\(world.sandbox.resource)/common"])
             try await world.withAgent { far in
                 let got = try await far.get("\(world.sandbox.resource)/")
-                #expect(got.output.isEmpty && got.errors.contains("credential.useHttpPath"), "\(got)")
+                #expect(got.hasNoCredential && got.errors.contains("credential.useHttpPath"), "\(got)")
                 #expect(!got.errors.contains("forward add") && !got.errors.contains("error"), "\(got)")
                 let configured = try await far.lanyard(["configure", "git", world.sandbox.resource, "--yes"])
                 #expect(configured.status == 0 && !configured.errors.contains("rule add"), "\(configured)")

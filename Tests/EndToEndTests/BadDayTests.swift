@@ -42,7 +42,7 @@ import Testing
             try await sandbox.fault(example.fault)
             let down = try await world.get("common/hello.git", lines: "claims={\"access_token\":{\"x\":null}}\n")
             #expect(down.status == 1, "\(down)")
-            #expect(down.output.isEmpty)
+            #expect(down.hasNoCredential)
             #expect(down.errors.contains(example.error), "\(down)")
             #expect(
                 down.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }.count == 1, "\(down)")
@@ -66,7 +66,7 @@ import Testing
             try await world.sandbox.fault(example.fault)
             let ended = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
             #expect(ended.status == 1, "\(ended)")
-            #expect(ended.output.isEmpty)
+            #expect(ended.hasNoCredential)
             #expect(ended.errors.contains(example.error), "\(ended)")
             #expect(try await world.lanyard(["accounts"]).output.isEmpty)
         }
@@ -120,7 +120,7 @@ import Testing
             for path in ["common/hello.git"] {
                 let ended = try await world.get(path, browser)
                 #expect(ended.status == 0, "\(ended)")
-                #expect(ended.output.isEmpty)
+                #expect(ended.hasNoCredential)
                 #expect(ended.errors.hasPrefix("lanyard: error: \(example.error)\nlanyard: hint: "), "\(ended)")
                 #expect(!ended.errors.contains("trace: "))
             }

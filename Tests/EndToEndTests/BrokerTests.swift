@@ -46,7 +46,7 @@ struct BrokerTests {
             let requests = try await world.sandbox.authorityRequests()
             #expect(requests.signIns.isEmpty && requests.count(grant: "authorization_code") == 0)
 
-            let early = try await world.lanyard(["status", url], machine)
+            let status = try await world.lanyard(["status", url], machine)
             #expect(status.status == 0 && status.output.contains("from the machine's broker"), "\(status)")
             #expect(try await world.lanyard(["accounts"], machine).output.contains("broker"))
             let explained = try await world.lanyard(["explain", url], machine.merging(Self.uncached) { $1 })

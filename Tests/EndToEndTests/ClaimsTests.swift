@@ -36,7 +36,7 @@ import Testing
             // The stored token is skipped and the refresh token redeemed once; only the user can continue.
             try await world.sandbox.clearLog()
             let alone = try await world.get("contoso/guarded.git", lines: refused.lines)
-            #expect(alone.status == 2 && alone.output.isEmpty, "\(alone)")
+            #expect(alone.status == 2 && alone.hasNoCredential, "\(alone)")
             #expect(alone.errors.contains("--claims '\(Self.secondProof)'\n"), "\(alone)")
             #expect(try await world.sandbox.authorityRequests().count(grant: "refresh_token") == 1)
             #expect(try await world.get("contoso/guarded.git").value("password") == first.value("password"))
@@ -125,14 +125,14 @@ import Testing
                 (#"{"id_token":{"sub":{}}}"#, "the claim `sub` is neither null nor an object"),
             ] {
                 let wrong = try await world.get("contoso/guarded.git", lines: "claims=\(claims)\n")
-                #expect(wrong.status == 1 && wrong.output.isEmpty, "\(wrong)")
+                #expect(wrong.status == 1 && wrong.hasNoCredential, "\(wrong)")
                 #expect(
                     wrong.errors.hasPrefix("lanyard: error: the claims request is not valid: \(reason)"), "\(wrong)")
                 #expect(wrong.errors.contains("\nlanyard: hint: write it like "), "\(wrong)")
             }
             let challenge = #"wwwauth[]=Bearer error="insufficient_claims", claims="ey==""#
             let server = try await world.get("contoso/guarded.git", lines: challenge + "\n")
-            #expect(server.status == 1 && server.output.isEmpty, "\(server)")
+            #expect(server.status == 1 && server.hasNoCredential, "\(server)")
             #expect(server.errors.contains("asks for claims that are not valid: it is not a JSON object"), "\(server)")
             let url = "\(world.sandbox.resource)/contoso/guarded.git"
             for command in ["token", "login"] {

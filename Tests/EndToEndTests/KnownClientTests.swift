@@ -67,7 +67,7 @@ import Testing
             let url = "\(world.sandbox.resource)/contoso/x.git"
             try world.configure(rule: url, at: "contoso.example", client: client)
             let ended = try await world.lanyard(["get"], input: "url=\(url)\n")
-            #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
+            #expect(ended.status == 1 && ended.hasNoCredential, "\(ended)")
             #expect(ended.errors.hasPrefix("lanyard: error: \(client) is not a client ID\n"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: \(hint)"), "\(ended)")
             let doctor = try await world.lanyard(["doctor"])

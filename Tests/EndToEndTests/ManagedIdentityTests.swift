@@ -69,7 +69,7 @@ import Testing
                 after: "[[identity]]\nname = \"other\"\nmanaged = \"object-id:\(world.sandbox.machine.objectID)\"\n")
             let lost = try await world.get(
                 "contoso", try Self.variables(world, "azure-arc"), lines: "identity=other\n")
-            #expect(lost.status == 1 && lost.output.isEmpty && lost.errors.contains("azcmagent show"), "\(lost)")
+            #expect(lost.status == 1 && lost.hasNoCredential && lost.errors.contains("azcmagent show"), "\(lost)")
         }
     }
 }

@@ -157,7 +157,7 @@ import Testing
             let place = "protocol=https\nhost=returns.example\nusername=alice\n"
             let stored = try await world.lanyard(["store"], input: "\(place)password=p\rhost=evil.example\n")
             #expect(stored.status == 1 && stored.errors.contains("carriage return"), "\(stored)")
-            #expect(try await world.lanyard(["get"], input: place).output.isEmpty)
+            #expect(try await world.lanyard(["get"], input: place).hasNoCredential)
             // docker's JSON can have it.
             let docker = "\(world.folder)/bin/docker-credential-lanyard"
             let login = #"{"ServerURL":"https://returns.example","Username":"alice","Secret":"p\rhost=evil.example"}"#
@@ -165,7 +165,7 @@ import Testing
             let kept = try await world.runInside(docker, ["get"], input: "https://returns.example")
             #expect(kept.output.contains(#""Secret":"p\rhost=evil.example""#), "\(kept)")
             let got = try await world.lanyard(["get"], input: place)
-            #expect(got.status == 1 && got.output.isEmpty, "\(got)")
+            #expect(got.status == 1 && got.hasNoCredential, "\(got)")
         }
     }
 }

@@ -186,7 +186,7 @@ import Testing
         try await World.with { world in
             let lines = "username=\(Self.alice)\n"
             let wrong = try await world.get("common/hello.git", world.browser(as: Self.bob), lines: lines)
-            #expect(wrong.status == 1 && wrong.output.isEmpty, "\(wrong)")
+            #expect(wrong.status == 1 && wrong.hasNoCredential, "\(wrong)")
             let error = "lanyard: error: \(Self.bob) signed in instead of \(Self.alice)\n"
             #expect(wrong.errors.contains(error), "\(wrong)")
             let hint = "lanyard login \(world.sandbox.resource)/common/hello.git --account \(Self.alice) --prompt"

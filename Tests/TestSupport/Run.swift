@@ -18,6 +18,9 @@ package struct Ended: Sendable, CustomStringConvertible {
     /// The lines of stdout.
     package var lines: [String] { output.split(separator: "\n").map(String.init) }
 
+    /// Whether git's protocol on stdout holds no credential; it may say that git should ask nobody else.
+    package var hasNoCredential: Bool { output.isEmpty || output == "quit=1\n" }
+
     /// Returns the value of a `key=value` line of stdout.
     package func value(_ key: String) -> String? {
         lines.first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.utf8.count + 1)) }

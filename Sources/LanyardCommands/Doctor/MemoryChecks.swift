@@ -32,11 +32,14 @@ extension Examination {
         guard configuration.answerCache else {
             return .pass(name, "answers are not remembered: turned off")
         }
+        guard runtimeDirectory.level == .pass else {
+            return .warn(name, "without a runtime directory, every get asks the keyring", .findingRuntimeFolder)
+        }
         guard context.answers.key() != nil else {
             return .warn(
-                name, "no kernel keyring or no runtime directory: every get asks the keyring",
+                name, "no kernel keyring can be used here, so every get asks the keyring",
                 context.isInContainer
-                    ? Hint("this is optional; to enable it", run: "docker run --security-opt seccomp=unconfined")
+                    ? "this is optional; it needs a seccomp profile that allows keyctl and add_key"
                     : "nothing needs to be done; git only waits a little longer")
         }
         return .pass(name, "answers are remembered, sealed with a key in the kernel")
