@@ -155,7 +155,7 @@ import Testing
             }
             let ended = try await world.atTerminal(get, answering: [], extra)
             #expect(ended.status == 1 && !ended.output.contains("1)"), "\(ended)")
-            #expect(ended.output.hasPrefix("lanyard: error: several accounts could be meant: "), "\(ended)")
+            #expect(ended.output.hasPrefix("quit=1\nlanyard: error: several accounts could be meant: "), "\(ended)")
         }
     }
 

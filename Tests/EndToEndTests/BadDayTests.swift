@@ -113,14 +113,14 @@ import Testing
     ]
 
     @Test(arguments: keyrings)
-    func `without a usable keyring lanyard says so, prints nothing, and starts no plugin`(example: Keyring) async throws
+    func `without a usable keyring lanyard says so, keeps git from asking, and starts no plugin`(example: Keyring)
+        async throws
     {
         try await World.with(example.state) { world in
             let browser = world.browser(as: "alice@contoso.example").merging(["LANYARD_TRACE": "plugin"]) { $1 }
             for path in ["common/hello.git"] {
                 let ended = try await world.get(path, browser)
-                #expect(ended.status == 0, "\(ended)")
-                #expect(ended.hasNoCredential)
+                #expect(ended.status == 1 && ended.lines == ["quit=1"], "\(ended)")
                 #expect(ended.errors.hasPrefix("lanyard: error: \(example.error)\nlanyard: hint: "), "\(ended)")
                 #expect(!ended.errors.contains("trace: "))
             }

@@ -147,7 +147,7 @@ import Testing
     }
 
     private static func check(_ ended: Ended, _ name: String, says: String, hint: String) {
-        #expect(ended.status == 1 && ended.output.isEmpty, "\(name) \(ended)")
+        #expect(ended.status == 1 && ended.hasNoCredential, "\(name) \(ended)")
         #expect(ended.errors.contains(says), "\(name) \(ended)")
         #expect(ended.errors.contains("lanyard: hint: ") && ended.errors.contains(hint), "\(name) \(ended)")
         #expect(!ended.errors.contains(secret), "\(name) \(ended)")

@@ -32,6 +32,7 @@ struct LoginCommand: TokenNamingCommand {
                 "this machine uses an agent, so you sign in on the agent's machine",
                 hints: [Hint("on the agent's machine", run: "lanyard login\(last: url ?? "URL")")])
         }
+        if let mistake = session.browser?.mistake { throw mistake }
         if try await addRule(session) {
             session = try Session(context, options: options)
             let rule = try self.url.flatMap { url throws(Failure) in

@@ -31,9 +31,7 @@ extension Examination {
         }
         let named = configuration.browser ?? context.variable("BROWSER")
         let browser = Browser(context, configured: configuration.browser)
-        guard !browser.commands.isEmpty else {
-            return .fail(name, "a quote in the command that opens one isn't closed", Hint(run: browser.remedy))
-        }
+        if let mistake = browser.mistake { return .fail(name, mistake) }
         guard browser.culprit == nil else {
             return .fail(
                 name, "none opens: \(browser.fault)", "make it yours or root's, and let no one else write to it")

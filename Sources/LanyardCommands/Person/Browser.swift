@@ -12,8 +12,8 @@ struct Browser: Sendable {
     /// The file or folder that keeps a command named by its path from being started, because another user could have
     /// written to it; nil if there is none.
     let culprit: String?
-    /// The command that removes a setting that can't be split into words.
-    let remedy: ShellCommand
+    /// The error if there is no command, because what is configured can't be split into words.
+    let mistake: Failure?
 
     /// Uses the configured command, else `$BROWSER` (a colon-separated list), else what desktops and WSL have.
     ///
@@ -23,7 +23,16 @@ struct Browser: Sendable {
         commands =
             named.map { $0.compactMap(ShellWords.split).filter { !$0.isEmpty } }
             ?? [["xdg-open"], ["wslview"], ["gio", "open"]]
-        remedy = configured == nil ? "unset BROWSER" : "lanyard config unset browser"
+        let remedy: ShellCommand =
+            configured == nil
+            ? "unset BROWSER"
+            : context.variable("LANYARD_BROWSER") == nil ? "lanyard config unset browser" : "unset LANYARD_BROWSER"
+        mistake =
+            commands.isEmpty
+            ? Failure(
+                "the browser's command has a quote that isn't closed: "
+                    + (named ?? []).joined(separator: ":").displayable(limit: 200),
+                hints: [Hint("write it as for a shell, or", run: remedy)]) : nil
         var trust = FileTrust()
         // In WSL, everybody may write to the files of Windows' drives.
         let paths = context.isInWSL ? [] : commands.compactMap(\.first).filter { $0.hasBytes("/") }
@@ -38,7 +47,7 @@ struct Browser: Sendable {
 
     /// Why no page could be opened.
     var fault: String {
-        if commands.isEmpty { return "a quote in its command isn't closed: \(remedy.text)" }
+        if let mistake { return mistake.message }
         return culprit.map { "another user could have written \($0.displayable(limit: 300))" }
             ?? "\(names) failed, or is not installed"
     }
