@@ -212,7 +212,7 @@ import Testing
                     try terminal.type("one\r")
                 }
                 let told = "lanyard: there is no keyring yet; a password creates one"
-                #expect(terminal.text.contains(told), "\(terminal.text)")
+                #expect(told.isEmpty || terminal.text.contains(told), "\(terminal.text)")
                 #expect(ended.status == (arguments == ["get"] ? 1 : 0), "\(ended) \(terminal.text)")
             }
             let got = try await world.get("contoso/hello.git")
@@ -257,7 +257,7 @@ import Testing
                 }
             }
             #expect(ended.status == 0 && ended.output.hasSuffix(answer) && ended.output.isEmpty == answer.isEmpty)
-            #expect(terminal.text.contains(told), "\(terminal.text)")
+            #expect(told.isEmpty || terminal.text.contains(told), "\(terminal.text)")
             #expect(terminal.text.contains("hint: unlock it: lanyard unlock") == answer.isEmpty, "\(terminal.text)")
             let asked = terminal.text.components(separatedBy: "password of the keyring: ").count - 1
             #expect(asked == typed.count && terminal.isAsItWas)
