@@ -32,22 +32,8 @@ import Testing
         }
     }
 
-    @Test func `login sets up a URL that no rule maps, and then signs in`() async throws {
+    @Test func `login names the first step where nobody can be asked`() async throws {
         try await World.with { world in
-            try world.configure(onlyRuleFor: "common")
-            let url = "\(world.sandbox.resource)/contoso/hello.git"
-            let browser = Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 }
-            let ended = try await world.atTerminal(
-                ["lanyard", "login", url],
-                answering: [
-                    ("has no rule yet; add one? [Y/n] ", ""), ("authority [", ""),
-                    ("scopes, separated by spaces", "api://sandbox-git/.default"), ("client ID [", ""),
-                    ("go on? [Y/n] ", ""),
-                ], browser)
-            #expect(ended.status == 0 && ended.output.contains("signed in"), "\(ended)")
-            #expect(try await world.git(["clone", "--quiet", url, "hello"]).status == 0)
-
-            // Nobody is there to be asked.
             let other = try await world.lanyard(["login", "https://git.other.example/repo"])
             let hint = "lanyard: hint: add one for git: lanyard configure git https://git.other.example/repo\n"
             #expect(other.status == 1 && other.errors.contains(hint), "\(other)")
