@@ -132,7 +132,7 @@ extension Hint {
             let (place, path) = isURL ? tail.dropFirst(2).cut(at: "/") : (head, tail), !path.isEmpty,
             let host = RequestHost(String(place.cut(atLast: "@")?.1 ?? place)), host.name.hasBytes(".")
         else { return nil }
-        let url = "https://\(host.name)/\(path.drop { $0 == "/" })"
+        let url = "https://\(host.name)/\(path.trimmed(of: "/"))"
         guard URLPattern(url) != nil else { return nil }
         return Hint("use the server's https URL", run: "git remote set-url origin\(last: url)")
     }
