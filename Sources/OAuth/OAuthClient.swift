@@ -25,8 +25,6 @@ package struct OAuthClient: Sendable {
     package var repeatsScope = false
     /// Whether authorization requests contain a nonce for the ID token.
     package var sendsNonce = true
-    /// Whether answers may be forms instead of JSON.
-    package var takesForms = false
     /// Whether the first poll with a device code waits as long as the later ones.
     package var waitsBeforePolling = true
     /// The required `iss` of authorization responses (RFC 9207); nil accepts any or none.
@@ -88,9 +86,6 @@ package struct OAuthClient: Sendable {
 
     /// The fields of a token request in addition to the grant.
     var identity: [FormEncoding.Field] { credentials + (repeatsScope ? scopeField : []) }
-
-    /// Returns an answer of the authority as JSON.
-    func read(_ answer: HTTPAnswer) -> HTTPAnswer { takesForms ? answer.formAsJSON : answer }
 }
 
 /// How a client authenticates (RFC 6749, 2.3.1).

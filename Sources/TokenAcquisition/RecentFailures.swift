@@ -6,19 +6,23 @@ import TokenStore
 
 /// Recent failures of renewals, shared by all of the user's processes.
 ///
-/// Two kinds are recorded, neither with a secret or a user name:
+/// Three kinds are recorded, none with a secret or a user name:
 ///
 /// - If an authority says how long to wait, or that there were too many requests, no process asks it for that
 ///   application until then. The next process has no memory of its own that would keep it from asking again (RFC 9110,
 ///   10.2.3; RFC 6585, 4).
 /// - A renewal that failed counts as failed for all processes that waited for it, and for a few seconds more if the
 ///   authority couldn't be reached: if sixty-four processes need a token, only one has to find out that there is none.
+/// - If only the user can help, the refresh token isn't redeemed again for a minute: an editor that fetches in the
+///   background would ask the authority each time.
 struct RecentFailures: Sendable {
     /// Seconds to wait if an authority doesn't say, and the longest wait that it can impose; the values are MSAL's.
     static let usualWait = 60
     static let longestWait = 3600
     /// Seconds for which an authority that couldn't be reached isn't asked again.
     static let pause = 3
+    /// Seconds for which a refresh token isn't redeemed that needs the user beside it.
+    static let usersTurn = 60
     /// Seconds for which an invalid request is not repeated.
     static let rest = 600
 
@@ -36,13 +40,12 @@ struct RecentFailures: Sendable {
         init(
             _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?, variables: [PluginField] = []
         ) {
-            let client = [place.environment, request.clientID].map { $0.lowercased() } + Self.digest(variables)
+            let client = [place.environment.lowercased(), request.clientID] + Self.digest(variables)
             let who = account?.homeAccountID ?? request.account ?? request.userHint ?? ""
-            let scopes = request.scopes.map { $0.lowercased() }.sorted()
             throttle = (["throttle"] + client).joined(separator: "\n")
             renewal =
-                (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
-                + [scopes.joined(separator: " "), request.resourceKey ?? "", request.claims ?? ""]
+                (["renewal"] + client + [request.authority, who.lowercased()]
+                + [request.scopes.sorted().joined(separator: " "), request.resourceKey ?? "", request.claims ?? ""]
                 + (request.identity?.proof ?? [])).joined(separator: "\n")
         }
 
@@ -55,8 +58,9 @@ struct RecentFailures: Sendable {
     /// The current time, in milliseconds since this computer was started.
     var now: Int { SharedNotes.milliseconds }
 
-    /// Returns why a renewal that was requested at `asked` need not be tried; nil if it may be.
-    func failure(_ key: Key, since asked: Int) -> PluginError? {
+    /// Returns why a renewal that was requested at `asked` need not be tried, or not with this refresh token; nil if it
+    /// may be.
+    func failure(_ key: Key, since asked: Int, by token: Secret? = nil) -> PluginError? {
         let now = now
         if let note = note(about: key.throttle), note.until > now, note.until - now <= Self.longestWait * 1000 {
             var error = note.error
@@ -64,7 +68,12 @@ struct RecentFailures: Sendable {
             return error
         }
         guard let note = note(about: key.renewal), note.at <= now else { return nil }
-        let longest = note.error.code == .invalidRequest ? Self.rest : Self.pause
+        let longest =
+            switch note.error.code {
+            case .invalidRequest: Self.rest
+            case .interactionRequired: token.map { note.tokens.contains($0.fingerprint) } == true ? Self.usersTurn : 0
+            default: Self.pause
+            }
         guard note.at >= asked || (note.until > now && note.until - now <= longest * 1000) else { return nil }
         return note.error
     }
@@ -77,8 +86,9 @@ struct RecentFailures: Sendable {
 
     /// Records a failure, and returns it with the time to wait, if that is known.
     ///
-    /// If `lasts` is true, an invalid request counts as failed for ten minutes.
-    func noted(_ error: PluginError, _ key: Key, lasts: Bool = false) -> PluginError {
+    /// If `lasts` is true, an invalid request counts as failed for ten minutes. `tokens` are the refresh tokens that were
+    /// of no use.
+    func noted(_ error: PluginError, _ key: Key, lasts: Bool = false, of tokens: Set<Secret> = []) -> PluginError {
         // Interrupting one process must not fail the others.
         guard error != .interrupted else { return error }
         var error = error
@@ -89,9 +99,15 @@ struct RecentFailures: Sendable {
             notes.leave(FailureNote(error: error, at: at, until: at + wait * 1000).json, about: key.throttle)
         } else {
             let seconds =
-                error.code == .unavailable ? Self.pause : lasts && error.code == .invalidRequest ? Self.rest : 0
-            let until = at + seconds * 1000
-            notes.leave(FailureNote(error: error, at: at, until: until).json, about: key.renewal)
+                switch error.code {
+                case .unavailable: Self.pause
+                case .invalidRequest: lasts ? Self.rest : 0
+                case .interactionRequired: Self.usersTurn
+                default: 0
+                }
+            var note = FailureNote(error: error, at: at, until: at + seconds * 1000)
+            if error.code == .interactionRequired { note.tokens = tokens.map(\.fingerprint) }
+            notes.leave(note.json, about: key.renewal)
         }
         return error
     }
@@ -125,6 +141,8 @@ private struct FailureNote {
     /// When it happened, and until when it keeps others from trying, in milliseconds since this computer was started.
     var at: Int
     var until: Int
+    /// The fingerprints of the refresh tokens that don't help.
+    var tokens: [String] = []
 }
 
 extension FailureNote {
@@ -132,13 +150,16 @@ extension FailureNote {
         guard let at = json["at"]?.wholeNumber, let until = json["until"]?.wholeNumber,
             let error = json.members.flatMap(PluginError.init(members:))
         else { return nil }
-        self.init(error: error, at: at, until: until)
+        self.init(error: error, at: at, until: until, tokens: json["tokens"]?.elements.compactMap(\.string) ?? [])
     }
 
     var json: JSONValue {
         .object(
             error.members(message: message)
-                .merging(["at": .integer(Int64(at)), "until": .integer(Int64(until))]) { $1 })
+                .merging([
+                    "at": .integer(Int64(at)), "until": .integer(Int64(until)),
+                    "tokens": .array(tokens.map(JSONValue.string)),
+                ]) { $1 })
     }
 
     /// The message; of the authority's own text, which may name the user, only the codes.

@@ -79,16 +79,17 @@ struct Renewal: Sendable {
             try await keeper.locks.exclusively(
                 keeper.lock(of: next, run.authority.place), for: .renewal, hasSubstitute: living() != nil
             ) {}
+            var account = account
             if ContinuousClock.now - began > .milliseconds(20) {
                 switch try standing(of: next, run) {
                 case .settled(let attempt): return attempt
-                case .due(_, let account, _):
-                    if let failure = recentFailures.failure(run.key(account), since: run.began) {
-                        var run = run
-                        run.failure = failure
-                        return .ended(try end(account, &run), run)
-                    }
+                case .due(_, let now, _): account = now
                 }
+            }
+            if let failure = recentFailures.failure(run.key(account), since: run.began, by: next.secret) {
+                var run = run
+                run.failure = failure
+                return .ended(try end(account, &run), run)
             }
         } catch {
             guard case .busy = error, let token = living() else { throw error }
@@ -204,7 +205,7 @@ struct Renewal: Sendable {
         var run = run
         let request = account.heeding(run.request)
         let key = run.key(account)
-        if let error = recentFailures.failure(key, since: run.began) {
+        if let error = recentFailures.failure(key, since: run.began, by: refreshToken.secret) {
             run.failure = error
             return .ended(try end(account, &run), run)
         }
@@ -217,7 +218,7 @@ struct Renewal: Sendable {
             if try keepGoing(after: error, refreshToken, account, request, run.authority), isAnyLeft {
                 return .failed(error)
             }
-            run.failure = recentFailures.noted(error, key)
+            run.failure = recentFailures.noted(error, key, of: run.tried)
             return .ended(try end(account, &run), run)
         }
     }

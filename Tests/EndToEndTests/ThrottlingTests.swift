@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    @Test func `a refresh token that needs the user is sent once, and signing in doesn't send it again`() async throws {
+        try await Self.with(lifetime: 0) { world in
+            let refusal = #"{\"error\":\"invalid_grant\",\"suberror\":\"basic_action\",\"error_codes\":[50076]}"#
+            try await world.sandbox.fault(#"{"path": "/token", "status": 400, "body": "\#(refusal)", "times": 1}"#)
+            for _ in 0..<5 {
+                let refused = try await world.get(Self.path)
+                #expect(refused.errors.contains("lanyard: error: interaction required"), "\(refused)")
+            }
+            let signedIn = try await world.get(Self.path, world.browser(as: Self.alice))
+            #expect(signedIn.status == 0, "\(signedIn)")
+            #expect(try await world.sandbox.authorityRequests().renewals.count == 1)
+            // The sign-in's own refresh token is another.
+            #expect(try await world.get(Self.path).status == 0)
+        }
+    }
+
     @Test func `signing in goes through and ends it`() async throws {
         try await Self.with(lifetime: 0) { world in
             try await Self.throttle(world, headers: #"{"Retry-After": "600"}"#)

@@ -57,7 +57,7 @@ extension FuzzTarget {
             switch kind >> 1 & 3 {
             case 0:
                 let tokens = try TokenResponse(answer, from: "login.example", stage: .redemption)
-                _ = try EntraTokens(tokens, from: "login.example")
+                _ = EntraTokens(tokens)
             case 1: _ = try DeviceAuthorization(answer, from: "login.example")
             case 2: if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .refresh) }
             default:

@@ -55,9 +55,8 @@ struct AnswerTests {
         let session = try Issuing.session(vector)
         defer { session.transport.close() }
         do throws(OAuthError) {
-            let answer = session.client.read(Issuing.answer(vector.input))
-            let response = try TokenResponse(answer, from: "host", stage: .redemption)
-            let tokens = try IssuerTokens(response, asked: session.request.scopes, session.traits, from: "host")
+            let response = try TokenResponse(Issuing.answer(vector.input), from: "host", stage: .redemption)
+            let tokens = IssuerTokens(response, asked: session.request.scopes)
             #expect(vector.isFine)
             if let token = vector.expected("access_token") { #expect(response.accessToken == Secret(token)) }
             if let seconds = vector.expect["expires_in"] { #expect(response.expiresIn == seconds.wholeNumber) }
@@ -69,6 +68,76 @@ struct AnswerTests {
         } catch {
             #expect(vector.code == session.code(error), "\(error.message)")
         }
+    }
+
+    @Test(arguments: [
+        #""scope": "https://www.googleapis.com/auth/userinfo.email openid api""#, #""scope": "api""#,
+        #""scope": ["openid", "api"]"#, #""scope": "api,openid""#, #""scope": {"api": true}"#, #""scope": 1"#,
+        #""scope": null"#, #""scope": [1]"#, #""token_type": null"#, #""token_type": 1"#, #""id_token": {}"#,
+        #""refresh_token": {}"#, #""expires_in": "3600""#, #""expires_in": "3600.5""#, #""expires_in": 1e300"#,
+        #""error": null"#, #""error": """#, #""error": false"#, #""error": 0"#, #""error_description": 1"#,
+    ])
+    func `a member that isn't needed decides nothing`(_ member: String) throws {
+        let asked = ["api", "openid", "profile", "email", "address", "phone", "offline_access"]
+        for status in [200, 201] {
+            let body = #"{"access_token": "at", \#(member)}"#
+            let answer = HTTPAnswer(status: status, headers: [:], body: Data(body.utf8))
+            let response = try TokenResponse(answer, from: "host", stage: .refresh)
+            #expect(response.accessToken == Secret("at"))
+            let tokens = IssuerTokens(response, asked: asked)
+            // What is stored must serve the next request for the same.
+            #expect(tokens.declined.isEmpty && Set(asked).isSubset(of: tokens.scopes))
+        }
+    }
+
+    @Test func `a scope with a comma is one scope, if it was asked for`() throws {
+        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(#"{"access_token": "at", "scope": "a,b"}"#.utf8))
+        let response = try TokenResponse(answer, from: "host", stage: .refresh)
+        #expect(IssuerTokens(response, asked: ["a,b"]).scopes == ["a,b"])
+        #expect(IssuerTokens(response, asked: ["a", "A"]).declined == ["A"])
+    }
+
+    @Test func `a form is an answer, too`() throws {
+        for (body, token) in [("access_token=a%2Bt&token_type=bearer", "a+t"), (#"{"access_token": "at"}"#, "at")] {
+            let type: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
+            let answer = HTTPAnswer(status: 200, headers: type, body: Data(body.utf8))
+            #expect(try TokenResponse(answer, from: "host", stage: .refresh).accessToken == Secret(token))
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"error": {"code": 401, "message": "disabled"}}"#, "401", "disabled"),
+        (#"{"error": {"code": 401, "status": "UNAUTHENTICATED", "message": "gone"}}"#, "unauthenticated", "gone"),
+        (#"{"error": {"code": "InvalidToken", "message": "gone"}}"#, "invalidtoken", "gone"),
+        (#"{"error": {"type": "OAuthException", "code": 190, "message": "gone"}}"#, "oauthexception", "gone"),
+        (#"{"error": "invalid_request", "error_description": ["x"]}"#, "invalid_request", "invalid_request"),
+        (#"{"error": 17, "message": "gone"}"#, "17", "gone"), (#"{"message": "gone"}"#, "http_400", "gone"),
+        (#"{"errors": [{"message": "x"}]}"#, "http_400", "http_400"),
+    ])
+    func `a refusal is understood in the forms that servers give it`(body: String, name: String, words: String) throws {
+        let answer = HTTPAnswer(status: 400, headers: [:], body: Data(body.utf8))
+        let error = #expect(throws: OAuthError.self) { try TokenResponse(answer, from: "host", stage: .refresh) }
+        #expect(error?.message == "the authority refuses: \(words)")
+        #expect(error.map(Issuing.plain)?.error == name)
+    }
+
+    @Test(
+        arguments: [
+            ("invalid_request", .interactionRequired, false), ("http_401", .interactionRequired, false),
+            ("unknown", .interactionRequired, false), ("access_denied", .interactionRequired, false),
+            ("invalid_grant", .interactionRequired, true), ("invalid_token", .interactionRequired, true),
+            ("token_expired", .interactionRequired, true), ("expired_token", .interactionRequired, true),
+            ("unauthorized_client", .interactionRequired, true), ("bad_refresh_token", .interactionRequired, true),
+            ("invalid_client", .invalidRequest, false), ("incorrect_client_credentials", .invalidRequest, false),
+            ("server_error", .unavailable, false), ("temporarily_unavailable", .unavailable, false),
+        ] as [(String, PluginError.Code, Bool)])
+    func `a refused refresh token leads to a sign-in, unless that would be refused, too`(
+        error: String, code: PluginError.Code, isDead: Bool
+    ) {
+        let told = Issuing.plain(OAuthError(ErrorResponse(error: error), at: .refresh))
+        #expect(told.code == code)
+        #expect(told.reasons.contains(.deadToken) == isDead)
+        #expect(told.message.hasPrefix("the authority refuses"))
     }
 
     @Test(arguments: OAuthVectors.followed("renewal"))

@@ -13,7 +13,7 @@ struct DeviceTests {
         let session = try Issuing.session(vector)
         defer { session.transport.close() }
         do throws(OAuthError) {
-            let code = try DeviceAuthorization(session.client.read(Issuing.answer(vector.input)), from: "host")
+            let code = try DeviceAuthorization(Issuing.answer(vector.input), from: "host")
             #expect(vector.isFine && vector.expected("outcome") != "next-flow")
             if let qr = vector.expected("qr") { #expect(code.completeURI == qr) }
             if let page = vector.expected("verification_uri") { #expect(code.verificationURI == page) }
@@ -66,6 +66,6 @@ struct DeviceTests {
             error.wasAnswered = true
             throw error
         }
-        return try TokenResponse(session.client.read(answer), from: "host", stage: .device)
+        return try TokenResponse(answer, from: "host", stage: .device)
     }
 }

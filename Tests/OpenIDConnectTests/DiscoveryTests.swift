@@ -51,10 +51,11 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: vectors.filter { $0.input["answers"] != nil })
-    func `the next place is asked only if there is nothing at the first`(_ vector: VectorCase) async throws {
+    func `each place is asked until one has the document, unless the server is down`(_ vector: VectorCase) async throws
+    {
         let answers = vector.input["answers"]?.elements.compactMap(\.members) ?? []
         try await Issuing.serving({ request in
-            let index = request.contains("/.well-known/oauth-authorization-server") ? 1 : 0
+            let index = request.contains("/.well-known/openid-configuration HTTP") ? 0 : 1
             let host =
                 request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
             guard case .answer(let text) = Issuing.behaviour(answers[min(index, answers.count - 1)]) else {
@@ -73,7 +74,34 @@ struct DiscoveryTests {
             } catch {
                 #expect(vector.code == Issuing.plain(error).code.rawValue)
             }
-            #expect(server.requests.count == answers.count)
+            let isDown = answers.contains { ($0["status"]?.wholeNumber ?? 200) >= 500 }
+            let all = IssuerMetadata.documents(of: authority).count
+            #expect(server.requests.count == (vector.isFine || isDown ? answers.count : all))
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 400 X", "HTTP/1.1 401 X", "HTTP/1.1 403 X", "HTTP/1.1 404 X", "HTTP/1.1 405 X", "HTTP/1.1 406 X",
+        "HTTP/1.1 410 X", "HTTP/1.1 302 X\r\nlocation: /login", "HTTP/1.1 200 X", "HTTP/1.1 204 X",
+    ])
+    func `whatever is at the first place, the document is found at another`(_ first: String) async throws {
+        try await Issuing.serving({ request in
+            let host = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6)
+            let base = "https://\(host ?? "")/realms/acme"
+            let isFirst = request.hasPrefix("GET /realms/acme/.well-known/openid-configuration ")
+            if isFirst { return .answer("\(first)\r\ncontent-length: 2\r\n\r\nno") }
+            return Issuing.behaviour([
+                "json": [
+                    "issuer": .string(base), "token_endpoint": .string(base + "/token"),
+                    "authorization_endpoint": .string(base + "/authorize"),
+                ]
+            ])
+        }) { server in
+            let transport = try Issuing.transport(to: server)
+            defer { transport.close() }
+            let authority = "https://localhost:\(server.port)/realms/acme"
+            #expect(try await IssuerMetadata.discover(authority, over: transport).issuer == authority)
+            #expect(server.requests.count == 2)
         }
     }
 

@@ -89,11 +89,8 @@ enum Issuing {
         FormEncoding.decode(request.components(separatedBy: "\r\n\r\n").last?[...] ?? "")
     }
 
-    /// Converts an error to one of the plugin protocol, for an issuer without a kind.
-    static func plain(_ error: OAuthError) -> PluginError {
-        let traits = StrictURL(https: "https://id.example.com").map { IssuerTraits(kind: nil, authority: $0) }
-        return traits.map { error.pluginError(of: PluginRequest(.authorize), $0) } ?? PluginError(.internal, "")
-    }
+    /// Converts an error to one of the plugin protocol.
+    static func plain(_ error: OAuthError) -> PluginError { error.pluginError(of: PluginRequest(.authorize)) }
 
     /// Returns an ID token with an unverifiable signature.
     static func idToken(_ claims: JSONValue, header: JSONValue = ["alg": "RS256"]) -> String {

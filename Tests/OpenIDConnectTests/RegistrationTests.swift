@@ -3,6 +3,7 @@ import FoundationEssentials
 import JSON
 import PluginWire
 import Secrets
+import Synchronization
 import Testing
 import Vectors
 
@@ -72,7 +73,8 @@ struct RegistrationTests {
     }
 
     @Test(arguments: [
-        ("https://id.example/register?client_id=c", "t", true), ("https://evil.example/register", "t", false),
+        ("https://id.example/register?client_id=c", "t", true), ("https://id.example:443/register", "t", true),
+        ("https://evil.example/register", "t", false),
         ("https://id.example:8443/register", "t", false), ("http://id.example/register", "t", false),
         ("https://id.example/register", "two words", false),
     ])
@@ -129,6 +131,24 @@ struct RegistrationTests {
             let request = try #require(server.requests.last)
             #expect(request.hasPrefix("DELETE /register/c1 HTTP/1.1\r\n"))
             #expect(request.lowercased().contains("authorization: bearer geheim\r\n"))
+        }
+    }
+
+    @Test(arguments: [
+        ([502, 401], true), ([503, 404], true), ([404], true), ([410], true), ([401], false), ([403], false),
+    ])
+    func `an application that is gone is taken back`(_ statuses: [Int64], _ isGone: Bool) async throws {
+        let left = Mutex(statuses)
+        try await Issuing.serving({ _ in
+            Issuing.behaviour(["status": .integer(left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })])
+        }) { server in
+            let transport = try Issuing.transport(to: server)
+            defer { transport.close() }
+            let management = ClientManagement(uri: "https://localhost:\(server.port)/c1", token: Secret("t"))
+            var failure: OAuthError?
+            do throws(OAuthError) { try await management.delete(of: "host", over: transport) } catch { failure = error }
+            #expect((failure == nil) == isGone, "\(failure?.message ?? "")")
+            #expect(server.requests.count == statuses.count)
         }
     }
 

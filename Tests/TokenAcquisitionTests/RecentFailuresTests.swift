@@ -1,5 +1,6 @@
 import Foundation
 import PluginWire
+import Secrets
 import Testing
 import TokenStore
 
@@ -70,6 +71,21 @@ import TokenStore
             #expect(recentFailures.failure(Self.key(["b"]), since: before) == nil)
             _ = recentFailures.noted(PluginError(.unavailable, "out of reach"), Self.key(["b"]))
             #expect(recentFailures.failure(Self.key(["b"]), since: recentFailures.now + 1)?.code == .unavailable)
+        }
+    }
+
+    @Test func `a refresh token that needs the user rests, and no other does`() throws {
+        try Self.with { recentFailures, _ in
+            let (old, new): (Secret, Secret) = (Secret("old"), Secret("new"))
+            _ = recentFailures.noted(PluginError(.interactionRequired, "sign in"), Self.key(), of: [old])
+            let later = recentFailures.now + 1
+            #expect(recentFailures.failure(Self.key(), since: later, by: old)?.code == .interactionRequired)
+            #expect(recentFailures.failure(Self.key(), since: later, by: new) == nil)
+            #expect(recentFailures.failure(Self.key(), since: later) == nil)
+            #expect(recentFailures.failure(Self.key(["b"]), since: later, by: old) == nil)
+            #expect(recentFailures.failure(Self.key(claims: "{}"), since: later, by: old) == nil)
+            recentFailures.forget(Self.key())
+            #expect(recentFailures.failure(Self.key(), since: later, by: old) == nil)
         }
     }
 

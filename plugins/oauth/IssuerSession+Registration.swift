@@ -34,7 +34,7 @@ extension IssuerSession {
     }
 
     private func refusal(ofScopes client: RegisteredClient) -> PluginError? {
-        let missing = request.scopes.filter { client.scopes?.contains($0) == false }
+        let missing = request.scopes.filter { !ScopeText.isOpenID($0) && client.scopes?.contains($0) == false }
         guard !missing.isEmpty else { return nil }
         var error = PluginError(
             .declinedScopes, "\(address.hostText) registers no applications for \(missing.joined(separator: ", "))",

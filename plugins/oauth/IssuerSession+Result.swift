@@ -13,7 +13,7 @@ extension IssuerSession {
     /// - Returns: The tokens and their account.
     /// - Throws: `untrusted` if the ID token is invalid, `broken` or `unavailable` if the response is.
     func result(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
-        let tokens = try IssuerTokens(response, asked: request.scopes, traits, from: address.hostText)
+        let tokens = IssuerTokens(response, asked: request.scopes)
         let owner = try await owner(of: response, try await idToken(response, nonce: nonce))
         var result = PluginResult(
             accessToken: response.accessToken, expiresIn: response.expiresIn, scopes: tokens.scopes,

@@ -51,7 +51,7 @@ struct IssuerSession: Sendable {
                 request: request, address: address, traits: traits, metadata: metadata, transport: transport,
                 memo: memo, isRecalled: recalled != nil)
         } catch {
-            throw error.pluginError(of: request, traits)
+            throw error.pluginError(of: request)
         }
     }
 
@@ -117,7 +117,6 @@ struct IssuerSession: Sendable {
         client.hosts = request.issuerPlaces
         client.provesIssuer = metadata.provesIssuer
         client.sendsNonce = metadata.isOpenID
-        client.takesForms = traits.answersForms
         client.deviceCodeNames = traits.deviceCodeNames
         return client
     }
@@ -192,7 +191,7 @@ struct IssuerSession: Sendable {
 
     /// Converts an error to one of the plugin protocol.
     func pluginError(_ error: OAuthError) -> PluginError {
-        error.pluginError(of: request, traits)
+        error.pluginError(of: request)
     }
 }
 

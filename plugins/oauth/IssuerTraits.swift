@@ -7,8 +7,6 @@ import PluginWire
 struct IssuerTraits: Sendable {
     /// The issuer's name for its accounts in messages; nil for issuers without a special name.
     var accountKind: String?
-    /// Whether answers may be forms with comma-separated scopes.
-    var answersForms = false
     /// Whether it issues ID tokens, if its metadata isn't fetched.
     var givesIDTokens = false
     /// Whether the client secret is sent in the form, if its metadata isn't fetched.
@@ -23,8 +21,6 @@ struct IssuerTraits: Sendable {
     var deviceCodeNames = ["device_code"]
     /// Whether a renewal must include the redirect URI of the sign-in.
     var renewsWithRedirect = false
-    /// The error codes for an invalid refresh token.
-    var deadTokenErrors: Set = ["invalid_grant", "unsupported_grant_type"]
     /// The URL of the account's profile, if no endpoint is configured.
     var profile: String?
     /// The profile's member that identifies the account.
@@ -46,7 +42,6 @@ struct IssuerTraits: Sendable {
             renewsWithRedirect = true
         case "gitea", "forgejo":
             accountKind = kind == "gitea" ? "Gitea" : "Forgejo"
-            deadTokenErrors.insert("unauthorized_client")
         case "bitbucket":
             accountKind = "Bitbucket"
             profile = "https://api.bitbucket.org/2.0/user"
@@ -79,10 +74,8 @@ struct IssuerTraits: Sendable {
 
     private mutating func github(_ authority: StrictURL) {
         accountKind = "GitHub"
-        answersForms = true
         takesSecretInForm = true
         hintName = "login"
-        deadTokenErrors.insert("bad_refresh_token")
         subjectName = "id"
         let isHosted = authority.host.name == "github.com" || authority.host.name.hasSuffix(".ghe.com")
         profile =

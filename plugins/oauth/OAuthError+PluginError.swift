@@ -4,25 +4,26 @@ import PluginWire
 
 extension OAuthError {
     /// Converts the error to one of the plugin protocol, with a hint for the user.
-    func pluginError(of request: PluginRequest, _ traits: IssuerTraits) -> PluginError {
+    func pluginError(of request: PluginRequest) -> PluginError {
         var error = plain
         switch kind {
-        case .refused(let response, let stage): return Self.refusal(response, stage, of: request, traits)
+        case .refused(let response, let stage): return Self.refusal(response, stage, of: request)
         case .silent(.refresh):
             error = PluginError(.interactionRequired, "the authority refuses the refresh token")
             error.reasons = [.deadToken]
         case .untrusted: error.code = .invalidRequest
-        case .broken, .noAccessToken: error.code = .unavailable
+        case .broken, .noAccessToken:
+            error.code = .unavailable
+            error.hint = hint ?? "the authority breaks a standard here: tell whoever runs it"
         default: break
         }
         return error
     }
 
     private static func refusal(
-        _ response: ErrorResponse, _ stage: Stage, of request: PluginRequest, _ traits: IssuerTraits
+        _ response: ErrorResponse, _ stage: Stage, of request: PluginRequest
     ) -> PluginError {
-        let isDead = stage == .refresh && traits.deadTokenErrors.contains(response.error)
-        let meaning = isDead ? Meaning(code: .interactionRequired, reason: .deadToken) : Meaning(response.error, stage)
+        let meaning = Meaning(response.error, stage)
         var error = PluginError(
             meaning.code, meaning.message ?? "the authority refuses: \(response.summary())", hint: meaning.hint)
         error.error = response.error.plain(limit: 100)
@@ -45,22 +46,21 @@ extension Meaning {
     init(_ error: String, _ stage: OAuthError.Stage) {
         self =
             switch error {
+            // Whoever signs in again needs no renewal for now. Gitea says that a client isn't authorized, GitHub that a
+            // token is bad.
+            case "invalid_grant", "unsupported_grant_type", "unauthorized_client", "bad_refresh_token", "invalid_token",
+                "expired_token", "token_expired":
+                stage == .refresh ? Meaning(code: .interactionRequired, reason: .deadToken) : Self.ofCode(error)
             case "access_denied", "authorization_declined":
                 stage == .refresh
                     ? Meaning(code: .interactionRequired)
                     : Meaning(code: .cancelled, message: "you cancelled the sign-in")
-            case "expired_token", "token_expired":
-                Meaning(code: .cancelled, message: "the code expired before it was used")
             case "login_required", "interaction_required", "account_selection_required":
                 Meaning(code: .interactionRequired)
             case "consent_required":
                 Meaning(
                     code: .interactionRequired, reason: .consent,
                     hint: "sign in again and accept what the application asks for")
-            case "unauthorized_client":
-                Meaning(
-                    code: .invalidRequest, reason: .clientRefused,
-                    hint: "check that the application's registration allows this way to sign in")
             // The last one is GitHub's.
             case "invalid_client", "incorrect_client_credentials":
                 Meaning(code: .invalidRequest, reason: .clientRefused)
@@ -78,7 +78,21 @@ extension Meaning {
             case "invalid_target":
                 Meaning(
                     code: .invalidRequest, hint: "check the resource in the rule: the issuer doesn't know it")
-            default: Meaning(code: .invalidRequest)
+            // A refresh token that is refused for another reason than the client may be replaced by signing in.
+            default: Meaning(code: stage == .refresh ? .interactionRequired : .invalidRequest)
             }
+    }
+
+    /// The meaning of a refused code.
+    private static func ofCode(_ error: String) -> Meaning {
+        switch error {
+        case "expired_token", "token_expired":
+            Meaning(code: .cancelled, message: "the code expired before it was used")
+        case "unauthorized_client":
+            Meaning(
+                code: .invalidRequest, reason: .clientRefused,
+                hint: "check that the application's registration allows this way to sign in")
+        default: Meaning(code: .invalidRequest)
+        }
     }
 }

@@ -69,12 +69,12 @@ package struct EntraRefusal: Sendable, Equatable {
 
     private struct Members: Decodable {
         /// The name of `suberror` in authorization responses.
-        var error_subcode: String?
-        var suberror: String?
-        var error_codes: [LenientNumber]?
-        var claims: String?
-        var correlation_id: String?
-        var trace_id: String?
-        var timestamp: String?
+        @Lenient var error_subcode: String?
+        @Lenient var suberror: String?
+        @Lenient var error_codes: [LenientNumber]?
+        @Lenient var claims: String?
+        @Lenient var correlation_id: String?
+        @Lenient var trace_id: String?
+        @Lenient var timestamp: String?
     }
 }

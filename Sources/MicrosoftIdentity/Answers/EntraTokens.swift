@@ -6,30 +6,29 @@ struct EntraTokens: Sendable, Equatable {
     private static let usualLifetime = 3_600
 
     let response: TokenResponse
-    private let members: Members
+    private let members: Members?
 
-    var expiresIn: Int { response.expiresIn ?? response.lifetime(nil, until: members.expires_on) ?? Self.usualLifetime }
-    var extendedExpiresIn: Int? { response.lifetime(members.ext_expires_in, until: members.ext_expires_on) }
-    var refreshIn: Int? { response.lifetime(members.refresh_in, until: members.refresh_on) }
-    var familyID: String? { members.foci }
-    var clientInfo: String? { members.client_info }
+    var expiresIn: Int {
+        response.expiresIn ?? response.lifetime(nil, until: members?.expires_on) ?? Self.usualLifetime
+    }
+    var extendedExpiresIn: Int? { response.lifetime(members?.ext_expires_in, until: members?.ext_expires_on) }
+    var refreshIn: Int? { response.lifetime(members?.refresh_in, until: members?.refresh_on) }
+    var familyID: String? { members?.foci }
+    var clientInfo: String? { members?.client_info }
 
-    /// Parses the members that a response has besides OAuth's.
-    ///
-    /// - Throws: `unavailable` if their types don't match.
-    init(_ response: TokenResponse, from authority: String) throws(OAuthError) {
-        guard let members = response.members(Members.self) else { throw TokenResponse.unreadable(from: authority) }
+    /// Parses the members that a response has besides OAuth's; one of another type counts as absent.
+    init(_ response: TokenResponse) {
         self.response = response
-        self.members = members
+        members = response.members(Members.self)
     }
 
     private struct Members: Decodable, Equatable {
-        var foci: String?
-        var client_info: String?
-        var expires_on: LenientNumber?
-        var ext_expires_in: LenientNumber?
-        var ext_expires_on: LenientNumber?
-        var refresh_in: LenientNumber?
-        var refresh_on: LenientNumber?
+        @Lenient var foci: String?
+        @Lenient var client_info: String?
+        @Lenient var expires_on: LenientNumber?
+        @Lenient var ext_expires_in: LenientNumber?
+        @Lenient var ext_expires_on: LenientNumber?
+        @Lenient var refresh_in: LenientNumber?
+        @Lenient var refresh_on: LenientNumber?
     }
 }

@@ -84,7 +84,7 @@ struct ApplicationToken: Sendable {
         let tokens: EntraTokens
         do throws(OAuthError) {
             client.authentication = try authentication(for: client.endpoints.token, assertion)
-            tokens = try EntraTokens(await client.redeem(.clientCredentials), from: session.authority.environment)
+            tokens = EntraTokens(try await client.redeem(.clientCredentials))
         } catch {
             if session.isRecalled, error.hasMoved { return try await result(session.anew(), assertion) }
             throw explained(session.pluginError(error), assertion)

@@ -17,7 +17,7 @@ extension AuthoritySession {
     func result(
         _ response: TokenResponse, nonce: String?, account: String? = nil
     ) throws(OAuthError) -> PluginResult {
-        let tokens = try EntraTokens(response, from: authority.environment)
+        let tokens = EntraTokens(response)
         let token = try idToken(response, nonce: nonce)
         let home = try homeAccountID(tokens, token: token, account: account)
         let realm = realm(token: token, home: home)

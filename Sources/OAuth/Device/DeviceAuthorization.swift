@@ -25,7 +25,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
     init(_ answer: HTTPAnswer, from host: String) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .device) }
         guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }
-        guard answer.status == 200, let members = answer.json(Members.self),
+        guard (200..<300).contains(answer.status), let members = answer.json(Members.self),
             let page = members.verification_uri ?? members.verification_url
         else {
             throw .unreadable(from: host, not: "a device code (HTTP \(answer.status))")
@@ -51,11 +51,11 @@ package struct DeviceAuthorization: Sendable, Equatable {
     private struct Members: Decodable {
         var device_code: String
         var user_code: String
-        var verification_uri: String?
-        var verification_url: String?
-        var verification_uri_complete: String?
-        var message: String?
-        var expires_in: LenientNumber?
-        var interval: LenientNumber?
+        @Lenient var verification_uri: String?
+        @Lenient var verification_url: String?
+        @Lenient var verification_uri_complete: String?
+        @Lenient var message: String?
+        @Lenient var expires_in: LenientNumber?
+        @Lenient var interval: LenientNumber?
     }
 }

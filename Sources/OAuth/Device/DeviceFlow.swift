@@ -71,7 +71,7 @@ extension OAuthClient {
     /// - Throws: the authority's refusal, or `untrusted` if its page may be another authority's.
     package func deviceCode(from endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
         let answer = try await transport.post(endpoint, deviceAuthorizationRequest, headers: proof, .harmless)
-        let code = try DeviceAuthorization(read(answer), from: authority)
+        let code = try DeviceAuthorization(answer, from: authority)
         try code.check(from: endpoint, for: self)
         return code
     }

@@ -54,6 +54,6 @@ struct DevicePolling: Sendable {
     }
 
     private struct Pace: Decodable {
-        var interval: LenientNumber?
+        @Lenient var interval: LenientNumber?
     }
 }

@@ -52,18 +52,25 @@ package struct IssuerMetadata: Sendable, Equatable {
     ///   - authority: The issuer's URL; a trailing slash makes no difference.
     ///   - transport: The transport for the requests.
     ///   - accepts: Whether the document may name this issuer although it isn't the authority.
-    /// - Returns: The first document found.
+    /// - Returns: The first document found (RFC 8414, 5). Not every server answers 404 to what it doesn't know: some want
+    ///   a sign-in, or show a page.
     /// - Throws: `notFound` if there is none, `untrusted` if it is another issuer's, `invalidRequest` if the issuer
     ///   supports no usable sign-in, or `unavailable` if it can't be read.
     package static func discover(
         _ authority: String, over transport: Transport, accepting accepts: (String) -> Bool = { _ in false }
     ) async throws(OAuthError) -> IssuerMetadata {
+        var failure = missing(authority)
         for document in documents(of: authority) {
+            // A server that doesn't work isn't asked again.
             let answer = try await transport.get(document.url)
-            if answer.status == 404 { continue }
-            return try IssuerMetadata(answer, at: document, of: authority, accepting: accepts)
+            do throws(OAuthError) {
+                return try IssuerMetadata(answer, at: document, of: authority, accepting: accepts)
+            } catch {
+                guard error.kind == .notFound || error.kind == .unavailable else { throw error }
+                if failure.kind == .notFound { failure = error }
+            }
         }
-        throw missing(authority)
+        throw failure
     }
 
     private static func missing(_ authority: String) -> OAuthError {

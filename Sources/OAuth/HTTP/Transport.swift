@@ -14,7 +14,15 @@ package struct HTTPAnswer: Sendable, Equatable {
 
     /// Decodes the body as JSON of this type; nil if it isn't.
     package func json<Value: Decodable>(_ type: Value.Type) -> Value? {
-        try? JSONDecoder().decode(type, from: body)
+        try? JSONDecoder().decode(type, from: jsonBody)
+    }
+
+    /// The body; a form as JSON, because some authorities answer with forms.
+    var jsonBody: Data {
+        guard FormEncoding.isType(headers.first(name: "content-type")), let text,
+            text.utf8.first != UInt8(ascii: "{")
+        else { return body }
+        return (try? JSONEncoder().encode(FormEncoding.decode(text[...]))) ?? body
     }
 
     /// The body, at most as long as a transport accepts.
@@ -27,15 +35,6 @@ package struct HTTPAnswer: Sendable, Equatable {
     package func header(_ name: String) -> String? {
         let values = headers[name]
         return values.count == 1 ? values.first : nil
-    }
-
-    /// The answer with a form body converted to JSON, for authorities that answer with forms; any other answer is
-    /// unchanged.
-    var formAsJSON: HTTPAnswer {
-        guard FormEncoding.isType(headers.first(name: "content-type")), let text,
-            let json = try? JSONEncoder().encode(FormEncoding.decode(text[...]))
-        else { return self }
-        return HTTPAnswer(status: status, headers: headers, body: json)
     }
 
     /// The time of the answer, by the authority's clock.
@@ -173,11 +172,13 @@ package struct Transport: Sendable {
         return try await send(request, repetition)
     }
 
-    /// Deletes the resource at a URL; repeating it does no harm.
-    package func delete(_ url: String, headers: [(String, String)]) async throws(OAuthError) -> HTTPAnswer {
+    /// Deletes the resource at a URL.
+    package func delete(
+        _ url: String, headers: [(String, String)], _ repetition: Repetition
+    ) async throws(OAuthError) -> HTTPAnswer {
         var request = Outgoing(url: url, headers: headers)
         request.method = .DELETE
-        return try await send(request, .harmless)
+        return try await send(request, repetition)
     }
 
     private func send(_ request: Outgoing, _ repetition: Repetition) async throws(OAuthError) -> HTTPAnswer {

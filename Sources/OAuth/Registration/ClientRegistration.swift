@@ -77,7 +77,7 @@ package struct RegisteredClient: Sendable, Equatable {
             throw OAuthError(.broken, "\(authority) registered an application and does not say which")
         }
         self.id = id
-        scopes = said.scope.map(ScopeText.split)
+        scopes = said.scope.map { ScopeText.split($0.text) }
         management = ClientManagement(said.registration_client_uri, said.registration_access_token, at: endpoint)
         let method = said.token_endpoint_auth_method ?? "none"
         let wantsSecret = ["client_secret_basic", "client_secret_post"].contains(method)
@@ -95,12 +95,12 @@ package struct RegisteredClient: Sendable, Equatable {
 
     private struct Members: Decodable {
         var client_id: String?
-        var client_secret: String?
-        var client_secret_expires_at: LenientNumber?
-        var scope: String?
-        var token_endpoint_auth_method: String?
-        var registration_client_uri: String?
-        var registration_access_token: String?
+        @Lenient var client_secret: String?
+        @Lenient var client_secret_expires_at: LenientNumber?
+        @Lenient var scope: ScopeText.Member?
+        @Lenient var token_endpoint_auth_method: String?
+        @Lenient var registration_client_uri: String?
+        @Lenient var registration_access_token: String?
     }
 }
 
@@ -120,7 +120,7 @@ package struct ClientManagement: Sendable, Equatable {
     /// Creates a value from an authority's answer; nil if the token would be sent to a host other than the registration
     /// endpoint's.
     init?(_ uri: String?, _ token: String?, at endpoint: String) {
-        guard let uri, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
+        guard let uri, Endpoints.isUsable(uri), IssuerHosts.areSame(uri, endpoint),
             let token = token?.plain(limit: 4096)
         else { return nil }
         self.init(uri: uri, token: Secret(token))
@@ -130,8 +130,18 @@ package struct ClientManagement: Sendable, Equatable {
     ///
     /// - Throws: the reason why that failed.
     package func delete(of authority: String, over transport: Transport) async throws(OAuthError) {
-        let answer = try await transport.delete(uri, headers: [("authorization", "Bearer \(token.reveal())")])
-        guard (200..<300).contains(answer.status) else {
+        let headers = [("authorization", "Bearer \(token.reveal())")]
+        var gone: Set = [404, 410]
+        let answer: HTTPAnswer
+        do throws(OAuthError) {
+            answer = try await transport.delete(uri, headers: headers, .never)
+        } catch {
+            guard error.kind == .unavailable else { throw error }
+            // If the first request was carried out, nobody has this token any more.
+            gone.insert(401)
+            answer = try await transport.delete(uri, headers: headers, .harmless)
+        }
+        guard (200..<300).contains(answer.status) || gone.contains(answer.status) else {
             throw OAuthError(.unsupported, "\(authority) did not remove the application (HTTP \(answer.status))")
         }
     }

@@ -24,10 +24,18 @@ package struct ErrorResponse: Sendable, Equatable {
 
     /// Parses an endpoint's JSON; nil if it contains no `error`.
     ///
-    /// Errors may come with status 200.
+    /// Errors may come with status 200, and some servers send an object or a number.
     package init?(_ answer: HTTPAnswer) {
-        guard let members = answer.json(Members.self), let error = members.error, !error.isEmpty else { return nil }
-        self.init(error, members.error_description ?? "", answer.body)
+        guard let members = answer.json(Members.self), let error = members.error?.name, !error.isEmpty else {
+            return nil
+        }
+        self.init(error, members.error_description ?? members.error?.message ?? members.message ?? "", answer.jsonBody)
+    }
+
+    /// Creates the refusal of an endpoint whose JSON has no `error`; nil if its status isn't that of a refusal.
+    init?(unnamed answer: HTTPAnswer) {
+        guard [400, 401, 403].contains(answer.status), let members = answer.json(Members.self) else { return nil }
+        self.init("http_\(answer.status)", members.error_description ?? members.message ?? "", answer.jsonBody)
     }
 
     /// Parses an authorization response; nil if it contains no `error`.
@@ -54,7 +62,45 @@ package struct ErrorResponse: Sendable, Equatable {
     }
 
     private struct Members: Decodable {
-        var error: String?
-        var error_description: String?
+        @Lenient var error: Name?
+        @Lenient var error_description: String?
+        @Lenient var message: String?
+    }
+
+    /// The value of `error`: a code, or an object with one, as Google's and Microsoft's APIs have it.
+    private struct Name: Decodable, Equatable {
+        var name: String?
+        var message: String?
+
+        init(from decoder: any Decoder) throws {
+            if let word = try? Word(from: decoder) {
+                name = word.text
+            } else {
+                let object = try Object(from: decoder)
+                message = object.message
+                name = object.status ?? object.type ?? object.code?.text ?? message.map { _ in "error" }
+            }
+        }
+    }
+
+    private struct Object: Decodable {
+        @Lenient var status: String?
+        @Lenient var type: String?
+        @Lenient var code: Word?
+        @Lenient var message: String?
+    }
+
+    /// A text or a number; 0 stands for no error.
+    private struct Word: Decodable, Equatable {
+        var text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int.self) {
+                text = number == 0 ? "" : String(number)
+            } else {
+                text = try container.decode(String.self)
+            }
+        }
     }
 }

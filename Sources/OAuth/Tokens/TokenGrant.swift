@@ -63,6 +63,6 @@ extension OAuthClient {
     ) async throws(OAuthError) -> TokenResponse {
         let answer = try await transport.post(
             endpoints.token, grant.fields(for: self), headers: proof + headers, grant.repetition(by: self))
-        return try TokenResponse(read(answer), from: authority, stage: grant.stage)
+        return try TokenResponse(answer, from: authority, stage: grant.stage)
     }
 }

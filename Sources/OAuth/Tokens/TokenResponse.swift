@@ -7,9 +7,7 @@ package struct TokenResponse: Sendable, Equatable {
     /// The longest accepted token; a longer one wouldn't fit into a line of the plugin protocol.
     package static let longestToken = 60_000
 
-    /// `token_type`, unchanged; nil if the authority sent none.
-    package let tokenType: String?
-    /// The access token, a bearer token (RFC 6750).
+    /// The access token: a bearer token (RFC 6750), which is what authorities mean that don't say.
     package let accessToken: Secret
     /// Seconds until the access token expires; nil if the authority didn't say.
     package let expiresIn: Int?
@@ -23,7 +21,7 @@ package struct TokenResponse: Sendable, Equatable {
     package let sent: Date?
     private let answer: HTTPAnswer
 
-    /// Parses an answer.
+    /// Parses an answer; a member that isn't needed and is of another type than the standards' counts as absent.
     ///
     /// - Throws: the authority's refusal, or `unavailable` if the answer isn't JSON.
     init(_ answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
@@ -41,12 +39,14 @@ package struct TokenResponse: Sendable, Equatable {
 
     private init(settled answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: stage) }
+        // While a device code is polled, only what is certain ends that.
+        if stage != .device, let refusal = ErrorResponse(unnamed: answer) { throw OAuthError(refusal, at: stage) }
         if answer.status == 400, answer.body.isEmpty {
             var error = Self.unreadable(from: authority, status: answer.status)
             error.kind = .silent(stage)
             throw error
         }
-        guard answer.status == 200, let members = answer.json(Members.self) else {
+        guard (200..<300).contains(answer.status), let members = answer.json(Members.self) else {
             throw Self.unreadable(from: authority, status: answer.status)
         }
         guard let token = members.access_token, !token.isEmpty else {
@@ -60,11 +60,13 @@ package struct TokenResponse: Sendable, Equatable {
                 "\(authority) returned a token of an unsupported type: "
                     + (members.token_type ?? "").displayable(limit: 40))
         }
-        tokenType = members.token_type
+        if let told = members.expires_in?.value, told < 0 {
+            throw OAuthError(.broken, "\(authority) gave a token that ended before it began")
+        }
         accessToken = try Self.secret(token, from: authority)
         refreshToken = try Self.optional(members.refresh_token, from: authority)
         idToken = try Self.optional(members.id_token, from: authority)
-        scope = members.scope
+        scope = members.scope?.text
         sent = answer.date
         expiresIn = members.expires_in.map { Self.bounded($0.value) }
         self.answer = answer
@@ -76,7 +78,7 @@ package struct TokenResponse: Sendable, Equatable {
     }
 
     /// Returns the error for an answer that isn't a token response.
-    package static func unreadable(from authority: String, status: Int = 200) -> OAuthError {
+    private static func unreadable(from authority: String, status: Int) -> OAuthError {
         .unreadable(from: authority, not: "a token response (HTTP \(status))")
     }
 
@@ -103,11 +105,11 @@ package struct TokenResponse: Sendable, Equatable {
     }
 
     private struct Members: Decodable {
-        var access_token: String?
-        var token_type: String?
-        var refresh_token: String?
-        var id_token: String?
-        var scope: String?
+        @Lenient var access_token: String?
+        @Lenient var token_type: String?
+        @Lenient var refresh_token: String?
+        @Lenient var id_token: String?
+        @Lenient var scope: ScopeText.Member?
         var expires_in: LenientNumber?
     }
 }

@@ -12,7 +12,7 @@ extension OAuthClient {
         ]
         let answer = try await transport.post(endpoint, fields + credentials, headers: proof, .harmless)
         guard answer.status != 200 else { return }
-        if let refusal = ErrorResponse(read(answer)) { throw OAuthError(refusal, at: .revocation) }
+        if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .revocation) }
         throw OAuthError(.unavailable, "\(authority) did not revoke the token (HTTP \(answer.status))")
     }
 
