@@ -121,6 +121,7 @@ extension PasswordQuery {
         }
         self.init(scheme: scheme, host: host, path: request.path, username: request.username)
         acceptsAuthtype = request.takesAuthorizations
+        acceptsLines = request.takesLines
         reach = request.reach
         label = request.label
     }

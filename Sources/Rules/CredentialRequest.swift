@@ -18,6 +18,8 @@ public struct CredentialRequest: Sendable, Equatable {
     public var refusedToken: String?
     /// Whether an authorization for another scheme than a password's is accepted.
     public var takesAuthorizations = false
+    /// Whether the consumer accepts and stores passwords of several lines.
+    public var takesLines = false
     /// Whether a credential with several parts is accepted, such as temporary keys.
     public var takesFields = false
     /// Where a stored password that answers the request may be.
@@ -55,7 +57,9 @@ public struct CredentialRequest: Sendable, Equatable {
         public static let wholeResource = "/.default"
 
         /// Returns the scope for all of a resource's permissions; a trailing slash of the resource stays, as in az.
-        public static func scope(ofResource resource: String) -> String { resource + wholeResource }
+        public static func scope(ofResource resource: String) -> String {
+            resource.utf8.reversed().starts(with: wholeResource.utf8.reversed()) ? resource : resource + wholeResource
+        }
 
         /// Whether the text can be a tenant: an ID or a domain.
         public static func isTenant(_ text: String) -> Bool {

@@ -78,6 +78,42 @@ struct DockerTests {
         }
     }
 
+    @Test func `a password of several lines is docker's, and no other tool gets a part of it`() async throws {
+        try await World.with { world in
+            try world.link("docker-credential-lanyard")
+            let helper = "\(world.folder)/bin/docker-credential-lanyard"
+            let server = "https://europe-docker.pkg.dev"
+            func login(_ secret: String) async throws {
+                let login = ["ServerURL": server, "Username": "_json_key", "Secret": secret]
+                let input = String(decoding: try JSONEncoder().encode(login), as: UTF8.self)
+                let stored = try await world.runInside(helper, ["store"], input: input)
+                #expect(stored.status == 0 && stored.output.isEmpty && stored.errors.isEmpty, "\(stored)")
+            }
+            func kept() async throws -> String? {
+                let got = try await world.runInside(helper, ["get"], input: server)
+                return try? JSONDecoder().decode([String: String].self, from: Data(got.output.utf8))["Secret"]
+            }
+            for key in ["{\n  \"type\": \"service_account\",\n  \"key\": \"a\\\\nb\\t\"\n}\n", "\n", "a\r\nb=c\nd\\s"] {
+                try await login(key)
+                #expect(try await kept() == key)
+                let listed = try await world.runInside(helper, ["list"])
+                #expect(listed.output.contains(#"":"_json_key""#), "\(listed)")
+                for lines in ["", "capability[]=authtype\n"] {
+                    let got = try await world.lanyard(["get"], input: "\(lines)url=\(server)\n")
+                    #expect(got.output.isEmpty, "\(got)")
+                }
+            }
+            // What is stored last counts, and nothing is left of it after a logout.
+            try await login("one line")
+            #expect(try await kept() == "one line")
+            try await login("two\nlines")
+            #expect(try await kept() == "two\nlines")
+            #expect(try await world.runInside(helper, ["erase"], input: server).status == 0)
+            #expect(try await kept() == nil)
+            #expect(try await world.runInside(helper, ["list"]).output == "{}\n")
+        }
+    }
+
     @Test func `docker's ways to write a server are one place, and what is beside it gets nothing`() async throws {
         try await World.with { world in
             try world.link("docker-credential-lanyard")

@@ -133,6 +133,7 @@ public struct DockerConsumer: Consumer {
         do throws(RequestError) {
             request = CredentialRequest(try Self.url(of: server))
             request.isUnattended = true
+            request.takesLines = true
             if verb == .store { request.label = Self.label + listed }
             if verb == .erase { request.label = Self.label }
             if verb == .get { request.reach = request.path == nil ? .below : .above }

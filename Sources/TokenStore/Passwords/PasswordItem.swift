@@ -98,12 +98,12 @@ extension KeyringSession {
         return []
     }
 
-    /// Finds the authorizations at exactly this address, of the query's user if it names one.
-    func authorizations(
-        for query: PasswordQuery, group: String, needsSecrets: Bool, _ caseless: HostTrait
+    /// Finds the items of lanyard's own schema at exactly this address, of the query's user if it names one.
+    func own(
+        _ kind: OwnPassword, for query: PasswordQuery, group: String, needsSecrets: Bool, _ caseless: HostTrait
     ) throws(ServiceFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
-        var attributes = ItemAttributes(ofAuthorizationAt: address, username: query.username, group: group).dictionary
+        var attributes = ItemAttributes(of: kind, at: address, username: query.username, group: group).dictionary
         if query.username == nil { attributes["home-account"] = nil }
         if query.reach != .place { attributes["target"] = nil }
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
@@ -115,7 +115,7 @@ extension KeyringSession {
         return items.filter { !$0.isLocked }.map { item in
             PasswordItem(
                 item: item, path: item.attributes["target"] ?? "",
-                password: item.secret.flatMap { StoredPassword(authorizationSecret: $0) })
+                password: item.secret.flatMap { StoredPassword(ownSecret: $0) })
         }
     }
 }

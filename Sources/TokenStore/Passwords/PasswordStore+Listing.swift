@@ -24,7 +24,8 @@ extension PasswordStore {
 }
 
 extension PasswordStore {
-    /// Returns the rest of each password's label after this prefix, with the user name; reads no secret.
+    /// Returns the rest of each password's label after this prefix, with the user name; reads the secrets only of those
+    /// with several lines, whose user name is in there.
     ///
     /// - Throws: `locked` if it can't be known whether there are any.
     public func labelled(_ prefix: String) throws(StoreError) -> [String: String] {
@@ -33,10 +34,16 @@ extension PasswordStore {
             let items = try session.readableItems(of: attributes, needsSecrets: false) {
                 $0.schema == PasswordItem.schemaName
             }
+            let own = ["group": configuration.group, "kind": OwnPassword.lines.rawValue]
+            let others = try session.readableItems(of: own, needsSecrets: true) { item in
+                item.schema == ItemAttributes.schemaName && own.allSatisfy { item.attributes[$0.key] == $0.value }
+            }
             var labelled: [String: String] = [:]
-            for item in items where !item.isLocked {
+            for item in items + others where !item.isLocked {
                 guard let label = try session.label(of: item), label.utf8.starts(with: prefix.utf8) else { continue }
-                labelled[String(Substring(label.utf8.dropFirst(prefix.utf8.count)))] = item.attributes["user"] ?? ""
+                let username =
+                    item.attributes["user"] ?? item.secret.flatMap { StoredPassword(ownSecret: $0) }?.username
+                labelled[String(Substring(label.utf8.dropFirst(prefix.utf8.count)))] = username ?? ""
             }
             return labelled
         }

@@ -64,11 +64,20 @@ public struct PasswordStore: Sendable {
             let collection = try session.openForStoring()
             guard try !session.holdsToken(password.fingerprints, group: configuration.group) else { return false }
             switch password.proof {
+            case .password where password.hasLines:
+                guard query.acceptsLines else {
+                    throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
+                }
+                try session.storeOwn(.lines, password, for: query, group: configuration.group, in: collection)
             case .password(let secret):
                 let place = Place(collection: collection, items: found, isFree: isFree && found.isEmpty)
                 try session.store(secret, of: password, for: query, in: place, caseless)
+                guard query.acceptsLines else { break }
+                let outdated = try session.own(
+                    .lines, for: query, group: configuration.group, needsSecrets: false, caseless)
+                for item in outdated { try session.delete(item.item) }
             case .authorization:
-                try session.storeAuthorization(password, for: query, group: configuration.group, in: collection)
+                try session.storeOwn(.authorization, password, for: query, group: configuration.group, in: collection)
             }
             return true
         }
@@ -105,10 +114,14 @@ public struct PasswordStore: Sendable {
             var items: [PasswordItem] = []
             if query.credential == nil {
                 items += try session.passwords(for: query, needsSecrets: needsSecrets, caseless)
+                if query.acceptsLines {
+                    items += try session.own(
+                        .lines, for: query, group: configuration.group, needsSecrets: needsSecrets, caseless)
+                }
             }
             if query.password == nil, query.label == nil {
-                items += try session.authorizations(
-                    for: query, group: configuration.group, needsSecrets: needsSecrets, caseless)
+                items += try session.own(
+                    .authorization, for: query, group: configuration.group, needsSecrets: needsSecrets, caseless)
             }
             var count = 0
             for item in items where item.isProvenBy(query) {
@@ -134,7 +147,10 @@ extension KeyringSession {
         at isMeant: (String) -> Bool = { _ in true }
     ) throws(ServiceFailure) -> [StoredPassword] {
         var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
-        if query.acceptsAuthtype { found += try authorizations(for: query, group: group, needsSecrets: true, caseless) }
+        for (kind, isAccepted) in [(OwnPassword.authorization, query.acceptsAuthtype), (.lines, query.acceptsLines)]
+        where isAccepted {
+            found += try own(kind, for: query, group: group, needsSecrets: true, caseless)
+        }
         found.removeAll { !isMeant($0.path) }
         if found.count > 1 {
             for index in found.indices { found[index].modified = try modified(found[index].item) }
@@ -180,18 +196,16 @@ extension KeyringSession {
             replacing: isNew)
     }
 
-    fileprivate func storeAuthorization(
-        _ password: StoredPassword, for query: PasswordQuery, group: String, in collection: String
+    fileprivate func storeOwn(
+        _ kind: OwnPassword, _ password: StoredPassword, for query: PasswordQuery, group: String, in collection: String
     ) throws(ServiceFailure) {
-        guard let json = password.authorizationSecret else {
-            throw ServiceFailure(.broken, detail: "an authorization can't be kept")
-        }
         let attributes = ItemAttributes(
-            ofAuthorizationAt: PasswordAddress(query), username: password.username, group: group)
+            of: kind, at: PasswordAddress(query), username: password.username, group: group)
+        let what = kind == .lines ? "password" : "authorization"
+        let label = query.label ?? "lanyard: \(what) for \(attributes.environment.displayable(limit: 100))"
         try create(
-            attributes.stored,
-            label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))",
-            secret: json, contentType: "application/json", in: collection)
+            attributes.stored, label: label.displayable(), secret: password.ownSecret, contentType: "application/json",
+            in: collection)
     }
 }
 

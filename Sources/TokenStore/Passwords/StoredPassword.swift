@@ -19,6 +19,8 @@ public struct PasswordQuery: Sendable, Equatable {
     public var credential: Secret?
     /// Whether the caller understands `authtype` and `credential`; if not, only passwords are found.
     public var acceptsAuthtype = false
+    /// Whether the caller understands passwords with a line feed; if not, only others are found, stored and erased.
+    public var acceptsLines = false
     /// The label of a new item when storing, nil for git's own; the prefix of the items' labels when erasing.
     public var label: String?
     /// For reading only: the other places that may have the password.
@@ -60,6 +62,12 @@ public struct StoredPassword: Sendable, Equatable {
         self.proof = proof
         self.expiresOn = expiresOn
         self.oauthRefreshToken = oauthRefreshToken
+    }
+
+    /// Whether it can't be in git's schema, where each line has a meaning.
+    var hasLines: Bool {
+        guard case .password(let secret) = proof else { return false }
+        return secret.reveal().utf8.contains(UInt8(ascii: "\n"))
     }
 
     /// The fingerprints of everything in it that may be a token; some servers take one as the user name.
