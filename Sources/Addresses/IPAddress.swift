@@ -1,5 +1,38 @@
 import Glibc
 
+/// An IP address, or all that begin with the same bits: `10.0.0.0/8`, `fd00::/8`, `::1`, `[::1]`.
+package struct IPNetwork: Sendable {
+    private let bytes: [UInt8]
+    private let bits: Int
+
+    /// Parses a network; nil if the text is none.
+    package init?(_ text: String) {
+        let (place, mask) = text.cut(at: "/") ?? (text[...], "")
+        var (v4, v6) = (in_addr(), in6_addr())
+        let name = String(place.trimmed(of: "[]"))
+        if inet_pton(AF_INET, name, &v4) == 1 {
+            bytes = withUnsafeBytes(of: &v4) { Array($0) }
+        } else if inet_pton(AF_INET6, name, &v6) == 1 {
+            bytes = withUnsafeBytes(of: &v6) { Array($0) }
+        } else {
+            return nil
+        }
+        guard let bits = mask.isEmpty ? bytes.count * 8 : Int(mask), (0...bytes.count * 8).contains(bits) else {
+            return nil
+        }
+        self.bits = bits
+    }
+
+    /// Whether an address, or all of a network's, are among these.
+    package func contains(_ other: IPNetwork) -> Bool {
+        guard bytes.count == other.bytes.count, other.bits >= bits else { return false }
+        return zip(bytes, other.bytes).enumerated().allSatisfy { index, pair in
+            let shift = min(max(8 - (bits - index * 8), 0), 8)
+            return UInt16(pair.0) >> shift == UInt16(pair.1) >> shift
+        }
+    }
+}
+
 /// Parses IP addresses, but only in forms that all programs interpret alike.
 enum IPAddress {
     /// Whether the text is four decimal numbers without leading zeros.

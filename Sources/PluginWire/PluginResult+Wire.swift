@@ -132,7 +132,7 @@ extension PluginProbe: PluginAnswer {
         self.init(
             try reader.list("checked[]", .token(64)).map(Check.init(rawValue:)),
             time: try reader.number("time", in: Lifetime.ofClocks),
-            proxy: try reader.optional("proxy", .token(261)))
+            proxy: try reader.optional("proxy", .token(271)))
         summary = try reader.message("summary")
         accounts = try reader.list("account[]", .text(1024))
     }

@@ -276,9 +276,9 @@ import Testing
     @Test(arguments: [
         ("http://alice:ge@heim@proxy.example:3128", "pass", "http://proxy.example:3128"),
         ("alice:geheim@Proxy.example", "pass", "http://proxy.example:1080"),
-        ("https://alice:geheim@proxy.example:8443", "fail", "https_proxy is not an http proxy"),
-        ("socks5://alice:geheim@proxy.example", "fail", "https_proxy is not an http proxy"),
-        ("http://alice:geheim@", "fail", "https_proxy is not an http proxy"),
+        ("https://alice:geheim@proxy.example:8443", "fail", "https_proxy is neither an http nor a socks5 proxy"),
+        ("socks5://alice:geheim@proxy.example", "fail", "https_proxy is neither an http nor a socks5 proxy"),
+        ("http://alice:geheim@", "fail", "https_proxy is neither an http nor a socks5 proxy"),
     ])
     func `a proxy is the one that sign-ins use`(url: String, level: String, text: String) async throws {
         try await Home.with(.unlocked) { home in

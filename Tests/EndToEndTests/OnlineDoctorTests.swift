@@ -354,6 +354,13 @@ import Testing
                 let direct = try await Self.doctor(world, proxy).checks
                 #expect(direct.first?.text.contains(" answers, and knows") == true, "\(direct)")
             }
+            for (variable, scheme) in [("ALL_PROXY", "socks5"), ("all_proxy", "socks5h"), ("https_proxy", "socks5h")] {
+                try await PlainServer.socks { port in
+                    let through = try await Self.doctor(world, [variable: "\(scheme)://127.0.0.1:\(port)"]).checks
+                    let way = "answers through the proxy socks5h://127.0.0.1:\(port), and knows"
+                    #expect(through.first?.text.contains(way) == true, "\(through)")
+                }
+            }
         }
     }
 

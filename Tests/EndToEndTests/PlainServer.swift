@@ -33,6 +33,28 @@ enum PlainServer {
     }
 }
 
+extension PlainServer {
+    /// Runs the body with the port of a SOCKS proxy (RFC 1928) that connects to any port of this computer, whatever the
+    /// host's name.
+    static func socks<Result: Sendable>(_ body: (Int) async throws -> Result) async throws -> Result {
+        let listener = try Listener()
+        defer { listener.close() }
+        listener.serve { peer in
+            guard peer.read().first == 5 else { return }
+            peer.write([5, 0])
+            let request = peer.read()
+            guard request.count > 6, request.starts(with: [5, 1, 0, 3]),
+                let other = Peer(
+                    connectingTo: UInt16(request[request.count - 2]) << 8 | UInt16(request[request.count - 1]))
+            else { return }
+            peer.write([5, 0, 0, 1, 127, 0, 0, 1, 0, 0])
+            Thread.detachNewThread { other.copy(to: peer) }
+            peer.copy(to: other)
+        }
+        return try await body(listener.port)
+    }
+}
+
 /// A listening socket.
 private struct Listener {
     private let descriptor: Int32

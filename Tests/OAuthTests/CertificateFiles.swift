@@ -70,6 +70,7 @@ struct CertificateFiles: Sendable {
         make other rsa:2048
         make small rsa:1024
         make ec ec -pkeyopt ec_paramgen_curve:P-256
+        openssl x509 -in app.pem -trustout -setalias app -addtrust clientAuth -out app.trusted
         openssl rsa -in app.key -traditional -out app.pkcs1
         openssl rsa -in app.key -traditional -aes256 -passout env:PASSWORD -out app.dek
         openssl pkcs8 -topk8 -in app.key -out app.encrypted -passout env:PASSWORD

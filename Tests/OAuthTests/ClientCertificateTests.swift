@@ -94,6 +94,26 @@ struct ClientCertificateTests {
         }
     }
 
+    @Test func `a file is read as openssl reads it`() async throws {
+        try await CertificateFiles.with { files in
+            let (key, own, trusted) = (
+                try files.text("app.key"), try files.text("app.pem"), try files.text("app.trusted")
+            )
+            let trimmed = [key, own].map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.joined()
+            let mark = "\u{FEFF}"
+            for text in [
+                mark + key + own, mark + key + mark + own, mark + own + mark + key, key + trusted, trimmed,
+                "Bag Attributes\n  friendlyName: app\n\(key)subject=/CN=app\n\n\(own)end\n",
+                (key + own).replacing("\n", with: "\r\n"), key + own + "-----BEGIN CERTIFICATE-----\nnone",
+            ] {
+                let path = files.path("as-openssl.pem")
+                try text.write(toFile: path, atomically: true, encoding: .utf8)
+                let sent = try await Self.assertion(path, sendsChain: true)
+                #expect(sent.header["x5c"]?.elements.map(\.string) == [try files.der("app.pem")?.base64EncodedString()])
+            }
+        }
+    }
+
     @Test func `what is no certificate with its one key says what is missing`() async throws {
         try await CertificateFiles.with { files in
             try Data(repeating: 0x30, count: 5_000).write(to: URL(filePath: files.path("noise.p12")))

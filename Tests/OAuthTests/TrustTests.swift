@@ -61,6 +61,35 @@ struct TrustTests {
         #expect(requests == 0)
     }
 
+    @Test func `a named file is read as openssl reads it`() async throws {
+        try await TLSServer.run(.host("localhost")) { server in
+            let own = try String(contentsOfFile: server.caFile, encoding: .utf8)
+            let other = try TLSServer.certificate(.host("other.example"), subject: "other").0.serializeAsPEM().pemString
+            let trusted = try await Subprocess.run(
+                .name("openssl"), arguments: ["x509", "-in", server.caFile, "-trustout", "-addtrust", "serverAuth"],
+                output: .string(limit: 1 << 20))
+            let path = FileManager.default.temporaryDirectory.appending(path: "ca-\(UUID().uuidString).pem").path
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            for text in [
+                "\u{FEFF}\(own)", "\u{FEFF}\(other)\u{FEFF}\(own)", trusted.standardOutput,
+                "# ours\n\(other)\n# theirs\n\(own)", own.replacing("\n", with: "\r\n"), "\(other)\(own)",
+                "-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n\(own)",
+            ] {
+                try text.write(toFile: path, atomically: true, encoding: .utf8)
+                for isConfigured in [true, false] {
+                    var settings = Transport.Settings(
+                        userAgent: "tests", environment: isConfigured ? [:] : ["SSL_CERT_FILE": path])
+                    settings.systemCertificates = SystemCertificates(folder: "/nowhere", bundles: ["/nowhere/bundle"])
+                    if isConfigured { settings.caFile = path }
+                    let transport = try Transport(settings)
+                    defer { transport.close() }
+                    let answer = try? await transport.get("https://localhost:\(server.port)/")
+                    #expect(answer?.status == 404, "\(text)")
+                }
+            }
+        }
+    }
+
     @Test func `without a file and a folder nothing but what is named is trusted`() async throws {
         let system = SystemCertificates(folder: "/nowhere", bundles: ["/nowhere/bundle"])
         #expect(system.hashed == nil && system.bundle == nil)

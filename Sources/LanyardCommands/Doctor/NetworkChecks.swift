@@ -21,12 +21,13 @@ extension Examination {
         }
         guard let url = proxy.url else {
             return .fail(
-                "proxy", "\(proxy.name) is not an http proxy",
+                "proxy", "\(proxy.name) is neither an http nor a socks5 proxy",
                 Hint("write it like", write: "\(proxy.name)=http://proxy.contoso.com:8080"))
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
-        let others = except.map { ", but not for \($0.pieces(between: ",").count) hosts of no_proxy" } ?? ""
-        return .pass("proxy", "http://\(url.place)\(others)")
+        let hosts = except.map { $0.utf8.split { " \t,".utf8.contains($0) }.count } ?? 0
+        let others = hosts == 0 ? "" : ", but not for \(hosts) \(hosts == 1 ? "host" : "hosts") of no_proxy"
+        return .pass("proxy", "\(url.urlForPeople)\(others)")
     }
 
     private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
@@ -58,7 +59,7 @@ struct ProxyVariable {
 
     /// Finds the variable; nil if none is set.
     init?(_ context: CommandContext) {
-        let names = ["https_proxy", "HTTPS_PROXY"]
+        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         guard let name = names.first(where: { context.variable($0) != nil }), let value = context.variable(name) else {
             return nil
         }

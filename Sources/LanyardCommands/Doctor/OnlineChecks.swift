@@ -87,7 +87,9 @@ struct OnlineChecks: Sendable {
     private func answer(_ probe: PluginProbe, _ target: OnlineTarget) -> Finding {
         if target.isMachine { return .pass("authority", "\(target.authority) answers") }
         let client = probe.checks.contains(.client) ? ", and knows the client ID \(target.clientID)" : ""
-        let way = probe.proxy.map { " through the proxy http://\($0.displayable(limit: 261))" } ?? ""
+        let way =
+            probe.proxy.map { " through the proxy \($0.hasBytes("://") ? "" : "http://")\($0.displayable(limit: 271))" }
+            ?? ""
         return .pass("authority", "\(target.authority) answers\(way)\(client)")
     }
 

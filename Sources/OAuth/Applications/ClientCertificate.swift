@@ -54,17 +54,18 @@ package struct ClientCertificate: Sendable {
     private static func readPEM(
         _ bytes: [UInt8], _ path: String, _ password: Secret?
     ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+        let file = PEMFile(bytes)
+        let (certificates, keys) = (file.certificates, file.privateKeys)
+        guard !certificates.isEmpty else {
             throw .certificate(path, "has no certificate", "add it to the private key: cat key.pem certificate.pem")
         }
-        switch text.split(separator: "-----BEGIN ").count(where: { $0.isOfPrivateKey }) {
+        switch keys.count {
         case 1: break
         case 0: throw .certificate(path, "has no private key", "add it to the certificate: cat key.pem certificate.pem")
         default: throw .certificate(path, "has several private keys", "keep only the certificate's")
         }
         do {
-            let key = try NIOSSLPrivateKey(bytes: bytes, format: .pem) { (give: NIOSSLPassphraseSetter<[UInt8]>) in
+            let key = try NIOSSLPrivateKey(bytes: keys[0], format: .pem) { (give: NIOSSLPassphraseSetter<[UInt8]>) in
                 give(Array((password?.reveal() ?? "").utf8))
             }
             return (certificates, key)
@@ -175,15 +176,6 @@ private struct AssertionClaims: Encodable {
     let nbf: Int
     let iat: Int
     let exp: Int
-}
-
-extension Substring {
-    /// Whether this label of a PEM block, without `-----BEGIN `, is a private key's: `PRIVATE KEY`, `RSA PRIVATE KEY`,
-    /// `ENCRYPTED PRIVATE KEY`.
-    fileprivate var isOfPrivateKey: Bool {
-        guard let end = utf8.firstRange(of: "-----".utf8) else { return false }
-        return self[..<end.lowerBound].utf8.reversed().starts(with: "PRIVATE KEY".utf8.reversed())
-    }
 }
 
 extension OAuthError {

@@ -121,13 +121,6 @@ struct TrustRoots {
         let status = try file.status()
         guard status.isRegular else { throw .irregular }
         let text = try file.contents(atMost: min(status.size, largestFile))
-        return (try? NIOSSLCertificate.fromPEMBytes(separated(text))) ?? []
-    }
-
-    /// Returns the file with each certificate on separate lines, even if concatenated files lacked the final line feed.
-    private static func separated(_ text: [UInt8]) -> [UInt8] {
-        let joint = "-----END CERTIFICATE----------BEGIN CERTIFICATE-----"
-        let parts = "-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----"
-        return Array(String(decoding: text, as: UTF8.self).replacing(joint, with: parts).utf8) + [UInt8(ascii: "\n")]
+        return PEMFile(text).certificates
     }
 }

@@ -11,7 +11,7 @@ package enum PluginEnvironment {
 
     private static let kept: Set<String> = [
         "PATH", "HOME", "LANG", "LANGUAGE", "https_proxy", "http_proxy", "no_proxy", "HTTPS_PROXY", "HTTP_PROXY",
-        "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+        "NO_PROXY", "all_proxy", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
     ]
 
     /// Returns the variables that are kept: enough to find programs, use the user's language and reach the network.
