@@ -13,4 +13,7 @@ extension StringProtocol {
         let groups = pieces(between: "-", omittingEmpty: false)
         return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.utf8.allSatisfy(\.isHexadecimal) }
     }
+
+    /// What equal IDs of clients have in common: Entra's, which are UUIDs, have no case, and all others do.
+    public var clientKey: String { isUUID ? lowercased() : String(self) }
 }

@@ -1,4 +1,13 @@
 extension StringProtocol {
+    /// The text with its capitals escaped, for a place where case doesn't count although it counts in the text;
+    /// `percentDecoded` undoes that.
+    package var withoutCapitals: String {
+        let bytes = utf8.flatMap {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? Array("%\([$0].hexadecimal)".utf8) : [$0]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The text with its escapes decoded (RFC 3986, 2.1); nil if one is malformed or the bytes aren't UTF-8.
     public var percentDecoded: String? { percentDecoded(keepingStrays: false) }
 

@@ -36,13 +36,13 @@ extension Configuration {
         return text
     }
 
-    /// Returns the IDs of all clients that the configuration names, in lower case.
+    /// Returns the IDs of all clients that the configuration names, as keys.
     public func clientIDs(in registry: PluginRegistry) -> Set<String> {
         let named = Set((rules.map(\.clientID) + clients.map(\.clientID) + [clientID]).compactMap(\.self))
         let ids = named.flatMap { name in
             let known = name.isUUID ? [] : registry.clientIDs(named: name)
             return known.isEmpty ? [name] : known
         }
-        return Set(ids.map { $0.lowercased() })
+        return Set(ids.map(\.clientKey))
     }
 }

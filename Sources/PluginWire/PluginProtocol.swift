@@ -11,7 +11,7 @@ public enum PluginProtocol {
 
     /// Returns the realm of an authority whose path, or the rest of it, is a realm (`{path}` in a manifest).
     public static func realm(ofPath segments: [String]) -> String {
-        let path = segments.joined(separator: "/").lowercased()
+        let path = segments.joined(separator: "/")
         return path.isEmpty ? realmOfHost : path
     }
 

@@ -24,27 +24,33 @@ public struct IssuerClient: Sendable, Equatable {
         clientID = id
     }
 
-    /// Whether it is the client for an authority; the case of an issuer's path is ignored, as in all comparisons.
-    func isKnown(at authority: String) -> Bool {
-        issuer.lowercased().isSame(as: authority.withoutTrailingSlashes.lowercased())
+    /// Whether it is the client for an authority, with the same case or with any.
+    func isKnown(at authority: String, ignoringCase: Bool) -> Bool {
+        let authority = authority.withoutTrailingSlashes
+        return ignoringCase ? issuer.lowercased().isSame(as: authority.lowercased()) : issuer.isSame(as: authority)
     }
 }
 
 extension Configuration {
     /// Returns the default client of an authority: its issuer's, of several the last, so that a user's wins; or else
     /// the general default.
+    ///
+    /// The case of a path counts at some issuers, so one that is spelt alike goes first.
     public func clientID(at authority: String) -> String? {
-        clients.last { $0.isKnown(at: authority) }?.clientID ?? clientID
+        let best = [false, true].lazy.compactMap { [clients] ignoringCase in
+            clients.last { $0.isKnown(at: authority, ignoringCase: ignoringCase) }
+        }
+        return best.first?.clientID ?? clientID
     }
 
     /// Returns the client of a rule; nil if neither the rule nor its authority has one.
     public func clientID(of rule: Rule) -> String? { rule.clientID ?? clientID(at: rule.authority) }
 
-    /// Returns the authorities where a client ID is used, ignoring case, and their kinds if rules name them.
+    /// Returns the authorities where a client ID is used, and their kinds if rules name them.
     public func authorities(ofClient id: String) -> [(url: String, kind: String?)] {
-        let ofRules = rules.filter { clientID(of: $0)?.lowercased() == id.lowercased() }
-        let ofIssuers = clients.filter { $0.clientID.lowercased() == id.lowercased() }.map(\.issuer)
-        let standard = clientID?.lowercased() == id.lowercased() ? authority : nil
+        let ofRules = rules.filter { clientID(of: $0)?.clientKey == id.clientKey }
+        let ofIssuers = clients.filter { $0.clientID.clientKey == id.clientKey }.map(\.issuer)
+        let standard = clientID?.clientKey == id.clientKey ? authority : nil
         return ofRules.map { ($0.authority.withoutTrailingSlashes, $0.kind) }
             + (ofIssuers + [standard].compactMap(\.self)).map { ($0.withoutTrailingSlashes, nil) }
     }

@@ -39,7 +39,7 @@ public struct AccountOverview: Sendable {
         guard let path = selected.authority else { return nil }
         // If a host as a whole is an authority, the choice was stored by the name of its realm, which isn't in its URL.
         let isHost = path == "/\(PluginProtocol.realmOfHost)"
-        let url = "https://\(selected.environment)\(isHost ? "" : path)"
+        let url = "https://\(selected.environment)\(isHost ? "" : path.percentDecoded ?? path)"
         if let match = registry.match(authority: url, isConfigured: true) { return AuthorityPlace(match) }
         let environments = registry.plugins.flatMap(\.environments)
         let aliases = environments.first { $0.contains(selected.environment) } ?? [selected.environment]
@@ -50,7 +50,8 @@ public struct AccountOverview: Sendable {
     public func issuer(of account: AccountRecord) -> AuthorityPlace? {
         let realm = account.realm.lowercased()
         let path = realm == PluginProtocol.realmOfHost ? "" : "/\(realm)"
-        let match = registry.match(authority: "https://\(account.environment.lowercased())\(path)", isConfigured: true)
+        let match = registry.match(
+            authority: "https://\(account.environment.lowercased())\(path.percentDecoded ?? path)", isConfigured: true)
         return match.flatMap { $0.isSeparate ? AuthorityPlace($0) : nil }
     }
 

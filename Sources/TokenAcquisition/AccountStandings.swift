@@ -1,3 +1,4 @@
+import Addresses
 import TokenStore
 
 /// Which accounts one authority is known to accept, judging by the stored records.
@@ -23,7 +24,7 @@ struct AccountStandings: Sendable {
         }
         self.place = place
         served = identifiers { record in
-            guard let client = record.clientID, client.lowercased() == clientID?.lowercased() ?? client.lowercased()
+            guard let client = record.clientID, client.clientKey == clientID?.clientKey ?? client.clientKey
             else { return false }
             return place.isOpen || record.realm.map { names.contains($0.lowercased()) } ?? false
         }

@@ -9,7 +9,8 @@ public struct AuthorityPlace: Sendable, Equatable {
     public var environment: String
     /// Every host of the environment, including `environment`; lower-cased.
     public var aliases: [String]
-    /// The realm in the authority's URL, lower-cased: an ID, a domain, or the name of a shared realm.
+    /// The realm in the authority's URL, lower-cased: an ID, a domain, the name of a shared realm, or a path with its
+    /// capitals escaped.
     public var realm: String
     /// The kind of shared realm that the name stands for; nil if it is a single realm.
     public var sharedRealm: SharedRealm?
@@ -54,8 +55,11 @@ public struct AuthorityPlace: Sendable, Equatable {
     /// The authority's URL, reduced to the parts that decide which accounts are used.
     public var url: String {
         let isHost = isSeparate && realm == PluginProtocol.realmOfHost
-        return "https://\(environment)" + (isHost ? "" : path)
+        return "https://\(environment)" + (isHost ? "" : path.percentDecoded ?? path)
     }
+
+    /// What equal scopes have in common: at Entra they have no case, at any other issuer they do (RFC 6749, 3.3).
+    func scopeKeys(_ scopes: [String]) -> Set<String> { Set(isSeparate ? scopes : scopes.map { $0.lowercased() }) }
 
     /// Whether accounts of any realm are accepted, as by a shared realm or a policy.
     public var isOpen: Bool { policy != nil || realm.isEmpty || sharedRealm != nil }

@@ -1,3 +1,4 @@
+import Addresses
 import PluginHost
 import Rules
 import Secrets
@@ -62,7 +63,7 @@ extension TokenRequest {
     /// The owner and purpose of an identity's token at a place, or of the result of its exchange.
     func owner(at place: AuthorityPlace) -> [String] {
         let token = [
-            place.environment, place.realm, clientID.lowercased(),
+            place.environment, place.realm, clientID.clientKey,
             scopes.map { $0.lowercased() }.sorted().joined(separator: " "), resourceKey ?? "",
         ]
         return token + (exchange.map { [$0.name, $0.audience.lowercased(), $0.path] } ?? [])

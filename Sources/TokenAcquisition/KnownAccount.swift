@@ -1,3 +1,4 @@
+import Addresses
 public import PluginHost
 public import TokenStore
 
@@ -11,7 +12,7 @@ public struct KnownAccount: Sendable, Equatable {
     public let isHomeShared: Bool
     /// The hosts of its environment under which its records are stored.
     public let environments: Set<String>
-    /// The clients that have a token of the account, lower-cased.
+    /// The keys of the clients that have a token of the account.
     public let clientIDs: [String]
     /// The ID token of each of its clients in each realm; their claims are what the authority says about the user.
     public let idTokens: [IDTokenRecord]
@@ -53,23 +54,23 @@ extension KnownAccount {
             let host = host.lowercased()
             return environments.first { $0.contains(host) }?.first ?? host
         }
-        let tokens = records.all.filter { $0.clientID != nil && $0.homeAccountID != nil }
+        let tokens = Dictionary(grouping: records.all.filter { $0.clientID != nil && $0.homeAccountID != nil }) {
+            "\($0.homeAccountID?.lowercased() ?? "") \(folded($0.environment))"
+        }
         let groups = Dictionary(grouping: records.accounts) {
             "\($0.homeAccountID.lowercased()) \(folded($0.environment))"
         }
-        return groups.values.compactMap { group -> KnownAccount? in
+        return groups.compactMap { key, group -> KnownAccount? in
             let profiles = group.sorted { ($0.isHome ? 0 : 1, $0.realm) < ($1.isHome ? 0 : 1, $1.realm) }
             guard let account = profiles.first else { return nil }
             let place = folded(account.environment)
-            let own = tokens.filter {
-                $0.homeAccountID?.lowercased() == account.homeAccountID.lowercased() && folded($0.environment) == place
-            }
+            let own = tokens[key] ?? []
             let hosts = environments.first { $0.contains(place) } ?? []
             return KnownAccount(
                 account: account, profiles: profiles,
                 isHomeShared: account.homeRealm.map(sharedHomes.contains) ?? false,
                 environments: Set(hosts + profiles.map { $0.environment.lowercased() }),
-                clientIDs: Set(own.compactMap { $0.clientID?.lowercased() }).sorted(),
+                clientIDs: Set(own.compactMap { $0.clientID?.clientKey }).sorted(),
                 idTokens: own.compactMap { if case .idToken(let token) = $0 { token } else { nil } },
                 canRenew: own.contains { if case .refreshToken = $0 { true } else { false } }
                     || profiles.contains { $0.broker != nil })

@@ -104,9 +104,10 @@ struct RecordsOfResult {
             kinds: [.accessToken], homeAccountID: homeAccountID, environments: [place.environment],
             clientID: new.clientID, includesShared: false, realm: new.realm)
         let others = stored.accessTokens.filter { old in
-            query.matches(.accessToken(old)) && old.scopeSet != new.scopeSet
+            query.matches(.accessToken(old))
+                && !CredentialRecord.accessToken(old).isSameItem(as: .accessToken(new))
                 && old.resourceIndicators == new.resourceIndicators
-                && !old.resourceScopes.isDisjoint(with: new.resourceScopes)
+                && !place.resourceScopes(of: old).isDisjoint(with: place.resourceScopes(of: new))
         }
         let spent = redeemed.flatMap { redeemed in
             refreshToken.flatMap { $0.isSameItem(as: redeemed) ? nil : CredentialRecord.refreshToken(redeemed) }
@@ -164,9 +165,9 @@ struct RecordsOfResult {
     }
 }
 
-extension AccessTokenRecord {
-    fileprivate var scopeSet: Set<String> { Set(scopes.map { $0.lowercased() }) }
-
+extension AuthorityPlace {
     /// The scopes that belong to the resource itself.
-    fileprivate var resourceScopes: Set<String> { scopeSet.filter { !$0.isOpenIDScope } }
+    fileprivate func resourceScopes(of token: AccessTokenRecord) -> Set<String> {
+        scopeKeys(token.scopes).filter { !$0.isOpenIDScope }
+    }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 import Rules
 import Secrets
@@ -76,7 +77,7 @@ struct RejectedTokens {
     static func note(_ refusal: RejectedToken, in token: inout RefreshTokenRecord, for request: TokenRequest) {
         var places = places(token, request.clientID).filter { isAlive($0.value, refusal.on) }
         places[request.places[0]] = refusal
-        put(places, into: &token, request.clientID.lowercased())
+        put(places, into: &token, request.clientID.clientKey)
     }
 
     /// Clears the refusals that a new token resolves: all at its place, and the same claims elsewhere.
@@ -95,7 +96,7 @@ struct RejectedTokens {
                 places[place] = refusal.settled
             }
         }
-        put(places, into: &token, request.clientID.lowercased())
+        put(places, into: &token, request.clientID.clientKey)
     }
 
     /// Copies the list of refused tokens from a record that is about to be replaced.
@@ -111,7 +112,7 @@ struct RejectedTokens {
     }
 
     private static func places(_ token: RefreshTokenRecord, _ clientID: String) -> [String: RejectedToken] {
-        let stored = token.other[member]?.members?[clientID.lowercased()]?.members ?? [:]
+        let stored = token.other[member]?.members?[clientID.clientKey]?.members ?? [:]
         return stored.compactMapValues(RejectedToken.init)
     }
 

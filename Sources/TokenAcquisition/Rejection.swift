@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 import PluginHost
 import Rules
@@ -51,7 +52,7 @@ struct Rejection {
 
     /// Returns a refresh token's record with the refusal noted; nil if there is nothing to note.
     func noted(in token: RefreshTokenRecord) -> RefreshTokenRecord? {
-        let mayServe = token.clientID.lowercased() == request.clientID.lowercased() || token.familyID != nil
+        let mayServe = token.clientID.clientKey == request.clientID.clientKey || token.familyID != nil
         guard mayServe, let refusal = refusals[token.homeAccountID.lowercased()] else { return nil }
         var token = token
         RejectedTokens.note(refusal, in: &token, for: request)
@@ -147,6 +148,6 @@ struct RefusedTokens: Sendable {
 extension AccessTokenRecord {
     /// Whether it is of the request's authority, client and scopes, for whichever account.
     fileprivate func mayHaveAnswered(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
-        serves(request) && place.aliases.contains(environment.lowercased())
+        serves(request, at: place) && place.aliases.contains(environment.lowercased())
     }
 }

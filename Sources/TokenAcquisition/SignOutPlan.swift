@@ -1,3 +1,4 @@
+import Addresses
 import TokenStore
 
 /// The records to remove when clients sign an account out, and the clients that keep some.
@@ -9,7 +10,7 @@ import TokenStore
 /// that. Client metadata stays.
 struct SignOutPlan {
     let removed: [CredentialRecord]
-    /// The clients that still have a token of the account, lower-cased.
+    /// The keys of the clients that still have a token of the account.
     let remaining: [String]
     /// The refresh tokens among the removed records.
     var refreshTokens: [RefreshTokenRecord] {
@@ -20,7 +21,7 @@ struct SignOutPlan {
     ///
     /// - Parameters:
     ///   - records: The account's stored records, and the metadata of clients.
-    ///   - clientIDs: The clients that sign out, lower-cased; nil for every client.
+    ///   - clientIDs: The keys of the clients that sign out; nil for every client.
     init(_ records: StoredRecords, clientIDs: Set<String>?) {
         let tokens = records.all.filter { $0.clientID != nil && $0.homeAccountID != nil }
         let accounts = records.accounts.map(CredentialRecord.account)
@@ -29,16 +30,16 @@ struct SignOutPlan {
             remaining = []
             return
         }
-        let members = records.appMetadata.filter { clientIDs.contains($0.clientID.lowercased()) }
+        let members = records.appMetadata.filter { clientIDs.contains($0.clientID.clientKey) }
         let families = Set(members.compactMap(\.familyID).filter { !$0.isEmpty })
         func goes(_ record: CredentialRecord) -> Bool {
             if case .refreshToken(let token) = record, let family = token.familyID, families.contains(family) {
                 return true
             }
-            return record.clientID.map { clientIDs.contains($0.lowercased()) } ?? false
+            return record.clientID.map { clientIDs.contains($0.clientKey) } ?? false
         }
         let left = tokens.filter { !goes($0) }
         removed = tokens.filter(goes) + (left.isEmpty ? accounts : [])
-        remaining = Set(left.compactMap { $0.clientID?.lowercased() }).sorted()
+        remaining = Set(left.compactMap { $0.clientID?.clientKey }).sorted()
     }
 }

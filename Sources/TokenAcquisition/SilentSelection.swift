@@ -1,3 +1,4 @@
+import Addresses
 import Rules
 import TokenStore
 
@@ -65,12 +66,12 @@ struct SilentSelection: Sendable {
             place.aliases.contains(token.environment.lowercased())
                 && token.homeAccountID.lowercased() == account.homeAccountID.lowercased()
         }
-        let own = here.filter { $0.clientID.lowercased() == request.clientID.lowercased() }.newestFirst
+        let own = here.filter { $0.clientID.clientKey == request.clientID.clientKey }.newestFirst
         let family = here.filter { $0.familyID != nil }.newestFirst
         switch familyOfClient {
         case ""?: return own
         case let id?: return family.filter { $0.familyID == id } + own.filter { $0.familyID != id }
-        case nil: return own + family.filter { $0.clientID.lowercased() != request.clientID.lowercased() }
+        case nil: return own + family.filter { $0.clientID.clientKey != request.clientID.clientKey }
         }
     }
 
@@ -82,7 +83,7 @@ struct SilentSelection: Sendable {
 
     /// The last result of exchanging a token of the client, account, realm and scopes for the request's host.
     var exchanged: ExchangedRecord? {
-        records.exchanged.filter { $0.serves(request) && place.owns($0, of: account) }
+        records.exchanged.filter { $0.serves(request, at: place) && place.owns($0, of: account) }
             .max { $0.cachedAt < $1.cachedAt }
     }
 
@@ -103,7 +104,7 @@ struct SilentSelection: Sendable {
     /// Whether one of those is the client's own, or the authority has called it a member of the family that they are of.
     var isMember: Bool {
         familyOfClient?.isEmpty == false
-            || redeemable.contains { $0.clientID.lowercased() == request.clientID.lowercased() }
+            || redeemable.contains { $0.clientID.clientKey == request.clientID.clientKey }
     }
 
     /// The refusals that apply where the token is to be presented.
@@ -128,7 +129,7 @@ struct SilentSelection: Sendable {
 
     /// The client's family according to the authority: empty for none, nil if that isn't known.
     private var familyOfClient: String? {
-        records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
+        records.appMetadata.first { $0.clientID.clientKey == request.clientID.clientKey }?.familyID
     }
 
     /// The claims that a server asked for when it refused the last token that was presented there.
@@ -143,16 +144,16 @@ struct SilentSelection: Sendable {
     /// The client's tokens for the account, realm and scopes, the one that expires last first.
     private var matching: [AccessTokenRecord] {
         records.accessTokens
-            .filter { $0.serves(request) && place.owns($0, of: account) }
+            .filter { $0.serves(request, at: place) && place.owns($0, of: account) }
             .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
     }
 }
 
 extension AccessTokenRecord {
     /// Whether it is for the request's client, scopes and resources, of any account.
-    func serves(_ request: TokenRequest) -> Bool {
-        clientID.lowercased() == request.clientID.lowercased() && resourceIndicators == request.resourceKey
-            && Set(request.scopes.map { $0.lowercased() }).isSubset(of: scopes.map { $0.lowercased() })
+    func serves(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
+        clientID.clientKey == request.clientID.clientKey && resourceIndicators == request.resourceKey
+            && place.scopeKeys(request.scopes).isSubset(of: place.scopeKeys(scopes))
     }
 }
 
@@ -168,11 +169,11 @@ extension TokenRequest {
 
 extension ExchangedRecord {
     /// Whether it is the result of the request's exchange for its host, client and scopes, of any account.
-    func serves(_ request: TokenRequest) -> Bool {
+    func serves(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
         guard let wanted = request.exchange else { return false }
         return exchange == wanted.name && audience.lowercased() == wanted.audience.lowercased() && path == wanted.path
-            && clientID.lowercased() == request.clientID.lowercased()
-            && Set(request.exchangeScopes.map { $0.lowercased() }) == Set(scopes.map { $0.lowercased() })
+            && clientID.clientKey == request.clientID.clientKey
+            && place.scopeKeys(request.exchangeScopes) == place.scopeKeys(scopes)
     }
 }
 

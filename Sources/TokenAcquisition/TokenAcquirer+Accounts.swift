@@ -27,7 +27,7 @@ extension TokenAcquirer {
     public struct SignedOut: Sendable, Equatable {
         /// The number of records that were removed.
         public let removed: Int
-        /// The clients that still have a token of the account, lower-cased.
+        /// The keys of the clients that still have a token of the account.
         public let remaining: [String]
         /// The ID token of each client that had one; it identifies the browser's session.
         public let idTokens: [IDTokenRecord]
@@ -37,7 +37,7 @@ extension TokenAcquirer {
 
     /// Signs an account out of clients: removes their records of it, and no other client's.
     ///
-    /// The client IDs are lower-cased; nil stands for every client of the group. See `SignOutPlan` for the records that
+    /// The client IDs are keys; nil stands for every client of the group. See `SignOutPlan` for the records that
     /// are removed. An account without any remaining records is also removed from the selection. Each refresh token is
     /// removed under its lock: a renewal that is under way stores its result before that, or nothing.
     public func signOut(
@@ -70,7 +70,7 @@ extension TokenAcquirer {
         let plan = SignOutPlan(records, clientIDs: clientIDs)
         let removed = try storing { () throws(StoreError) in try keeper.store.delete(plan.removed) }
         if plan.remaining.isEmpty { forget(account) }
-        let own = records.idTokens.filter { clientIDs?.contains($0.clientID.lowercased()) ?? true }
+        let own = records.idTokens.filter { clientIDs?.contains($0.clientID.clientKey) ?? true }
         return SignedOut(
             removed: removed + tokens.count, remaining: plan.remaining, idTokens: own,
             refreshTokens: tokens + plan.refreshTokens)

@@ -1,3 +1,4 @@
+import Addresses
 import PluginHost
 import PluginWire
 import Rules
@@ -110,7 +111,7 @@ extension TokenAcquirer {
         guard let stored = try? keeper.load(place),
             stored.accessTokens.contains(where: { token in
                 token.homeAccountID?.lowercased() == record.homeAccountID?.lowercased()
-                    && token.clientID.lowercased() == record.clientID.lowercased()
+                    && token.clientID.clientKey == record.clientID.clientKey
             })
         else { return }
         try? keeper.store.save([.exchanged(record)])

@@ -205,6 +205,19 @@ struct MatchTests {
         #expect(text == row.expected)
     }
 
+    @Test func `the case of an issuer's path counts, and its URL comes back`() throws {
+        var issuers = PluginManifest(name: "issuers")
+        issuers.kind = "oidc"
+        issuers.authorities = [AuthorityPattern(hosts: ["id.example"], path: [.rest])]
+        let registry = PluginRegistry(plugins: [issuers])
+        let urls = ["https://id.example/realms/a", "https://id.example/realms/A", "https://id.example/Realms/JA"]
+        let matches = try urls.map { try #require(registry.match(authority: $0, isConfigured: true)) }
+        #expect(Set(matches.map(\.realm)).count == 3)
+        #expect(matches.map { "https://id.example/\($0.realm.percentDecoded ?? "")" } == urls)
+        // What is stored compares without case.
+        #expect(matches.allSatisfy { $0.realm == $0.realm.lowercased() })
+    }
+
     @Test func `an environment's hosts come with the match`() throws {
         let match = try #require(registry.match(authority: "https://login.windows.net/common", isConfigured: false))
         #expect(match.environmentHosts == ["login.microsoftonline.com", "login.windows.net"])

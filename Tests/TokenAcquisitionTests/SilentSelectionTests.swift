@@ -39,6 +39,20 @@ import Vectors
         SilentSelection(records: records, place: place, account: account, request: request, now: now)
     }
 
+    @Test(arguments: [false, true])
+    func `a scope has a case at every issuer but Entra`(_ isSeparate: Bool) {
+        var place = Self.place
+        place.isSeparate = isSeparate
+        var records = StoredRecords()
+        records.append(.accessToken(Self.token(["Read"])))
+        func found(_ scope: String) -> Bool {
+            SilentSelection(
+                records: records, place: place, account: Self.account, request: Self.request([scope]), now: Self.now
+            ).freshToken != nil
+        }
+        #expect(found("Read") && found("read") == !isSeparate)
+    }
+
     @Test(arguments: [(301, true, true), (299, false, true), (61, false, true), (59, false, false)])
     func `a token whose renewal would end it serves until its last minute`(
         _ lives: Int, _ otherwise: Bool, _ late: Bool

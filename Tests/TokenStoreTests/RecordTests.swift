@@ -100,10 +100,21 @@ import Testing
         }
     }
 
-    @Test func `the order and case of scopes makes no other item`() {
-        let one = ItemAttributes(Sample.accessToken("User.Read Mail.Read"), group: "g").dictionary
-        let other = ItemAttributes(Sample.accessToken("mail.read user.read"), group: "g").dictionary
-        #expect(one == other)
+    @Test func `the order of scopes makes no other item, but their case does, as at some issuers`() {
+        func target(_ scopes: String) -> String? {
+            ItemAttributes(Sample.accessToken(scopes), group: "g").dictionary["target"]
+        }
+        #expect(target("User.Read Mail.Read") == target("Mail.Read User.Read"))
+        #expect(target("read") != target("Read"))
+    }
+
+    @Test(arguments: [
+        ("App", "app", false), ("FA311100-0000-4000-8000-0000000000A1", "fa311100-0000-4000-8000-0000000000a1", true),
+    ])
+    func `only a client ID that is a UUID has no case`(_ one: String, _ other: String, _ isSame: Bool) {
+        let records = [one, other].map { Sample.refreshToken(client: $0) }
+        #expect(records[0].isSameItem(as: records[1]) == isSame)
+        #expect(RecordQuery(clientID: one).matches(records[1]) == isSame)
     }
 
     @Test func `a token without a known end is one that has ended to whoever doesn't know better`() throws {

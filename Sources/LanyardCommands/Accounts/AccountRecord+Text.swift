@@ -9,7 +9,7 @@ extension AccountRecord {
     var nameForPeople: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
 
     /// The home tenant; nil if there is none, or if the host has only one realm.
-    var tenant: String? { homeRealm.flatMap { $0 == PluginProtocol.realmOfHost ? nil : $0 } }
+    var tenant: String? { homeRealm.flatMap { $0 == PluginProtocol.realmOfHost ? nil : $0.percentDecoded ?? $0 } }
 
     /// The kind of account according to its plugin, and the policy that it belongs to.
     var kindForPeople: String {

@@ -1,3 +1,4 @@
+import Addresses
 import PluginHost
 import PluginWire
 import Rules
@@ -32,7 +33,7 @@ struct RemoteSignOut {
     func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
         let account = known.account
         guard let ask = authority(of: known) else { throw Failure(.unknownAuthority(""), sessionOf: account) }
-        let token = idTokens.first { $0.clientID.lowercased() == ask.clientID?.lowercased() } ?? idTokens.first
+        let token = idTokens.first { $0.clientID.clientKey == ask.clientID?.clientKey } ?? idTokens.first
         let page = SignOutPage(console: session.context.console, browser: session.browser)
         let client = token?.clientID ?? clientID ?? ask.clientID ?? known.clientIDs.first ?? ""
         do throws(AcquisitionError) {

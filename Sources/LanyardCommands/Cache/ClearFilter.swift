@@ -10,7 +10,7 @@ struct ClearFilter {
     var expired = false
     /// The account whose records to remove, by user name or home account ID; nil for all.
     var account: String?
-    /// The clients whose records to remove, by lower-case ID; nil for all.
+    /// The clients whose records to remove, by key; nil for all.
     var clientIDs: Set<String>?
     /// The authority whose records to remove; nil for all.
     var place: AuthorityPlace?
@@ -30,7 +30,7 @@ struct ClearFilter {
             guard facts.kind != .account else { return false }
             if expired, facts.usableUntil.map({ $0 > now }) ?? true { return false }
             if let named, !named.contains(facts.home) { return false }
-            if let clientIDs, !clientIDs.contains(facts.clientID.lowercased()) { return false }
+            if let clientIDs, !clientIDs.contains(facts.clientID.clientKey) { return false }
             if let place, !covers(place, record, facts, policies) { return false }
             return true
         }

@@ -1,3 +1,4 @@
+import Addresses
 import PluginWire
 import Secrets
 import Terminal
@@ -34,7 +35,7 @@ struct RecordListing {
             details.append(family.isEmpty ? "of no family" : "family \(family.displayable(limit: 20))")
         }
         if !["", PluginProtocol.realmOfHost].contains(facts.tenant) {
-            details.append("tenant \(facts.tenant.displayable(limit: 100))")
+            details.append("tenant \((facts.tenant.percentDecoded ?? facts.tenant).displayable(limit: 100))")
         }
         if let audience = facts.audience { details.append("for \(audience.displayable(limit: 255))") }
         if !facts.scopes.isEmpty {

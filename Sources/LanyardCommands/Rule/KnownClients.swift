@@ -1,3 +1,4 @@
+import Addresses
 import CredentialEngine
 import PluginHost
 import Rules
@@ -30,10 +31,10 @@ extension PluginRegistry {
         return match(authority: authority, kind: kind, isConfigured: true)?.client(text)?.id ?? text
     }
 
-    /// Returns the lower-case IDs that a client's ID or name stands for.
+    /// Returns the keys of the IDs that a client's ID or name stands for.
     func clientIDs(_ text: String) -> Set<String> {
         let known = clientIDs(named: text)
-        return Set((known.isEmpty ? [text] : known).map { $0.lowercased() })
+        return Set((known.isEmpty ? [text] : known).map(\.clientKey))
     }
 }
 

@@ -94,7 +94,7 @@ struct ShareCommand: TokenNamingCommand {
             switch record {
             case .account: true
             case .accessToken(let token):
-                token.clientID.lowercased() == clientID.lowercased() && token.isBearer
+                token.clientID.clientKey == clientID.clientKey && token.isBearer
                     && token.resourceIndicators == nil && token.expiresOn.map { $0 > now } ?? false
             default: false
             }

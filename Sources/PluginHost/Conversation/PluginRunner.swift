@@ -1,3 +1,4 @@
+import Addresses
 public import PluginWire
 import Secrets
 
@@ -183,15 +184,20 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
         try await remembering(request, plugin) { request throws(PluginError) in
-            let result = try await converse(request, plugin, person) { reader throws(WireFault) in
+            var result = try await converse(request, plugin, person) { reader throws(WireFault) in
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
                 throw .broken(plugin.name, "answered for a different authority than requested")
             }
             // Otherwise the account would be nobody's there, and the user would have to sign in again and again.
-            if let match, match.isSeparate, result.realm.lowercased() != match.realm {
-                throw .broken(plugin.name, "answered for another realm than the authority's path")
+            if let match, match.isSeparate {
+                guard result.realm.withoutCapitals == match.realm else {
+                    throw .broken(plugin.name, "answered for another realm than the authority's path")
+                }
+                result.realm = match.realm
+                let homes = result.account?.homeRealms.map(\.withoutCapitals)
+                result.account?.homeRealms = homes ?? []
             }
             return (result, result.memo)
         }

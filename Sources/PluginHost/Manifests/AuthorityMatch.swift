@@ -11,7 +11,7 @@ public struct AuthorityMatch: Sendable, Equatable {
     public let environment: String
     /// Every host of the environment; tokens may have been stored under any of them.
     public let environmentHosts: [String]
-    /// The realm in the URL, in lower case; empty if its path has none.
+    /// The realm in the URL, in lower case or, if it is a path, with its capitals escaped; empty if the path has none.
     public let realm: String
     /// The kind of shared realm that the name stands for; nil if it is a single realm.
     public let sharedRealm: SharedRealm?
@@ -68,7 +68,8 @@ extension AuthorityPattern {
             }
         }
         if takesRest {
-            fit.realm = PluginProtocol.realm(ofPath: Array(url.path.dropFirst(path.count - 1)))
+            // Such paths have a case (RFC 3986, 6.2.2.1).
+            fit.realm = PluginProtocol.realm(ofPath: Array(url.path.dropFirst(path.count - 1))).withoutCapitals
             fit.isWholePath = true
         }
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import JSON
 internal import SecretService
 public import Secrets
@@ -96,7 +97,7 @@ extension ItemAttributes {
     fileprivate init(_ owner: ClientSecretStore.Owner, group: String) {
         self.init(
             group: group, kind: "client-secret", environment: "https://\(owner.environment.lowercased())",
-            client: owner.clientID.lowercased(), realm: owner.realm.lowercased())
+            client: owner.clientID.clientKey, realm: owner.realm.lowercased())
     }
 }
 

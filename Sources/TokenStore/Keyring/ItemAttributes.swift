@@ -29,11 +29,12 @@ struct ItemAttributes {
 }
 
 extension ItemAttributes {
-    /// Creates the attributes of a record, based on MSAL's keychain keys and lower-case like those.
+    /// Creates the attributes of a record, based on MSAL's keychain keys and lower-case like those, except where case
+    /// may count.
     init(_ record: CredentialRecord, group: String) {
         self.init(
             group: group, kind: record.kind.rawValue, homeAccount: record.homeAccountID?.lowercased() ?? "",
-            environment: record.environment.lowercased(), client: record.clientID?.lowercased() ?? "",
+            environment: record.environment.lowercased(), client: record.clientID?.clientKey ?? "",
             realm: record.realm?.lowercased() ?? "")
         switch record {
         case .accessToken(let token):
@@ -59,9 +60,9 @@ extension [String: String] {
 }
 
 extension String {
-    /// The scopes in a fixed order and in lower case, so that the same scopes in another order make the same item.
+    /// The scopes in a fixed order, so that the same scopes in another order make the same item.
     fileprivate var sortedScopes: String {
-        Set(lowercased().pieces(between: " ")).sorted().joined(separator: " ")
+        Set(pieces(between: " ")).sorted().joined(separator: " ")
     }
 }
 
@@ -75,7 +76,7 @@ extension RecordQuery {
             attributes["environment"] = environment.lowercased()
         }
         if let homeAccountID, !kinds.contains(.appMetadata) { attributes["home-account"] = homeAccountID.lowercased() }
-        if let clientID, !includesShared { attributes["client"] = clientID.lowercased() }
+        if let clientID, !includesShared { attributes["client"] = clientID.clientKey }
         return attributes
     }
 
@@ -86,7 +87,7 @@ extension RecordQuery {
             var attributes = searchAttributes(group: group)
             attributes["kind"] = kind.rawValue
             guard let clientID, kind != .account else { return [attributes] }
-            attributes["client"] = clientID.lowercased()
+            attributes["client"] = clientID.clientKey
             guard kind == .refreshToken, includesShared else { return [attributes] }
             return [attributes, attributes.merging(["client": ""]) { $1 }]
         }
@@ -105,15 +106,15 @@ extension RecordQuery {
         guard let kind = attributes["kind"].flatMap(CredentialKind.init), kinds.contains(kind),
             environments.isEmpty || environments.contains(where: { $0.lowercased() == attributes["environment"] }),
             // An application's token has no account, so it matches no query for one.
-            Self.agree(homeAccountID, attributes["home-account"], orEmpty: kind == .appMetadata),
-            Self.agree(clientID, attributes["client"], orEmpty: includesShared),
-            Self.agree(realm, attributes["realm"], orEmpty: true)
+            Self.agree(homeAccountID?.lowercased(), attributes["home-account"], orEmpty: kind == .appMetadata),
+            Self.agree(clientID?.clientKey, attributes["client"], orEmpty: includesShared),
+            Self.agree(realm?.lowercased(), attributes["realm"], orEmpty: true)
         else { return nil }
         return kind
     }
 
     private static func agree(_ wanted: String?, _ attribute: String?, orEmpty: Bool) -> Bool {
         guard let wanted, let attribute else { return wanted == nil }
-        return wanted.lowercased() == attribute || (orEmpty && attribute.isEmpty)
+        return wanted == attribute || (orEmpty && attribute.isEmpty)
     }
 }

@@ -1,6 +1,7 @@
 /// A query for records to read or to delete.
 ///
-/// A field that isn't set matches anything. Strings are compared like MSAL's keys: ignoring case.
+/// A field that isn't set matches anything. Strings are compared like MSAL's keys, ignoring case, but for IDs of clients
+/// that aren't UUIDs.
 public struct RecordQuery: Sendable, Equatable {
     /// The kinds to match.
     public var kinds: Set<CredentialKind>
