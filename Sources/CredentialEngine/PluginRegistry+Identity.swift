@@ -19,8 +19,17 @@ extension PluginRegistry {
             identity.variables = found.variables
             identity.isAssumed = found.isAssumed
             identity.lackingVariables = variablesLacking(in: environment)
+            if found.isAssumed {
+                identity.unsetVariables = variablesOfApplications.filter { environment[$0]?.isEmpty ?? true }
+            }
             return identity
         }
+    }
+
+    /// The variables that the usual description of an application shares with others.
+    private var variablesOfApplications: [String] {
+        let rows = plugins.flatMap(\.identityPatterns).filter { $0.managed == nil }
+        return rows.first?.variables.filter { name in rows.count { $0.variables.contains(name) } > 1 } ?? []
     }
 
     /// Returns the variables that are missing from an otherwise complete description of an application.

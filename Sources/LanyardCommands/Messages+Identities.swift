@@ -51,7 +51,13 @@ extension Failure {
             let place = identity.file.isEmpty ? "" : ", at \(identity.place(context))"
             hints.append(Hint("see what the identity \(name) is\(place)", run: "lanyard identity list"))
         }
-        self.init(Self.words(of: error), hints: hints)
+        let unset = identity.unsetVariables
+        let reason =
+            unset.isEmpty
+            ? ""
+            : "\(unset.joined(separator: " and ")) \(unset.count == 1 ? "is" : "are") not set, so the machine's own "
+                + "identity was tried: "
+        self.init(reason + Self.words(of: error), hints: hints)
     }
 
     /// Creates the error for variables that describe no identity: which ones are set, and which are missing.

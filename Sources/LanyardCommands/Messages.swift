@@ -132,9 +132,16 @@ extension Failure {
         case .noTenants(let authority):
             self.init("\(authority.displayable(limit: 255)) is not an authority with tenants")
         case .noScopes(let authority):
+            guard let match = context.registry.match(authority: authority, isConfigured: true) else {
+                self.init(
+                    unknownAuthority: authority, in: PluginRegistry(plugins: []),
+                    hints: [.correcting(authority: authority, context)])
+                return
+            }
+            let twin = context.registry.lookAlike(of: match.authority.host).map { Hint("did you mean \($0)?") }
             self.init(
                 "the rule names no scopes, and no plugin knows which \(authority.displayable(limit: 255)) wants",
-                hints: [Hint("name them in the rule", write: "scopes = [\"…\"]")])
+                hints: [twin, Hint("name them in the rule", write: "scopes = [\"…\"]")].compactMap(\.self))
         case .unknownExchange(let name, let authority):
             let plugin =
                 authority == Identity.machineAuthority
@@ -264,9 +271,7 @@ extension Failure {
         case .unknownAuthority(let authority):
             self.init(
                 unknownAuthority: authority, in: PluginRegistry(plugins: []),
-                hints: [
-                    "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
-                ])
+                hints: [.correcting(authority: authority, context)])
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
@@ -309,6 +314,10 @@ extension Failure {
             }
         case .noClientSecret: self.init(noClientSecret: request)
         case .noIdentitySecret(let identity, let variable): self.init(unproven: identity, variable: variable)
+        case .badVariable(let name):
+            self.init(
+                "\(name.displayable(limit: 300)) must be one line of at most 32 KiB, without control characters",
+                hints: [Hint("correct \(name.displayable(limit: 300)), or unset it")])
         case .unusablePlugin(let problem, let name): self.init(name, unusable: problem)
         case .otherPlugin(let other): self.init(other, request: request, url: url)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)

@@ -80,7 +80,7 @@ extension PluginRequest {
         correlationID = try reader.optional("correlation_id", .token(64))
         switch operation {
         case .renew where refreshToken == nil, .revoke where refreshToken == nil: throw .missing("refresh_token")
-        case .authenticate: accessToken = try reader.secret("access_token")
+        case .authenticate, .silent: accessToken = try reader.secret("access_token")
         case .exchange: try readExchange(reader)
         case .unregister:
             registration = try PluginRegistration.Management(reader)

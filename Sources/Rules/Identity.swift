@@ -17,6 +17,8 @@ public struct Identity: Sendable, Equatable {
     public var variables: [String] = []
     /// Variables that would make it a different identity if one of them were set, too.
     public var lackingVariables: [String] = []
+    /// The variables that every application needs and that aren't set, if it is the machine's for that reason.
+    public var unsetVariables: [String] = []
     /// Whether it is the machine's only because the variables describe no application; the machine may have none.
     public var isAssumed = false
 

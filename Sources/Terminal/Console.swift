@@ -135,7 +135,7 @@ package struct Console: Sendable {
     }
 
     /// Shows what lanyard is waiting for; without a terminal, writes it once if the wait takes longer than `limit`.
-    package func progress(_ text: String, after delay: Duration, orSayingAfter limit: Duration) {
+    package func progress(_ text: String, after delay: Duration = .seconds(1), orSayingAfter limit: Duration) {
         progress(text, after: delay)
         if !screen.isTerminal { status.remind(after: limit) { "lanyard: \(text)…" } }
     }

@@ -29,6 +29,8 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     case noClientSecret
     /// The identity's secret isn't in the keyring, or isn't in the variable that should have it.
     case noIdentitySecret(Identity, variable: String?)
+    /// A variable that an identity is proved with holds what no plugin can be told.
+    case badVariable(String)
     /// The plugin that the authority is for can't be used.
     case unusablePlugin(PluginProblem, name: String)
     /// What is stored came from another plugin than the one that serves the authority now.

@@ -122,7 +122,7 @@ struct IdentityTokens: Sendable {
             try prove(identity, application.proof, in: &ask, authority.place, &names)
         case .environment: throw .unknownAuthority(request.authority)
         }
-        ask.identity?.variables = fields(names)
+        ask.identity?.variables = try fields(names)
         return ask
     }
 
@@ -138,10 +138,23 @@ struct IdentityTokens: Sendable {
     }
 
     /// Returns the variables with these names that are set.
-    func fields(_ names: [String]) -> [PluginField] {
-        names.compactMap { name in
-            environment[name].flatMap { $0.isEmpty ? nil : PluginField(name, Secret($0)) }
+    func fields(_ names: [String]) throws(AcquisitionError) -> [PluginField] {
+        var fields: [PluginField] = []
+        for name in names {
+            if let value = try value(of: name) { fields.append(PluginField(name, value)) }
         }
+        return fields
+    }
+
+    /// Returns a variable's value; nil if there is none.
+    ///
+    /// A line break at the end is what is left of a file that became a variable.
+    private func value(of name: String) throws(AcquisitionError) -> Secret? {
+        guard let text = environment[name].map({ String($0.trimmed(of: "\r\n\t")) }), !text.isEmpty else { return nil }
+        guard text.utf8.count <= 32_768,
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+        else { throw .badVariable(name) }
+        return Secret(text)
     }
 
     private func prove(
@@ -168,10 +181,8 @@ struct IdentityTokens: Sendable {
     ) throws(AcquisitionError) -> Secret {
         switch keeper {
         case .variable(let name):
-            guard let text = environment[name], !text.isEmpty else {
-                throw .noIdentitySecret(identity, variable: name)
-            }
-            return Secret(text)
+            guard let secret = try value(of: name) else { throw .noIdentitySecret(identity, variable: name) }
+            return secret
         case .keyring:
             let kept = try storing { () throws(StoreError) in try requests.clientSecrets?.secret(of: owner) }
             guard let kept else { throw .noIdentitySecret(identity, variable: nil) }

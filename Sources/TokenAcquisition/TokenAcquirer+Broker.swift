@@ -88,7 +88,14 @@ extension TokenAcquirer {
         tell(.askingBroker)
         let result: PluginResult
         do throws(PluginError) {
-            result = try await host.silent(ask, by: plugin, at: authority, within: limit)
+            let end = ContinuousClock.now + limit
+            var found = try await host.silent(ask, by: plugin, at: authority, within: limit)
+            let left = ContinuousClock.now.duration(to: end)
+            if refusedTokens.wasJustRefused(found.accessToken, for: request), left > Self.leastPatience {
+                ask.accessToken = found.accessToken
+                found = try await host.silent(ask, by: plugin, at: authority, within: left)
+            }
+            result = found
             try require(result, for: request, authority)
             if refusedTokens.wasJustRefused(result.accessToken, for: request) { throw PluginError.refusedOfBroker }
         } catch {

@@ -12,7 +12,7 @@ extension TokenAcquirer {
         var ask: PluginRequest
         if case .machine(let id)? = request.identity?.source {
             ask = requests.make(.probe, at: "", authority)
-            ask.identify(machine: id, variables: identities.fields(authority.plugin.variables))
+            ask.identify(machine: id, variables: try identities.fields(authority.plugin.variables))
         } else {
             let secret = try requests.clientSecret(of: request.clientID, at: authority)
             ask = try requests.make(.probe, for: request, authority, clientSecret: secret)

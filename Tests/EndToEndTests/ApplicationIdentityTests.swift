@@ -66,7 +66,8 @@ import Testing
             for (name, extra) in [
                 ("pipeline", [:]), ("by-secret", ["PIPELINE_SECRET": application.secret]), ("by-job", Self.job(world)),
                 ("by-file", [:]), ("by-command", [:]),
-                ("environment", azure.merging(["AZURE_CLIENT_SECRET": application.secret]) { $1 }),
+                // What is left of a file that became a variable.
+                ("environment", azure.merging(["AZURE_CLIENT_SECRET": application.secret + "\r\n"]) { $1 }),
                 ("environment", azure.merging(["AZURE_CLIENT_CERTIFICATE_PATH": application.certificate]) { $1 }),
                 ("environment", azure.merging(["AZURE_FEDERATED_TOKEN_FILE": file]) { $1 }),
             ] {

@@ -101,7 +101,33 @@ import Testing
             hint: "an application if AZURE_CLIENT_SECRET or AZURE_CLIENT_CERTIFICATE_PATH"),
         Fault(
             name: "no metadata service", variables: ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:1"],
-            says: "this machine has no managed identity", hint: "use another identity here"),
+            says:
+                "AZURE_TENANT_ID and AZURE_CLIENT_ID are not set, so the machine's own identity was tried: this machine "
+                + "has no managed identity", hint: "use another identity here"),
+        Fault(
+            name: "no tenant",
+            variables: [
+                "AZURE_CLIENT_ID": "c", "AZURE_CLIENT_CERTIFICATE_PATH": "",
+                "AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:1",
+            ], says: "AZURE_TENANT_ID is not set, so the machine's own identity was tried", hint: "use another identity"
+        ),
+        Fault(
+            name: "a secret of two lines",
+            variables: application.merging(["AZURE_CLIENT_SECRET": "\(secret)\nB"]) { $1 },
+            says: "AZURE_CLIENT_SECRET must be one line", hint: "correct AZURE_CLIENT_SECRET"),
+        Fault(
+            name: "a token of two lines", variables: application.merging(["AZURE_ID_TOKEN": "\(secret)\nB"]) { $1 },
+            says: "AZURE_ID_TOKEN must be one line", hint: "correct AZURE_ID_TOKEN"),
+        Fault(
+            name: "a header of two lines",
+            variables: ["IDENTITY_ENDPOINT": endpoint, "IDENTITY_HEADER": "\(secret)\nB"],
+            says: "IDENTITY_HEADER must be one line", hint: "correct IDENTITY_HEADER"),
+        Fault(
+            name: "a thumbprint with a tab",
+            variables: [
+                "IDENTITY_ENDPOINT": "https://127.0.0.1:1", "IDENTITY_HEADER": secret,
+                "IDENTITY_SERVER_THUMBPRINT": "A6\tA4",
+            ], says: "IDENTITY_SERVER_THUMBPRINT must be one line", hint: "correct IDENTITY_SERVER_THUMBPRINT"),
     ]
 
     /// The files that the faults refer to.

@@ -101,9 +101,29 @@ struct BrokerTests {
         }
     }
 
-    @Test func `a token that a server refused isn't taken from the broker again`() async throws {
-        try await World.withBroker(.intune3) { world, broker, machine in
+    @Test(arguments: IdentityBroker.Mode.allCases)
+    func `a token that a server refused is renewed by the broker, and asks nobody`(
+        _ mode: IdentityBroker.Mode
+    ) async throws {
+        try await World.withBroker(mode) { world, broker, machine in
             try broker.set(["repeats": true])
+            let place = "url=\(world.sandbox.resource)/\(Self.path)\n"
+            var given: Set<String> = []
+            for count in 1...3 {
+                let answer = try await world.get(Self.path, machine)
+                let token = try #require(answer.value("password"), "\(answer)")
+                #expect(given.insert(token).inserted && answer.errors.contains("lanyard: hint") == false, "\(answer)")
+                #expect(broker.calls.allSatisfy { $0.wrong == nil }, "\(broker.calls)")
+                #expect(broker.calls.count { $0.wish["accessTokenToRenew"] != nil } == count - 1)
+                _ = try await world.lanyard(
+                    ["erase"], machine, input: "\(place)username=\(World.alice)\npassword=\(token)\n")
+            }
+        }
+    }
+
+    @Test func `a token that a server refused isn't taken from a broker that keeps it`() async throws {
+        try await World.withBroker(.intune3) { world, broker, machine in
+            try broker.set(["repeats": "always"])
             let first = try await world.get(Self.path, machine)
             let token = try #require(first.value("password"), "\(first)")
             let place = "url=\(world.sandbox.resource)/\(Self.path)\n"

@@ -256,18 +256,28 @@ struct AnswerTests {
     }
 
     @Test func `a pause that the platform wants longer is, unless it takes too long`() async throws {
-        let answer = HTTPAnswer.scripted(503, headers: ["Retry-After": "100"])
-        let patient = ScriptedPlatform([.success(answer)])
-        _ = try? await patient.token(Self.demand, from: Platform.appService.source(in: .of(.appService)))
-        // The host would take more than a minute of silence for the end of the plugin.
-        #expect(patient.pauses == [30, 30, 30, 10])
-        #expect(patient.progress.count == 4)
-        let date = HTTPAnswer.scripted(
-            503, headers: ["Retry-After": "Tue, 14 Nov 2023 22:13:25 GMT", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"])
-        let dated = ScriptedPlatform([.success(date)])
-        _ = try? await dated.token(Self.demand, from: Platform.appService.source(in: .of(.appService)))
-        #expect(dated.pauses == [5, 5, 5])
-        #expect(dated.progress.count == 3)
+        for platform in Platform.allCases {
+            let source = try platform.source(in: .of(platform))
+            for status in [429, 503] {
+                let usual = RetrySchedule(for: platform).pause(after: .status(status, retryAfter: nil), retries: 0)
+                // A tool's user would see nothing all that time.
+                let answer = HTTPAnswer.scripted(status, headers: ["Retry-After": "100"])
+                let impatient = ScriptedPlatform([.success(answer)])
+                let error = await #expect(throws: IdentityError.self) {
+                    try await impatient.token(Self.demand, from: source)
+                }
+                #expect(impatient.pauses.isEmpty && impatient.requests.count == 1)
+                #expect(error?.retryAfter == 100 && error?.hint == nil)
+                let date = HTTPAnswer.scripted(
+                    status,
+                    headers: [
+                        "Retry-After": "Tue, 14 Nov 2023 22:13:29 GMT", "Date": "Tue, 14 Nov 2023 22:13:20 GMT",
+                    ])
+                let dated = ScriptedPlatform([.success(date)])
+                _ = try? await dated.token(Self.demand, from: source)
+                #expect(dated.pauses.first == (usual == nil ? nil : 9) && dated.progress.count == dated.pauses.count)
+            }
+        }
     }
 
     @Test(arguments: [

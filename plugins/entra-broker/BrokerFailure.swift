@@ -93,8 +93,9 @@ struct BrokerError: Equatable, Sendable {
         5: ("ServerTemporarilyUnavailable", .retryLater), 6: ("ApiContractViolation", .never),
         7: ("UserCanceled", .cancelled), 8: ("ApplicationCanceled", .cancelled), 9: ("IncorrectConfiguration", .never),
         10: ("InsufficientBuffer", .nextWay), 11: ("AuthorityUntrusted", .never), 12: ("UserSwitch", .nextWay),
-        13: ("AccountUnusable", .interaction), 15: ("TransientError", .retryLater), 16: ("AccountSwitch", .nextWay),
-        17: ("DeviceNotRegistered", .nextWay), 19: ("AccountNotFound", .nextWay),
+        13: ("AccountUnusable", .interaction), 14: ("UserDataRemovalRequired", .nextWay),
+        15: ("TransientError", .retryLater), 16: ("AccountSwitch", .nextWay),
+        17: ("DeviceNotRegistered", .nextWay), 18: ("KeyNotFound", .nextWay), 19: ("AccountNotFound", .nextWay),
         20: ("RequiredBrokerMissing", .nextWay), 21: ("FallbackToNativeMsal", .nextWay),
     ]
     private static let declinedScopes = 6401

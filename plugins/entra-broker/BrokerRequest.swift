@@ -2,6 +2,7 @@ import Claims
 import JSON
 import MicrosoftIdentity
 import PluginWire
+import Secrets
 
 /// Requests to the broker's methods, in the format of Microsoft's own runtime.
 enum BrokerRequest {
@@ -45,6 +46,8 @@ enum BrokerRequest {
         // The JSON as a string, without base64.
         parameters["decodedClaims"] = request.claims.map(JSONValue.string)
         parameters["prompt"] = signIn.prompt.map(JSONValue.string)
+        // Without this, a broker gives the same token again while that lives.
+        if type == .silent { parameters["accessTokenToRenew"] = request.accessToken.map { .string($0.reveal()) } }
         return ["authParameters": .object(parameters)]
     }
 

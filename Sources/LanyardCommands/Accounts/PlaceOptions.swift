@@ -54,6 +54,19 @@ extension AuthorityPlace {
     var urlForPeople: String { url.displayable(limit: 255) }
 }
 
+extension Hint {
+    /// What is wrong with an authority that no plugin serves: the path if its host is known, or else all of it.
+    static func correcting(authority: String, _ context: CommandContext) -> Hint {
+        let isKnown = AuthorityURL(authority).map { context.registry.names(host: $0.host) } ?? false
+        return isKnown
+            ? .tenant
+            : "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
+    }
+
+    /// What the URL of a known authority's host looks like.
+    static let tenant: Hint = "write it with its tenant and nothing else, such as \(Example.authority)"
+}
+
 extension Failure {
     /// Creates the error for an authority that no plugin serves, as far as the manifests can be read.
     init(

@@ -15,12 +15,15 @@ extension Console {
         case .skippingDamaged:
             noteOnce(
                 Hint("damaged items in the keyring are left out; to remove them", run: "lanyard cache clear --damaged"))
-        case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
+        case .renewing(let authority):
+            progress("renewing the token at \(authority.hostForPeople)", orSayingAfter: .seconds(10))
         case .signedIn(let account):
             note("signed in as \(account.nameForPeople)\(account.broker == nil ? "" : ", by the machine's broker")")
         case .askingBroker: progress("asking the machine's broker for a token")
-        case .authenticating(let authority): progress("getting a token from \(authority.hostForPeople)")
-        case .exchanging(let host): progress("asking \(host.displayable(limit: 255)) to exchange the token")
+        case .authenticating(let authority):
+            progress("getting a token from \(authority.hostForPeople)", orSayingAfter: .seconds(10))
+        case .exchanging(let host):
+            progress("asking \(host.displayable(limit: 255)) to exchange the token", orSayingAfter: .seconds(10))
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
         }
     }

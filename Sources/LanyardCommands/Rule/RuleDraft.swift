@@ -174,7 +174,7 @@ struct RuleDraft {
             throw Failure(
                 unknownAuthority: url, in: session.registry,
                 hints: [
-                    "write it with its tenant, such as \(Example.authority)",
+                    .tenant,
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }

@@ -133,6 +133,12 @@ struct AssertionSource: Sendable {
         }
     }
 
+    /// What the job needs before the service gives it a token.
+    private var permission: String {
+        if case .github = source { return "give the job the permission: permissions: id-token: write" }
+        return "check the service connection's ID, and that the job may use it"
+    }
+
     private static func bearer(_ token: Secret) -> [(String, String)] {
         [("authorization", "Bearer \(token.reveal())")]
     }
@@ -148,10 +154,10 @@ struct AssertionSource: Sendable {
         guard answer.status == 200 else {
             throw PluginError(
                 .invalidRequest, "\(what) gave no token (HTTP \(answer.status))",
-                hint: "check that the job may ask for one")
+                hint: permission)
         }
         guard let token = answer.json?[member]?.string, !token.isEmpty else {
-            throw PluginError(.internal, "\(what) answered without a token", hint: "check that the job may ask for one")
+            throw PluginError(.internal, "\(what) answered without a token", hint: permission)
         }
         return token
     }

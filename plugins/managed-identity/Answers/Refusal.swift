@@ -13,6 +13,8 @@ enum Refusal {
         error.status = answer.status
         error.fault = fault
         error.retryAfter = answer.retryAfter
+        // The host says when to try again.
+        if error.kind == .throttled || error.kind == .unavailable, answer.retryAfter != nil { error.hint = nil }
         return error
     }
 
@@ -34,8 +36,7 @@ enum Refusal {
         }
         switch answer.status {
         case 429:
-            return IdentityError(
-                .throttled, "\(who) says that there were too many requests", hint: "try again in a minute")
+            return IdentityError(.throttled, "\(who) says that there were too many requests")
         case 404 where source.platform == .serviceFabric, 400:
             return IdentityError(
                 refusalKind(answer.status, source, demand), "\(who) refuses: \(words)", hint: hint(for: fault, demand))

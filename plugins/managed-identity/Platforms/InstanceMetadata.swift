@@ -15,8 +15,7 @@ package struct InstanceMetadata: TokenSource {
     /// Creates a source with the host that a cluster names as a replacement, or else the well-known address.
     package init(_ surroundings: Surroundings) throws(IdentityError) {
         let host = try Endpoint.url("AZURE_POD_IDENTITY_AUTHORITY_HOST", in: surroundings) ?? Self.usualHost
-        let base = Substring(host).utf8.last == UInt8(ascii: "/") ? String(host.utf8.dropLast()) ?? host : host
-        url = base + "/metadata/identity/oauth2/token"
+        url = host.trimmed(of: "/") + "/metadata/identity/oauth2/token"
     }
 
     /// Returns the request for a token.

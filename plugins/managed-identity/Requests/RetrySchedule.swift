@@ -18,12 +18,15 @@ package struct RetrySchedule: Sendable, Equatable {
     /// Creates the schedule for a platform.
     package init(for platform: Platform) { self.platform = platform }
 
+    /// The longest pause that a platform may ask for; a longer one is for whoever reads the error, as with an authority.
+    private static let longest = 10
+
     /// Returns the pause before the next request after this many retries; nil if the outcome is final.
     package func pause(after outcome: Outcome, retries: Int) -> Duration? {
         let pauses = pauses(after: outcome)
         guard retries < pauses.count else { return nil }
-        guard platform != .imds, case .status(_, let seconds?) = outcome else { return pauses[retries] }
-        return max(pauses[retries], .seconds(seconds))
+        guard case .status(_, let seconds?) = outcome else { return pauses[retries] }
+        return seconds <= Self.longest ? max(pauses[retries], .seconds(seconds)) : nil
     }
 
     private func pauses(after outcome: Outcome) -> [Duration] {
