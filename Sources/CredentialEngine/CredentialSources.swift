@@ -67,8 +67,11 @@ public final class CredentialSources: Sendable {
                     return plugins.registry.match(authority: authority, kind: kind, isConfigured: isConfigured)?
                         .plugin.bareScopes
                 },
-                issuerScopes: { authority, kind in
-                    plugins.registry.match(authority: authority, kind: kind, isConfigured: true)?.issuer?.scopes
+                usualScopes: { authority, kind, host in
+                    let match = plugins.registry.match(authority: authority, kind: kind, isConfigured: true)
+                    // A well-known host's scopes mean nothing to an issuer of another kind.
+                    let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
+                    return match?.issuer?.scopes ?? plugins.registry.resource(forHost: known)?.scopes
                 },
                 exchanges: { token, name, host in exchange(of: token, named: name, for: host) },
                 ambient: { () throws(ResolutionError) in try plugins.registry.ambientIdentity(in: environment) },

@@ -56,9 +56,13 @@ extension Failure {
         let again = Hint(
             "sign in again and pick it",
             run: "\(Self.login(request.naming(wanted), url: url)) --prompt select_account")
+        let renamed =
+            account.username.isAddress && wanted.isAddress
+            ? Hint("if that account was renamed, write \(name) wherever you wrote \(wanted.displayable(limit: 100))")
+            : nil
         self.init(
             "\(name) signed in instead of \(wanted.displayable(limit: 100))",
-            hints: [again, Self.keeping(account, typed: typed, request, url: url)].compactMap(\.self)
+            hints: [again, Self.keeping(account, typed: typed, request, url: url), renamed].compactMap(\.self)
                 + [Hint("\(name) stays signed in; to sign it out", run: "lanyard logout\(last: typed, limit: 200)")])
     }
 

@@ -9,8 +9,6 @@ struct SecretInput {
     let name: String
     /// The command that needs the secret.
     let command: ShellCommand
-    /// The characters that it consists of, for people.
-    var alphabet = "UTF-8"
 
     /// The longest secret that is read from stdin, in bytes.
     private static let longest = 4096
@@ -35,7 +33,7 @@ struct SecretInput {
         else {
             throw Failure(
                 "standard input holds no valid \(name)",
-                hints: ["it must be one line of \(alphabet), of at most \(Self.longest) bytes"])
+                hints: ["it must be one line of UTF-8, of at most \(Self.longest) bytes"])
         }
         return Secret(text)
     }

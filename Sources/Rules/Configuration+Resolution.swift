@@ -24,8 +24,8 @@ extension Configuration {
     ///   - request: The request.
     ///   - bareScopes: Returns the resource of scopes that don't name one, for an authority's URL and kind; nil if they
     ///     belong to the authority itself.
-    ///   - issuerScopes: Returns the scopes that a manifest specifies for an authority's URL and kind; nil if there are
-    ///     none.
+    ///   - usualScopes: Returns the scopes that a manifest specifies for an authority's URL and kind, or for a host whose
+    ///     tokens come from there; nil if there are none.
     ///   - exchanges: Returns the exchange for the token's authority, the name in the rule and the host; nil if the
     ///     host accepts the token itself.
     ///   - ambient: Returns the identity that the process's variables describe.
@@ -35,7 +35,7 @@ extension Configuration {
     /// - Throws: `ResolutionError` if a token is needed but can't be had.
     public func resolve(
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
-        issuerScopes: (String, String?) -> [String]? = { _, _ in nil },
+        usualScopes: (String, String?, RequestHost) -> [String]? = { _, _, _ in nil },
         exchanges: (TokenRequest, String?, RequestHost) -> TokenExchange.Row? = { _, _, _ in nil },
         ambient: () throws(ResolutionError) -> Identity = { () throws(ResolutionError) in
             throw .noIdentityInEnvironment([], present: [])
@@ -54,7 +54,7 @@ extension Configuration {
             guard !resolved.authority.isEmpty else { throw .noAuthority }
             try turn(&resolved, for: request, at: host, exchanges)
             if resolved.scopes.isEmpty {
-                guard let scopes = issuerScopes(resolved.authority, resolved.kind) else {
+                guard let scopes = usualScopes(resolved.authority, resolved.kind, host) else {
                     throw .noScopes(authority: resolved.authority)
                 }
                 resolved.scopes = scopes

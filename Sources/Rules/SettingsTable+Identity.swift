@@ -8,7 +8,7 @@ extension SettingsTable {
         let text = url.withoutTrailingSlashes
         guard AuthorityURL(text) != nil else {
             throw error(
-                key, "`\(key)` must be an https URL without a user name, a query, a fragment or escapes",
+                key, "`\(key)` must be an https URL without a user name, a query, a fragment, escapes, `//` or `..`",
                 hint: "such as \"\(Example.wideAuthority)\"")
         }
         return text

@@ -109,6 +109,29 @@ import Testing
         }
     }
 
+    @Test func `export says which refresh tokens are for one machine only`() async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "\(issuer.url)"
+                    authority = "\(issuer.url)"
+                    client-id = "\(issuer.clientID)"
+                    scopes = ["openid", "offline_access", "read_repository"]
+
+                    """)
+            _ = try await world.tokenOfAlice()
+            #expect(try await world.lanyard(["export"]).errors.contains("one machine") == false)
+            #expect(try await world.lanyard(["login", issuer.url], world.browser(as: "alice_contoso")).status == 0)
+            let host = issuer.url.replacing("https://", with: "")
+            let export = try await world.lanyard(["export"])
+            #expect(export.errors.contains("use those of \(host) on one machine only\n"), "\(export)")
+            let other = try await world.lanyard(["export", "--account", World.alice])
+            #expect(other.status == 0 && !other.errors.contains("one machine"), "\(other)")
+        }
+    }
+
     @Test func `export writes what MSAL reads, to its owner only`() async throws {
         try await World.with { world in
             let token = try await world.tokenOfAlice()

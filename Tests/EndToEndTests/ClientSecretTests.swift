@@ -157,8 +157,8 @@ import Testing
 
     @Test(arguments: [
         ("nobody's", "s", "no rule has the client ID nobody's"), ("mine", "", "no client secret was given"),
-        ("mine", "two\nlines\n", "it must be one line of printable ASCII, of at most 4096 bytes"),
-        ("mine", "caf\u{E9}", "that is not a client secret, which is printable ASCII only"),
+        ("mine", "two\nlines\n", "it must be one line of UTF-8, of at most 4096 bytes"),
+        ("mine", "caf\u{1B}e", "that is not a client secret, which has no control characters"),
         ("entra", "s", "doesn't accept client secrets"),
     ])
     func `what can be no secret, and whose nobody can tell, is refused`(

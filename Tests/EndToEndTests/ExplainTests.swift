@@ -101,6 +101,42 @@ import Testing
         }
     }
 
+    @Test func `a rule for a well-known host needs no scopes, and a wrong authority is named first`() async throws {
+        try await World.with { world in
+            let microsoft = "https://login.microsoftonline.com"
+            let rules = [
+                "https://dev.azure.com/a": "\(microsoft)/contoso.com",
+                "https://graph.microsoft.com": "\(microsoft)/common",
+                "https://dev.azure.com/b": "\(microsoft)/contoso.com/v2.0",
+                "https://dev.azure.com/c": "\(microsoft)/common/oauth2/v2.0/authorize",
+                "https://dev.azure.com/d": "https://login.microsoftonlin.com/contoso.com",
+                "https://c.example": "\(microsoft)/contoso.com/v2.0",
+            ]
+            let text = rules.map {
+                "[[rule]]\nurl = \"\($0.key)\"\nauthority = \"\($0.value)\"\nclient-id = \"\(Self.client)\"\n"
+            }
+            try world.configure(after: text.joined())
+            for url in ["https://dev.azure.com/a", "https://graph.microsoft.com"] {
+                let known = try await world.lanyard(["explain", url])
+                #expect(known.output.contains("/.default") && !known.output.contains("would fail"), "\(known)")
+            }
+            for (url, says) in [
+                (
+                    "https://dev.azure.com/b",
+                    "write it with its tenant and nothing else, such as \(microsoft)/contoso.com"
+                ),
+                ("https://dev.azure.com/c", "write it with its tenant and nothing else"),
+                ("https://c.example", "write it with its tenant and nothing else"),
+                ("https://dev.azure.com/d", "did you mean login.microsoftonline.com?"),
+            ] {
+                let faulty = try await world.lanyard(["explain", url])
+                #expect(faulty.output.contains(says), "\(faulty)")
+                let got = try await world.lanyard(["get"], input: "url=\(url)\n\n")
+                #expect(got.status == 1 && got.output.isEmpty && got.errors.contains(says), "\(got)")
+            }
+        }
+    }
+
     @Test func `a rule with a path that git keeps to itself is pointed out`() async throws {
         try await World.with { world in
             try await world.git(["config", "--global", "--unset", "credential.\(world.sandbox.resource).useHttpPath"])

@@ -89,6 +89,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["--account", "--identity", "--authority", "--client-id"])
+    func `an option that a script left empty is named`(_ option: String) async throws {
+        try await Home.with { home in
+            for command in ["token", "login"] {
+                let ended = try await home.lanyard([command, option, "", "https://dev.azure.com/contoso"])
+                #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+                let isThere = option != "--identity" || command == "token"
+                #expect(ended.errors.contains("\(option) is empty; leave it out") || !isThere, "\(ended)")
+            }
+        }
+    }
+
     @Test func `the version is told however it is asked for`() async throws {
         try await Home.with { home in
             let told = try await home.lanyard(["--version"])

@@ -46,7 +46,7 @@ import Testing
 
     private func resolve(_ url: String, _ read: Configuration) throws -> TokenRequest? {
         try read.resolve(
-            try request(url), issuerScopes: { authority, _ in authority.contains("contoso") ? ["repo"] : nil },
+            try request(url), usualScopes: { authority, _, _ in authority.contains("contoso") ? ["repo"] : nil },
             wellKnown: { $0.name == "known.example" ? ("Known", ["k"]) : nil })
     }
 
@@ -91,11 +91,11 @@ import Testing
         let read = try configuration()
         var request = try request("https://gitlab.contoso.com")
         request.wish.scopes = ["write"]
-        let scopes: (String, String?) -> [String]? = { _, _ in ["repo"] }
-        #expect(try read.resolve(request, issuerScopes: scopes, wellKnown: { _ in nil })?.scopes == ["write"])
+        let scopes: (String, String?, RequestHost) -> [String]? = { _, _, _ in ["repo"] }
+        #expect(try read.resolve(request, usualScopes: scopes, wellKnown: { _ in nil })?.scopes == ["write"])
         request.wish.scopes = ["api://other/write"]
         #expect(throws: ResolutionError.self) {
-            try read.resolve(request, issuerScopes: scopes, wellKnown: { _ in nil })
+            try read.resolve(request, usualScopes: scopes, wellKnown: { _ in nil })
         }
     }
 

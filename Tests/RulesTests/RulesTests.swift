@@ -452,7 +452,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             text: "[[client]]\nissuer = \"https://a\"\n", line: 1, message: "a client needs `client-id`", hint: nil),
         Case(
             text: "[[client]]\nissuer = \"http://a\"\nclient-id = \"c\"\n", line: 2,
-            message: "`issuer` must be an https URL without a user name, a query, a fragment or escapes", hint: nil),
+            message: "`issuer` must be an https URL without a user name, a query, a fragment, escapes, `//` or `..`",
+            hint: nil),
         Case(text: "timeout = \"5\"", line: 1, message: "`timeout` must be a whole number", hint: nil),
         Case(text: "timeout = 5", line: 1, message: "`timeout` must be 10 to 86400", hint: nil),
         Case(text: "a = [", line: 1, message: "not valid TOML", hint: nil),
@@ -460,7 +461,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(
             text:
                 "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\"]\n[[rule]]\nurl = \"https://i\"\nauthority = \"http://a/b\"\nscopes = [\"s\"]\n",
-            line: 7, message: "`authority` must be an https URL without a user name, a query, a fragment or escapes",
+            line: 7,
+            message: "`authority` must be an https URL without a user name, a query, a fragment, escapes, `//` or `..`",
             hint: "such as"),
         Case(
             text: "[policy]\nlock = [\"flow\"]\n", line: 1, message: "`[policy]` is allowed only in the system's file",

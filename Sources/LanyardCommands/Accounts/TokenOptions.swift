@@ -143,6 +143,16 @@ struct NamedTokenOptions: ParsableArguments {
             """, valueName: "claim"))
     var claim: [String] = []
 
+    /// Refuses what a script passes if a variable isn't set.
+    mutating func validate() throws {
+        let named = [
+            ("--authority", authority), ("--client-id", clientId), ("--account", account), ("--identity", identity),
+        ]
+        for (option, value) in named where value?.isEmpty == true {
+            throw ValidationError("\(option) is empty; leave it out")
+        }
+    }
+
     /// Whether the options specify a token directly.
     var isTokenNamed: Bool { authority != nil || !scope.isEmpty || !resource.isEmpty }
 

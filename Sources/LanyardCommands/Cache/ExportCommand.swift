@@ -5,6 +5,7 @@ import Glibc
 import Secrets
 import SystemPackage
 import Terminal
+import TokenAcquisition
 import TokenStore
 
 struct ExportCommand: Command {
@@ -54,6 +55,12 @@ struct ExportCommand: Command {
         let tokens = chosen.count { if case .refreshToken = $0 { true } else { false } }
         guard tokens > 0 else { return }
         console.note("this holds \(tokens) refresh \(tokens == 1 ? "token" : "tokens"): keep it to yourself")
+        let issuers = session.issuersOfRefreshTokens(among: chosen, stored)
+        if !issuers.isEmpty {
+            console.note(
+                "many issuers end a sign-in if two machines use one refresh token: use those of "
+                    + "\(issuers.joined(separator: ", ").displayable(limit: 300)) on one machine only")
+        }
         if output == nil, console.output.isFileOpenToOthers {
             let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
             console.note(Hint("others can read the output file; make it private", run: "chmod 600\(last: file)"))
@@ -89,10 +96,10 @@ struct ExportCommand: Command {
         }
         let facts = RecordFacts.all(all)
         let owned = facts.filter { homes.contains($0.home) }
-        let clients = Set(owned.map { $0.clientID.lowercased() })
+        let clients = Set(owned.map { $0.clientID.clientKey })
         return zip(all, facts).filter { _, facts in
             facts.kind == .appMetadata
-                ? clients.contains(facts.clientID.lowercased()) : homes.contains(facts.home)
+                ? clients.contains(facts.clientID.clientKey) : homes.contains(facts.home)
         }.map(\.0)
     }
 }
@@ -102,5 +109,18 @@ extension FileDescriptor {
     var isFileOpenToOthers: Bool {
         guard let status = FileStatus(of: rawValue) else { return false }
         return status.isRegular && status.grants(0o077)
+    }
+}
+
+extension Session {
+    /// Returns the hosts of those refresh tokens that may be single-use, which Entra's are not.
+    fileprivate func issuersOfRefreshTokens(among chosen: [CredentialRecord], _ stored: StoredRecords) -> [String] {
+        let overview = acquirer.accounts(among: stored)
+        let homes = Set(
+            chosen.compactMap {
+                if case .refreshToken(let token) = $0 { token.homeAccountID.lowercased() } else { nil }
+            })
+        let accounts = stored.accounts.filter { homes.contains($0.homeAccountID.lowercased()) }
+        return Set(accounts.compactMap { overview.issuer(of: $0)?.environment }).sorted()
     }
 }

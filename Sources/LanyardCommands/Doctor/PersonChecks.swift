@@ -40,7 +40,7 @@ extension Examination {
         guard let command = commands.first(where: { context.program($0) != nil }) else {
             let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
             return .warn(
-                name, "there is no \(tried) to open one",
+                name, "none opens: \(tried) \(commands.count == 1 ? "is" : "are") not installed",
                 named == nil
                     ? Package.xdgUtils.hint()
                     : "set BROWSER or browser to a command that exists")

@@ -11,21 +11,18 @@ struct KeptSecret {
     let what: String
     /// The owner, for people.
     let owner: String
-    /// The characters that it consists of, for people.
-    let alphabet: String
     let key: ClientSecretStore.Owner
 
     /// The client secret of an app at an issuer.
     static func ofClient(_ id: String, at match: AuthorityMatch) -> KeptSecret {
         KeptSecret(
             what: "client secret", owner: "\(id.displayable(limit: 100)) at \(match.authority)",
-            alphabet: "printable ASCII", key: ClientSecretStore.Owner(id, at: AuthorityPlace(match)))
+            key: ClientSecretStore.Owner(id, at: AuthorityPlace(match)))
     }
 
     /// What the user types for it, or a program passes to the command that wants it.
     func typed(for command: ShellCommand, _ context: CommandContext) async throws(Failure) -> Secret {
-        try await SecretInput(name: what, command: command, alphabet: alphabet)
-            .read(context, asking: "\(what) of \(owner)")
+        try await SecretInput(name: what, command: command).read(context, asking: "\(what) of \(owner)")
     }
 }
 
@@ -50,16 +47,17 @@ extension Session {
         let owner = ClientSecretStore.Owner(identity.clientID, at: AuthorityPlace(try match(identity)))
         return KeptSecret(
             what: isPassword ? "password of the certificate" : "client secret", owner: "the identity \(name)",
-            alphabet: isPassword ? "UTF-8" : "printable ASCII", key: isPassword ? owner.ofCertificate : owner)
+            key: isPassword ? owner.ofCertificate : owner)
     }
 
     /// Keeps a secret, and when it ends, in seconds since 1970.
     func store(_ secret: Secret, until end: Int? = nil, as kept: KeptSecret) async throws(Failure) {
-        // RFC 6749, A.2; a password may contain any characters.
-        guard kept.alphabet == "UTF-8" || secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+        // RFC 6749, A.2, allows ASCII only, but not every issuer heeds that.
+        guard !secret.reveal().unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+        else {
             throw Failure(
-                "that is not a client secret, which is printable ASCII only",
-                hints: ["copy it from the app's registration again"])
+                "that is not a \(kept.what), which has no control characters",
+                hints: ["copy it from where you got it again"])
         }
         try await unlocking(for: nil) { () throws(Failure) in
             try keeping { () throws(StoreError) in
