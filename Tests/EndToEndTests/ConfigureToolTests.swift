@@ -1444,7 +1444,7 @@ extension Home {
     }
 
     /// Returns how the list describes a tool's use of lanyard.
-    fileprivate func use(
+    func use(
         of tool: String, _ variables: [String: String] = [:], installed: String = "installed"
     ) async throws -> String {
         let lines = try await lanyard(["configure", "--list"], variables).lines
@@ -1474,7 +1474,7 @@ extension Home {
     fileprivate var record: String { "\(folder)/home/.local/state/lanyard/tool-changes.json" }
 
     /// Runs the body in a home with the tools' programs on `PATH`, and the usual folders for settings.
-    fileprivate static func withTools(
+    static func withTools(
         _ state: KeyringFixture.State = .noBus, _ body: @Sendable (Home) async throws -> Void
     ) async throws {
         try await Home.with(state) { home in

@@ -92,7 +92,7 @@ import TokenStore
         try await Self.with(name) { place, folder in
             let change = try #require(try BazelTool.changes(place).first)
             try (change.value + "\n").write(toFile: "\(place.home)/.bazelrc", atomically: true, encoding: .utf8)
-            #expect(BazelTool.override(place) == true)
+            #expect(try BazelTool.overrides(place).map(\.asksLanyard) == [true])
             let option = "--credential_helper=\(folder)/bazel-credential-lanyard"
             #expect(["common \(option)", "common \"\(option)\""].contains(change.value), "\(change.value)")
             #expect(change.value.contains("\"") == (name != "plain"), "\(change.value)")

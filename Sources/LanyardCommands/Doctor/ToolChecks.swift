@@ -29,6 +29,11 @@ extension Examination {
         if let helper = tool.helper, context.program(helper) == nil {
             return .fail(check, "\(tool.name) can't find \(helper)", .missing(helper, context))
         }
+        if let unread = entries.first(where: { !tool.reads($0, context) }) {
+            let file = context.short(unread.change.setting.file)
+            let remedy = Hint("to configure it here, too", run: "lanyard configure \(tool.name)\(last: unread.place)")
+            return .warn(check, "\(tool.name) does not read \(file) here, where it is told to ask lanyard", remedy)
+        }
         // Whether a place works is a question about that place.
         let places = (entries.isEmpty ? [nil] : entries.map(\.place).uniqued).map { $0.flatMap(URLPattern.init) }
         let faults = places.flatMap { place in (try? tool.faults(ToolPlace(context, place))) ?? [] }

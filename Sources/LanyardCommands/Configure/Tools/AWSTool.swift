@@ -15,15 +15,25 @@ enum AWSTool: ConfigurableTool {
         """
     static let url = ToolURL.required
     static let schemes = ["https"]
+    static let paths = ["AWS_CONFIG_FILE"]
+    static let expandsHome = true
     static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        guard place.context.variable("AWS_CONFIG_FILE")?.hasBytes("$") != true else {
+            throw Failure(
+                "the path in AWS_CONFIG_FILE has a $, which the AWS CLI replaces and other SDKs don't",
+                hints: ["write the path without variables"])
+        }
         // Some SDKs have a shell run the line, others split it themselves: both take double quotes around ordinary characters.
         let program = try place.word("lanyard", for: "the AWS CLI") { program in
             program.utf8.contains { "\"$`\\#;!%".utf8.contains($0) } ? nil : "\"\(program)\""
         }
         let command = "\(program) aws \(place.url ?? "")"
-        return [ToolChange(.ini, [try section(place), "credential_process"], in: file(place), to: command)]
+        return [
+            ToolChange(
+                .ini, [try section(of: profile(place), place), "credential_process"], in: file(place), to: command)
+        ]
     }
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
@@ -77,7 +87,9 @@ enum AWSTool: ConfigurableTool {
         }
     }
 
-    private static func file(_ place: ToolPlace) -> String { place.path("AWS_CONFIG_FILE", else: ".aws/config") }
+    private static func file(_ place: ToolPlace) -> String {
+        place.path("AWS_CONFIG_FILE", else: ".aws/config", expandsHome: expandsHome)
+    }
 
     /// Returns hints if there would be no keys because no rule maps the URL to a token, or nothing exchanges the token.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -108,26 +120,48 @@ enum AWSTool: ConfigurableTool {
         return ["\(program) …, whose arguments are not shown, because they may hold secrets"]
     }
 
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
-        let profile = profile(place)
-        let keys = ToolSetting(.ini, [profile, "aws_access_key_id"], in: file)
-        let end = "for the profile \(profile.displayable())"
-        var notes: [Hint] = []
-        if try keys.current() != nil { notes.append("\(place.context.short(file)) has keys \(end), which come first") }
-        let (own, section) = (self.file(place), try section(place))
-        for key in ["role_arn", "web_identity_token_file", "sso_session", "sso_start_url"]
-        where try ToolSetting(.ini, [section, key], in: own).current() != nil {
-            notes.append("\(place.context.short(own)) has \(key) \(end), which comes first; remove it")
+    /// The order of botocore's credential providers; the two files make one profile, in which the keys' file wins.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        func variable(_ name: String) -> ToolOverride? {
+            guard place.context.variable(name) != nil else { return nil }
+            return ToolOverride("\(name) in the environment comes first", unset: name)
         }
-        return notes
+        var overrides = [variable("AWS_ACCESS_KEY_ID")]
+        if let other = place.context.variable("AWS_DEFAULT_PROFILE"), other != profile(place) {
+            let what = "AWS_DEFAULT_PROFILE names another profile than AWS_PROFILE, and the AWS CLI prefers it"
+            overrides.append(ToolOverride(what, unset: "AWS_DEFAULT_PROFILE"))
+        }
+        let (own, keys) = (
+            file(place), place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials", expandsHome: expandsHome)
+        )
+        let named = found(place).filter { $0.url == place.url }.map(\.profile)
+        let profiles = named.isEmpty ? [profile(place)] : named
+        func settings(_ names: [String], in file: String) throws(Failure) {
+            for profile in profiles {
+                let section = file == own ? try section(of: profile, place) : profile
+                for name in names where try ToolSetting(.ini, [section, name], in: file).current() != nil {
+                    let what = name == "aws_access_key_id" ? "keys" : name
+                    let end = what == name ? "which comes first; remove it" : "which come first; remove them"
+                    let start = "\(place.context.short(file)) has \(what) for the profile \(profile.displayable())"
+                    overrides.append(ToolOverride(hint: "\(start), \(end)"))
+                }
+            }
+        }
+        let before = ["role_arn", "web_identity_token_file"]
+        let between = ["sso_session", "sso_start_url", "sso_account_id", "login_session"]
+        for file in [keys, own] { try settings(before, in: file) }
+        overrides.append(variable("AWS_WEB_IDENTITY_TOKEN_FILE"))
+        for file in [keys, own] { try settings(between, in: file) }
+        try settings(["aws_access_key_id", "credential_process"], in: keys)
+        return overrides.compactMap(\.self)
     }
 
-    private static func profile(_ place: ToolPlace) -> String { place.context.variable("AWS_PROFILE") ?? "default" }
+    private static func profile(_ place: ToolPlace) -> String {
+        place.context.variable("AWS_PROFILE") ?? place.context.variable("AWS_DEFAULT_PROFILE") ?? "default"
+    }
 
-    /// Returns the name of the profile's section in the file, or else the one that the AWS CLI would use.
-    private static func section(_ place: ToolPlace) throws(Failure) -> String {
-        let profile = profile(place)
+    /// Returns the name of a profile's section in the file, or else the one that the AWS CLI would use.
+    private static func section(of profile: String, _ place: ToolPlace) throws(Failure) -> String {
         guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
             throw Failure(
                 "the name of the profile in AWS_PROFILE has characters that lanyard doesn't write",

@@ -25,42 +25,96 @@ enum BazelTool: ConfigurableTool {
         return pattern.hostAlone(withPort: false)
     }
 
-    static func override(_ place: ToolPlace) -> Bool? { scopes(place).contains("") ? true : nil }
+    static func files(_ place: ToolPlace) throws(Failure) -> [String] { [home(place)] }
 
     static func urlsFound(_ place: ToolPlace) -> [String] {
-        scopes(place).filter { !$0.isEmpty }.map { "https://\($0)" }
+        helpers(place).filter { $0.isLanyard && !$0.scope.isEmpty }.map { "https://\($0.scope)" }
     }
 
-    /// Returns the hosts for which the startup file names lanyard; an empty one stands for all.
-    private static func scopes(_ place: ToolPlace) -> [String] {
-        helpers(place).filter { isLanyard($0.program) }.map(\.scope)
+    /// A program that a startup file names.
+    private struct Helper {
+        let file: String
+        /// The command that the line is for; nil for all.
+        let command: String?
+        /// The host; empty for all.
+        let scope: String
+        let program: String
+
+        var isLanyard: Bool { program.pieces(between: "/").last == "bazel-credential-lanyard" }
+        var shown: String { program.displayable(limit: 100) }
     }
 
-    private static func isLanyard(_ program: String) -> Bool {
-        program.pieces(between: "/").last == "bazel-credential-lanyard"
-    }
+    private static func home(_ place: ToolPlace) -> String { "\(place.home)/.bazelrc" }
 
-    /// Returns the programs in the startup file, with their hosts.
-    private static func helpers(_ place: ToolPlace) -> [(scope: String, program: String)] {
-        let text = (try? SettingsText(reading: "\(place.home)/.bazelrc"))?.text ?? ""
-        let words = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.hasPrefix("#") }
-            .flatMap { line in ShellWords.split(String(line)) ?? line.pieces(between: " ").map(String.init) }
-        return words.compactMap { word in
-            guard let (option, value) = word.cut(at: "="),
-                ["--credential_helper", "--experimental_credential_helper"].contains(String(option))
-            else { return nil }
-            let (scope, program) = value.cut(at: "=") ?? ("", value)
-            return (String(scope), String(program))
+    /// Returns the startup files in Bazel's order, the last of which counts.
+    private static func startupFiles(_ place: ToolPlace) -> [String] {
+        let marks = ["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "REPO.bazel"]
+        let workspace = place.projectFolders.first { folder in
+            marks.contains { place.context.isFile("\(folder)/\($0)") }
         }
+        let named = (place.context.variable("BAZELRC") ?? "").pieces(between: ",").map { String($0).absolutePath }
+        let all = ["/etc/bazel.bazelrc"] + [workspace.map { "\($0)/.bazelrc" }].compactMap(\.self) + [home(place)]
+        return all.uniqued + named
+    }
+
+    /// Returns the programs in the startup files, in their order.
+    private static func helpers(_ place: ToolPlace) -> [Helper] {
+        startupFiles(place).flatMap { file -> [Helper] in
+            let text = place.content(of: file).replacing(bytes: "\\\n", with: " ")
+            return text.pieces(between: "\n").flatMap { line -> [Helper] in
+                let words = ShellWords.split(String(line)) ?? line.pieces(between: " ").map(String.init)
+                // What is behind a colon counts only with --config.
+                guard let command = words.first, !command.hasPrefix("#"), !command.hasBytes(":") else {
+                    return []
+                }
+                return words.indices.compactMap { index -> Helper? in
+                    let (option, value) =
+                        words[index].cut(at: "=") ?? (words[index][...], (words + [""])[index + 1][...])
+                    guard ["--credential_helper", "--experimental_credential_helper"].contains(String(option))
+                    else { return nil }
+                    let (scope, program) = value.cut(at: "=") ?? ("", value)
+                    return Helper(
+                        file: file, command: ["common", "always"].contains(command) ? nil : command,
+                        scope: String(scope), program: String(program))
+                }
+            }
+        }
+    }
+
+    /// Of several helpers for the same hosts, the one of a command's own lines counts, and of these the last; one for a
+    /// host comes before one for all.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let scope = place.pattern?.host.name ?? ""
+        let helpers = helpers(place)
+        let general = helpers.indices.filter { helpers[$0].command == nil && helpers[$0].scope == scope }
+        let own = general.last { helpers[$0].isLanyard } ?? helpers.lastIndex { $0.file == home(place) } ?? -1
+        var overrides: [ToolOverride] = []
+        for (index, helper) in helpers.enumerated() where !helper.isLanyard {
+            let file = place.context.short(helper.file)
+            if helper.scope == scope, helper.command != nil || index > own {
+                let part = helper.command.map { "bazel \($0.displayable(limit: 60))" }
+                let what =
+                    "\(helper.shown) is in \(file)\(part.map { " for \($0)" } ?? ""), which comes first; remove it there"
+                overrides.append(ToolOverride(part: part, hint: Hint(what)))
+            } else if scope.isEmpty, !helper.scope.isEmpty {
+                let part = helper.scope.displayable(limit: 200)
+                let hint: Hint = "\(helper.shown) is still asked for \(part), which \(file) says"
+                overrides.append(ToolOverride(part: part, isChoice: true, hint: hint))
+            }
+        }
+        if scope.isEmpty, let last = general.last, helpers[last].isLanyard {
+            overrides.append(ToolOverride(asksLanyard: true, hint: ""))
+        }
+        return overrides
     }
 
     /// Returns a hint if lanyard overrides another program; of several lines for the same hosts, Bazel uses the last.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let scope = place.pattern?.host.name ?? ""
-        guard let other = helpers(place).last(where: { $0.scope == scope })?.program, !isLanyard(other)
-        else { return [] }
+        let own = helpers(place).last { $0.file == home(place) && $0.command == nil && $0.scope == scope }
+        guard let other = own, !other.isLanyard else { return [] }
         let what = scope.isEmpty ? "every host" : scope.displayable(limit: 200)
-        return ["\(other.displayable(limit: 100)) is in ~/.bazelrc for \(what); lanyard replaces it"]
+        return ["\(other.shown) is in ~/.bazelrc for \(what); lanyard replaces it"]
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
@@ -72,6 +126,6 @@ enum BazelTool: ConfigurableTool {
         let option = "--credential_helper=\(scope)\(program)"
         let isPlain = option.utf8.allSatisfy { $0.isAlphanumeric || "/._-+@=*".utf8.contains($0) }
         let line = "common \(isPlain ? option : "\"\(option)\"")"
-        return [ToolChange(.line, [line], in: "\(place.home)/.bazelrc", to: line)]
+        return [ToolChange(.line, [line], in: home(place), to: line)]
     }
 }

@@ -1,4 +1,5 @@
 import Addresses
+import Glibc
 import Secrets
 import SettingsFile
 import Terminal
@@ -13,6 +14,7 @@ enum CargoTool: ConfigurableTool {
         lanyard has no credential for. It needs cargo 1.74 or later.
         """
     static let url = ToolURL.none
+    static let paths = ["CARGO_HOME"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let file = file(place)
@@ -20,6 +22,53 @@ enum CargoTool: ConfigurableTool {
         // Cargo takes what follows a blank for arguments.
         let program = try place.word("cargo-credential-lanyard", for: "cargo") { $0.hasBytes(" ") ? nil : $0 }
         return [ToolChange(setting: setting, value: try list(try setting.current(), with: program, file))]
+    }
+
+    static func files(_ place: ToolPlace) throws(Failure) -> [String] { [file(place)] }
+
+    /// cargo joins the lists of all its files and of the variable, and asks the last provider first.
+    ///
+    /// That is the variable's, then those of the nearest folder. A registry's own provider is the only one that it asks.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let files = projectFiles(place) + [file(place)]
+        let variable = "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS"
+        var lists = [(variable, (place.context.variable(variable) ?? "").pieces(between: " ").map(String.init))]
+        var registries: [ToolOverride] = []
+        for file in files {
+            let shown = place.context.short(file)
+            guard let table = try? SettingsTable(file: file, text: place.content(of: file)) else { continue }
+            let registry = try? table.table("registry")
+            lists.append((shown, (try? registry?.strings("global-credential-providers")) ?? []))
+            let all = try? table.table("registries")
+            let named = (all?.keys ?? []).map { ($0, try? all?.table($0)) } + [("crates.io", registry)]
+            for (name, table) in named where table.map(hasLanyard) == false {
+                guard let table, provider(table) != nil else { continue }
+                let part = name.displayable(limit: 100)
+                registries.append(
+                    ToolOverride(part: part, isChoice: true, hint: "\(shown) has another provider for \(part)"))
+            }
+        }
+        var overrides: [ToolOverride] = []
+        for (place, providers) in lists {
+            let last = providers.lastIndex { $0.hasBytes(program) }
+            for other in providers[(last.map { $0 + 1 } ?? 0)...].reversed() {
+                let other = String(other.pieces(between: " ").first ?? "").displayable(limit: 60)
+                overrides.append(
+                    ToolOverride(
+                        part: "what \(other) has",
+                        hint: "\(other) is in \(place), so that cargo asks it before lanyard; remove it there"))
+            }
+            if last != nil { break }
+        }
+        return overrides + registries
+    }
+
+    private static let program = "cargo-credential-lanyard"
+
+    /// Returns the files of the projects around the working folder, the nearest first.
+    private static func projectFiles(_ place: ToolPlace) -> [String] {
+        place.projectFolders.map { "\($0)/.cargo" }.filter { $0 != home(place) }.map(file(in:))
+            .filter(place.context.isFile)
     }
 
     static func urlsFound(_ place: ToolPlace) -> [String] {
@@ -35,16 +84,20 @@ enum CargoTool: ConfigurableTool {
     }
 
     /// Whether a registry has lanyard as its own provider, in a line of words or a list of them.
-    private static func hasLanyard(_ registry: SettingsTable) -> Bool {
+    private static func hasLanyard(_ registry: SettingsTable) -> Bool { provider(registry)?.hasBytes(program) == true }
+
+    private static func provider(_ registry: SettingsTable) -> String? {
         let key = "credential-provider"
-        let words = (try? registry.strings(key)) ?? (try? registry.string(key)).map { [$0] }
-        return words?.first?.hasBytes("cargo-credential-lanyard") == true
+        return (try? registry.strings(key))?.first ?? (try? registry.string(key))
     }
 
-    /// Returns the path of cargo's configuration; cargo prefers the old name if both files exist.
-    private static func file(_ place: ToolPlace) -> String {
-        let folder = place.path("CARGO_HOME", else: ".cargo")
-        return place.context.isFile("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"
+    private static func home(_ place: ToolPlace) -> String { place.path("CARGO_HOME", else: ".cargo") }
+
+    private static func file(_ place: ToolPlace) -> String { file(in: home(place)) }
+
+    /// Returns the path of the configuration in a folder; cargo prefers the old name if both files exist.
+    private static func file(in folder: String) -> String {
+        access("\(folder)/config", F_OK) == 0 ? "\(folder)/config" : "\(folder)/config.toml"
     }
 
     /// Returns the list of providers with lanyard added.

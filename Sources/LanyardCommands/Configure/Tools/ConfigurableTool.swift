@@ -46,20 +46,23 @@ protocol ConfigurableTool: Sendable {
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// Returns the rules that the tool needs, according to its files before the changes.
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule]
-    /// Returns what keeps the tool, once it is configured for a place, from getting anything there.
+    /// Returns what keeps the tool, once it is configured for a place, from getting anything there; by default the
+    /// overrides that nobody chose.
     static func faults(_ place: ToolPlace) throws(Failure) -> [Hint]
-    /// Returns what else the user has to know or do; by default the faults.
+    /// Returns what else the user has to know or do; by default the faults and the other overrides.
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// Returns what the user has to know before changes are undone.
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint]
     /// Returns the URLs for which the tool stops asking lanyard if changes are undone.
     static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String]
-    /// Whether something that overrides the written values, such as a variable, makes the tool ask lanyard; nil if
-    /// there is no override.
-    static func override(_ place: ToolPlace) -> Bool?
-    /// Returns what the tool doesn't ask lanyard for although it asks for everything else, such as "not for uv pip";
-    /// nil if there is nothing.
-    static func exception(_ place: ToolPlace) -> String?
+    /// The variables with paths by which the tool finds the files that lanyard writes to.
+    static var paths: [String] { get }
+    /// Whether the tool replaces a `~` at the beginning of these paths.
+    static var expandsHome: Bool { get }
+    /// Returns the files in which the tool looks for what lanyard writes; by default those of the changes.
+    static func files(_ place: ToolPlace) throws(Failure) -> [String]
+    /// Returns what the tool goes by first, before the values that lanyard writes, in the tool's order.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride]
     /// Returns the URLs for which the tool's files name lanyard, whoever wrote them.
     static func urlsFound(_ place: ToolPlace) -> [String]
     /// Returns the name that the list shows for a URL.
@@ -78,9 +81,13 @@ extension ConfigurableTool {
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
     static func requireUse(_ place: ToolPlace) throws(Failure) {}
     static func requireOwn(_ entries: [ToolRecord.Entry]) throws(Failure) {}
-    static func override(_ place: ToolPlace) -> Bool? { nil }
+    static var paths: [String] { [] }
+    static var expandsHome: Bool { false }
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] { [] }
+    static func files(_ place: ToolPlace) throws(Failure) -> [String] {
+        try changes(place).map(\.setting).filter { !$0.format.isWholeFile }.map(\.file)
+    }
     static func name(ofURL url: String, _ place: ToolPlace) -> String { url }
-    static func exception(_ place: ToolPlace) -> String? { nil }
     static func urlsFound(_ place: ToolPlace) -> [String] { [] }
     static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String] {
         entries.compactMap(\.place)
@@ -88,8 +95,12 @@ extension ConfigurableTool {
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
     static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? { nil }
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] { [] }
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { try faults(place) }
+    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        try overrides(place).filter { !$0.asksLanyard && !$0.isChoice }.map(\.hint)
+    }
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        try faults(place) + overrides(place).filter { !$0.asksLanyard && $0.isChoice }.map(\.hint)
+    }
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] { [] }
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {
         value.rows
@@ -187,11 +198,6 @@ struct ToolPlace: Sendable {
         do throws(SettingsError) { return try SettingsText(reading: file).text } catch { throw Failure(error) }
     }
 
-    /// Returns the path in a variable, or else a path below the home folder.
-    func path(_ variable: String, else below: String) -> String {
-        context.environment.absolutePath(variable) ?? "\(home)/\(below)"
-    }
-
     /// Returns a lanyard program as a tool can run it: its name if it is on `PATH`, else the path of the one beside
     /// this program.
     func program(_ name: String) -> String {
@@ -255,10 +261,37 @@ extension ConfigurableTool {
     /// lanyard's installation includes some of the links, whether or not the tool is installed. So a link alone counts
     /// only if the tool is installed, or if `isRecorded` says that lanyard was asked to make it.
     static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
-        guard url != .required, !url.isHost, let place = try? ToolPlace(context), let changes = try? changes(place)
-        else { return false }
-        if let override = override(place) { return override }
+        guard url != .required, !url.isHost, let place = try? ToolPlace(context) else { return false }
+        let overrides = (try? overrides(place)) ?? []
+        if let first = overrides.first(where: { $0.part == nil }) { return first.asksLanyard }
+        guard let changes = try? changes(place) else { return false }
         let isMeant = isRecorded || changes.contains { $0.setting.format != .link } || installed(context) != nil
         return isMeant && !changes.isEmpty && changes.allSatisfy(\.stands)
+    }
+
+    /// Returns what the tool doesn't ask lanyard for although it asks for everything else; nil if there is nothing.
+    static func exception(_ place: ToolPlace) -> String? {
+        let parts = ((try? overrides(place)) ?? []).filter { !$0.asksLanyard }.compactMap(\.part).uniqued
+        return parts.isEmpty ? nil : "not for \(parts.joined(separator: ", "))"
+    }
+
+    /// Whether the tool, run here, reads the file with a change; true if that can't be said.
+    static func reads(_ entry: ToolRecord.Entry, _ context: CommandContext) -> Bool {
+        let setting = entry.change.setting
+        guard !url.isHost, !setting.format.isWholeFile,
+            let files = try? files(ToolPlace(context, entry.place.flatMap(URLPattern.init)))
+        else { return true }
+        return files.contains(setting.file)
+    }
+
+    /// Returns hints about variables whose paths mean another file in each folder.
+    static func relativePaths(_ context: CommandContext) -> [Hint] {
+        paths.filter { variable in
+            let paths = (context.variable(variable) ?? "").pieces(between: ":")
+            return paths.contains { !$0.hasPrefix("/") && !(expandsHome && $0.hasPrefix("~")) }
+        }.map { variable in
+            let here = context.short(String.workingFolder ?? ".")
+            return "\(variable) has a relative path, by which \(name) finds this file only in \(here)"
+        }
     }
 }

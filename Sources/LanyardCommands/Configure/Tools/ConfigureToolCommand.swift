@@ -70,7 +70,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
             console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
             for entry in entries { show(entry.change, console) }
         }
-        for remark in try Tool.remarks(place) { console.note(remark) }
+        for remark in try Tool.relativePaths(context) + Tool.remarks(place) { console.note(remark) }
         guard await options.confirm(context) else { return false }
         try plan.write()
         return true

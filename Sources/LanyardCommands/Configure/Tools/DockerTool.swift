@@ -17,6 +17,7 @@ enum DockerTool: ConfigurableTool {
     static let url = ToolURL.optional
     static let relatives = ["oras", "helm"]
     static let helper: String? = "docker-credential-lanyard"
+    static let paths = ["DOCKER_CONFIG"]
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         try pattern.registry(for: name, hub: DockerConsumer.hub)
@@ -35,7 +36,33 @@ enum DockerTool: ConfigurableTool {
         let settings = try DockerSettings(file(place), place.context)
         let registry = place.pattern.map(registry)
         return settings.clearPasswords(registry, name) + settings.otherStore(than: registry, name)
-            + (registry == nil ? settings.otherHelpers : [])
+    }
+
+    /// docker 28.3 and later read a variable before their file; helm reads a file of its own before docker's.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let own = place.pattern.map(registry)
+        let variable = "DOCKER_AUTH_CONFIG"
+        let inVariable = DockerSettings(text: place.context.variable(variable) ?? "").passwords(own)
+        let helm = helmFile(place)
+        let inHelm = DockerSettings(text: place.content(of: helm)).passwords(own)
+        return inVariable.map { host in
+            let host = host.displayable(limit: 200)
+            return ToolOverride(
+                "\(variable) in the environment has the password for \(host), which comes first", unset: variable,
+                part: host)
+        }
+            + inHelm.map { host in
+                let shown = host.displayable(limit: 200)
+                let what = "helm uses what \(place.context.short(helm)) has for \(shown) first; to remove it"
+                return ToolOverride(
+                    part: "helm at \(shown)", hint: Hint(what, run: "helm registry logout \(host)"))
+            }
+            + (own == nil ? try DockerSettings(file(place), place.context).otherHelpers : [])
+    }
+
+    private static func helmFile(_ place: ToolPlace) -> String {
+        place.named("HELM_REGISTRY_CONFIG")
+            ?? "\(place.named("HELM_CONFIG_HOME") ?? "\(place.settings)/helm")/registry/config.json"
     }
 
     private static func registry(_ pattern: URLPattern) -> String {
@@ -72,18 +99,26 @@ struct DockerSettings {
 
     /// - Throws: `Failure` if the file can't be read.
     init(_ file: String, _ context: CommandContext) throws(Failure) {
-        json = try ToolPlace.text(of: file).flatMap { JSONValue(bytes: Array($0.utf8)) }
-        self.file = context.short(file)
+        self.init(text: try ToolPlace.text(of: file) ?? "", file: context.short(file))
+    }
+
+    init(text: String, file: String = "") {
+        json = JSONValue(bytes: Array(text.utf8))
+        self.file = file
+    }
+
+    /// Returns the registries with a password in the file, or the one with this name.
+    func passwords(_ registry: String?) -> [String] {
+        let auths = json?["auths"]?.members ?? [:]
+        return auths.filter { host, entry in
+            registry.map { $0 == host } ?? true
+                && ["auth", "password", "identitytoken"].contains { entry[$0]?.string?.isEmpty == false }
+        }.keys.sorted()
     }
 
     /// Returns hints about passwords in the file, for one registry or all.
     func clearPasswords(_ registry: String?, _ tool: String) -> [Hint] {
-        let auths = json?["auths"]?.members ?? [:]
-        let clear = auths.filter { host, entry in
-            registry.map { $0 == host } ?? true
-                && ["auth", "password", "identitytoken"].contains { entry[$0]?.string?.isEmpty == false }
-        }
-        return clear.keys.sorted().map { host in
+        passwords(registry).map { host in
             Hint(
                 "the password for \(host.displayable(limit: 200)) stays in \(file) in plain text; to remove it",
                 run: .logout(tool, host))
@@ -108,12 +143,18 @@ struct DockerSettings {
         helpers.filter { $1.string == "lanyard" }.keys.map(\.withHTTPS)
     }
 
-    /// The hints about helpers that take precedence over the store.
-    var otherHelpers: [Hint] {
+    /// The helpers that take precedence over the store.
+    var otherHelpers: [ToolOverride] {
         helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in
-            "\((helper.string ?? "").displayable(limit: 60)) is still asked for \(host.displayable(limit: 200)) (`credHelpers`)"
+            let host = host.displayable(limit: 200)
+            let name = (helper.string ?? "").displayable(limit: 60)
+            return ToolOverride(
+                part: host, isChoice: true, hint: "\(name) is still asked for \(host) (`credHelpers` in \(file))")
         }
     }
+
+    /// The name of the helper of a registry; nil if it has none.
+    func helper(of registry: String) -> String? { helpers[registry]?.string }
 }
 
 extension ShellCommand {

@@ -11,6 +11,7 @@ enum GoTool: ConfigurableTool {
         `GOAUTH` already names still comes first.
         """
     static let url = ToolURL.none
+    static let paths = ["GOENV"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let setting = ToolSetting(.lines, ["GOAUTH"], in: try file(place))
@@ -22,21 +23,27 @@ enum GoTool: ConfigurableTool {
         return ["GOAUTH is off, so Go sends no credentials; lanyard replaces that until lanyard unconfigure go"]
     }
 
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        guard let own = place.context.variable("GOAUTH"), !own.hasBytes("lanyard") else { return [] }
-        let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
-        return [Hint("\(what); unset it", run: "unset GOAUTH")]
-    }
-
-    static func override(_ place: ToolPlace) -> Bool? {
-        place.context.variable("GOAUTH").map(namesLanyard)
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let own = place.context.variable("GOAUTH").map { own in
+            let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
+            return ToolOverride(what, unset: "GOAUTH", asksLanyard: namesLanyard(own))
+        }
+        let isOff = place.context.variable("GOENV") == "off"
+        return [own, isOff ? ToolOverride("GOENV is off, so that Go reads no settings", unset: "GOENV") : nil]
+            .compactMap(\.self) + place.overridesOfNetrc
     }
 
     private static func file(_ place: ToolPlace) throws(Failure) -> String {
         guard place.context.variable("GOENV") != "off" else {
             throw Failure("Go reads no settings here: GOENV is off", hints: [Hint(run: "unset GOENV")])
         }
-        return place.context.variable("GOENV") ?? "\(place.settings)/go/env"
+        if let named = place.named("GOENV") { return named }
+        guard place.context.variable("XDG_CONFIG_HOME")?.hasPrefix("/") != false else {
+            throw Failure(
+                "Go reads no settings here: XDG_CONFIG_HOME is no absolute path",
+                hints: [Hint(run: "unset XDG_CONFIG_HOME")])
+        }
+        return "\(place.settings)/go/env"
     }
 
     /// Returns the commands with lanyard's added; `off` can't be combined with others.

@@ -20,40 +20,31 @@ struct KeyringLink {
     }
 
     /// Whether a named provider runs the program.
-    static func isRun(_ provider: String) -> Bool { ["subprocess", "auto"].contains(provider) }
+    private static func isRun(_ provider: String) -> Bool { ["subprocess", "auto"].contains(provider) }
 
-    /// Returns a hint that a command uses another provider, which a section of the file names.
-    static func note(of provider: String, in section: String, of file: String, _ command: String) -> Hint {
-        "keyring-provider is \(provider.displayable(limit: 60)) in \(section) of \(file), which \(command) uses; remove it"
+    /// What keeps a tool from running lanyard's program, or makes it run it: other programs, then a variable, then the providers that
+    /// files name for some of its commands.
+    func overrides(_ variable: String, _ named: [(provider: String, place: String, part: String?)]) -> [ToolOverride] {
+        var overrides = missing.map { [ToolOverride(hint: $0)] } ?? []
+        if let provider = place.context.variable(variable) {
+            let what = "\(variable) is \(provider.displayable(limit: 60)) in the environment, which takes precedence"
+            overrides.append(ToolOverride(what, unset: variable, asksLanyard: Self.isRun(provider)))
+        }
+        let asked = overrides.contains(where: \.asksLanyard)
+        return overrides
+            + named.filter { !asked && !Self.isRun($0.provider) }.map { provider, file, part in
+                let what = "keyring-provider is \(provider.displayable(limit: 60)) in \(file)"
+                return ToolOverride(part: part, hint: "\(what), which \(part ?? "it") uses; remove it")
+            }
     }
 
-    /// Whether a variable makes the tool run the first `keyring`, and that is lanyard's; nil if the variable isn't set.
-    func override(by variable: String) -> Bool? {
-        guard let provider = place.context.variable(variable) else { return nil }
-        return Self.isRun(provider) && isFound
-    }
-
-    /// Whether the first `keyring` on `PATH` is lanyard's.
-    var isFound: Bool { isLanyard(place.context.program(Self.name)) }
-
-    /// Returns hints about what prevents the program from being run.
-    func notes(unless variable: String) -> [Hint] {
-        guard let provider = place.context.variable(variable), !Self.isRun(provider) else { return notes }
-        let shown = provider.displayable(limit: 60)
-        return notes + [
-            Hint(
-                "\(variable) is \(shown) in the environment, which takes precedence; unset it", run: "unset \(variable)"
-            )
-        ]
-    }
-
-    /// The hints for when the first `keyring` isn't lanyard's.
-    private var notes: [Hint] {
+    /// What to do if the first `keyring` isn't lanyard's.
+    private var missing: Hint? {
         let found = place.context.program(Self.name)
-        guard !isLanyard(found) else { return [] }
+        guard !isLanyard(found) else { return nil }
         let what = found.map { "the keyring on PATH is \(place.context.short($0))" } ?? "keyring is not on PATH"
         let folder = place.context.isFile(file) && !isLanyard(file) ? FileTrust.parent(of: target) : "$HOME/.local/bin"
-        return [Hint("\(what); for lanyard's, put first", write: "export PATH=\"\(folder.displayable()):$PATH\"")]
+        return Hint("\(what); for lanyard's, put first", write: "export PATH=\"\(folder.displayable()):$PATH\"")
     }
 
     private var file: String { "\(place.home)/.local/bin/\(Self.name)" }

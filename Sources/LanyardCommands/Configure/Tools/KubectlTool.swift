@@ -17,6 +17,7 @@ enum KubectlTool: ConfigurableTool {
         """
     static let url = ToolURL.none
     static let relatives = ["k9s", "kubelogin"]
+    static let paths = ["KUBECONFIG"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let program = place.program("lanyard")
@@ -104,9 +105,37 @@ enum KubectlTool: ConfigurableTool {
         return users
     }
 
-    private static func files(_ place: ToolPlace) -> [String] {
-        let own = place.context.variable("KUBECONFIG")?.pieces(between: ":").map(String.init)
-        return own ?? ["\(place.home)/.kube/config"]
+    /// Returns the files in kubectl's order, the first of which counts.
+    static func files(_ place: ToolPlace) -> [String] {
+        let own = place.context.variable("KUBECONFIG")?.pieces(between: ":").map { String($0).absolutePath }
+        return own?.uniqued ?? ["\(place.home)/.kube/config"]
+    }
+
+    /// kubectl 1.35 and later run no program that their own settings don't allow.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let file = place.named("KUBERC") ?? "\(place.home)/.kube/kuberc"
+        guard place.context.variable("KUBERC") != "off", place.context.boolean("KUBECTL_KUBERC") != false else {
+            return []
+        }
+        let rows = place.content(of: file).pieces(between: "\n").map { $0.trimmed(of: " \t\r-\"'") }
+        func value(_ key: String) -> [Substring] {
+            rows.filter { $0.hasPrefix("\(key):") }.map { $0.dropFirst(key.utf8.count + 1).trimmed(of: " \t\"'") }
+        }
+        let what = "kubectl runs no lanyard, because of credentialPluginPolicy in \(place.context.short(file))"
+        switch value("credentialPluginPolicy").first {
+        case "DenyAll":
+            let command: ShellCommand = """
+                kubectl kuberc set --kuberc \(file) --section credentialplugin --policy Allowlist --allowlist-entry command=lanyard
+                """
+            return [ToolOverride(hint: Hint("\(what); to allow lanyard alone", run: command))]
+        case "Allowlist":
+            let names = value("command") + value("name")
+            guard !names.contains(where: { $0.pieces(between: "/").last == "lanyard" }) else { return [] }
+            return [
+                ToolOverride(hint: Hint("\(what); add to its credentialPluginAllowlist", write: "- command: lanyard"))
+            ]
+        default: return []
+        }
     }
 
     /// Returns the value, but of another program only what can't be a secret.

@@ -1,5 +1,6 @@
 import Addresses
 import Files
+import Secrets
 import Terminal
 
 /// NuGet and dotnet: they find a plugin on `PATH` by its name.
@@ -23,20 +24,59 @@ enum NuGetTool: ConfigurableTool {
         return [try place.link(file, to: program)]
     }
 
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        var notes: [Hint] = []
+    /// NuGet asks a plugin only for what no variable and no file has a password for.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        var overrides = variables.compactMap { variable in
+            place.context.variable(variable).map { value in
+                ToolOverride(
+                    "NuGet looks for plugins only where \(variable) says", unset: variable,
+                    asksLanyard: value.hasBytes(program))
+            }
+        }
         if place.context.program(program) == nil {
             let folder = #"export PATH="$HOME/.local/bin:$PATH""#
-            notes.append(Hint("\(program) is not on PATH; put its folder there", write: folder))
+            overrides.append(
+                ToolOverride(hint: Hint("\(program) is not on PATH; put its folder there", write: folder)))
         }
-        for variable in variables where place.context.variable(variable) != nil {
-            notes.append(
-                Hint("NuGet looks for plugins only where \(variable) says; unset it", run: "unset \(variable)"))
+        let other = "\(place.home)/.nuget/plugins/netcore/CredentialProvider.Microsoft"
+        if place.context.isFile(other) {
+            let hint: Hint = "\(place.context.short(other)) may be asked first; remove it for lanyard's feeds"
+            overrides.append(ToolOverride(part: "feeds that Microsoft's provider knows", hint: hint))
         }
-        let others = "\(place.home)/.nuget/plugins/netcore/CredentialProvider.Microsoft"
-        if place.context.isFile(others) {
-            notes.append("\(place.context.short(others)) may be asked first; remove it for lanyard's feeds")
+        let start = "NuGetPackageSourceCredentials_"
+        for variable in place.context.environment.keys.sorted() where variable.hasPrefix(start) {
+            let source = String(variable.dropFirst(start.utf8.count)).displayable(limit: 100)
+            let what = "\(start)\(source) in the environment has the password for \(source), which comes first"
+            overrides.append(ToolOverride(what, unset: variable, part: source))
         }
-        return notes
+        for file in settingsFiles(place) {
+            for source in sources(in: place.content(of: file)) {
+                let source = source.displayable(limit: 100)
+                let what = "\(place.context.short(file)) has the password for the source \(source), which comes first"
+                overrides.append(ToolOverride(part: source, isChoice: true, hint: Hint(what)))
+            }
+        }
+        return overrides
+    }
+
+    /// Returns NuGet's files, the nearest first.
+    private static func settingsFiles(_ place: ToolPlace) -> [String] {
+        let names = ["nuget.config", "NuGet.config", "NuGet.Config"]
+        let own = "\(place.home)/.nuget"
+        let more = ((try? Folder("\(own)/config"))?.names(atMost: 1000) ?? []).filter {
+            $0.lowercased().hasSuffix(".config")
+        }
+        return place.projectFolders.flatMap { folder in names.map { "\(folder)/\($0)" } }
+            + ["\(own)/NuGet/NuGet.Config"] + more.sorted().map { "\(own)/config/\($0)" }
+    }
+
+    /// Returns the sources for which a file's text has passwords: the elements in `packageSourceCredentials`.
+    private static func sources(in text: String) -> [String] {
+        let names = text.pieces(between: "<").map { Substring($0.utf8.prefix { !" \t\r\n>".utf8.contains($0) }) }
+        let inside = names.drop { !$0.isSame(as: "packageSourceCredentials") }.dropFirst()
+            .prefix { !$0.isSame(as: "/packageSourceCredentials") }
+        return inside.filter { name in
+            name.utf8.first.map { !"/!".utf8.contains($0) } == true && !name.isSame(as: "add")
+        }.map { $0.replacing(bytes: "_x0020_", with: " ") }
     }
 }

@@ -13,9 +13,10 @@ enum PipTool: ConfigurableTool {
     static let url = ToolURL.none
     static let relatives = ["pip3"]
     static let programs = ["pip", "pip3"]
+    static let paths = ["PIP_CONFIG_FILE"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        guard place.context.variable("PIP_CONFIG_FILE") != "/dev/null" else {
+        guard !readsNone(place) else {
             throw Failure(
                 "pip reads no settings here: PIP_CONFIG_FILE is /dev/null", hints: [Hint(run: "unset PIP_CONFIG_FILE")])
         }
@@ -23,31 +24,46 @@ enum PipTool: ConfigurableTool {
             + KeyringLink(place: place).changes
     }
 
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        var notes = KeyringLink(place: place).notes(unless: variable)
-        if let own = ownProvider(place), !KeyringLink.isRun(own) {
-            notes.append(
-                KeyringLink.note(of: own, in: "[install]", of: place.context.short(file(place)), "pip install"))
+    /// A command's own section comes before `[global]`, whichever file it is in; of the same sections, the last file's counts.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let files = files(place)
+        let own = files.firstIndex(of: file(place)) ?? 0
+        var named: [(provider: String, place: String, part: String?)] = []
+        func look(in section: String, of files: some BidirectionalCollection<String>, _ part: String?) {
+            for file in files.reversed() {
+                let setting = ToolSetting(.ini, [section, "keyring-provider"], in: file)
+                guard let provider = try? setting.current() else { continue }
+                return named.append((provider, "[\(section)] of \(place.context.short(file))", part))
+            }
         }
-        return notes
+        look(in: "global", of: files[(own + 1)...], nil)
+        for command in ["install", "download", "wheel", "lock", "index"] {
+            look(in: command, of: files, command == "install" ? nil : "pip \(command)")
+        }
+        let off = ToolOverride("PIP_CONFIG_FILE is /dev/null, so that pip reads no settings", unset: "PIP_CONFIG_FILE")
+        return KeyringLink(place: place).overrides("PIP_KEYRING_PROVIDER", named) + (readsNone(place) ? [off] : [])
+            + place.overridesOfNetrc
     }
 
-    static func override(_ place: ToolPlace) -> Bool? {
-        let link = KeyringLink(place: place)
-        if let asked = link.override(by: variable) { return asked }
-        return ownProvider(place).map(KeyringLink.isRun) == false || !link.isFound ? false : nil
+    /// Returns pip's files, the last of which counts; one that the variable names replaces the user's if it exists.
+    static func files(_ place: ToolPlace) -> [String] {
+        let prefixes = [
+            place.named("VIRTUAL_ENV"), installed(place.context).map { FileTrust.parent(of: FileTrust.parent(of: $0)) },
+        ]
+        let sites = prefixes.compactMap { $0.map { "\($0)/pip.conf" } }.uniqued
+        guard let named = namedFile(place) else { return ["\(place.home)/.pip/pip.conf", file(place)] + sites }
+        return sites + [named]
     }
 
-    private static let variable = "PIP_KEYRING_PROVIDER"
-
-    /// Returns the provider for `pip install` only.
-    private static func ownProvider(_ place: ToolPlace) -> String? {
-        try? ToolSetting(.ini, ["install", "keyring-provider"], in: file(place)).current()
+    private static func readsNone(_ place: ToolPlace) -> Bool {
+        place.context.variable("PIP_CONFIG_FILE") == "/dev/null"
     }
 
-    /// Returns the configuration file; one that the variable names replaces the user's if it exists.
+    private static func namedFile(_ place: ToolPlace) -> String? {
+        place.named("PIP_CONFIG_FILE").flatMap { place.context.isFile($0) && !readsNone(place) ? $0 : nil }
+    }
+
     private static func file(_ place: ToolPlace) -> String {
-        place.context.environment.absolutePath("PIP_CONFIG_FILE").flatMap { place.context.isFile($0) ? $0 : nil }
-            ?? "\(place.settings)/pip/pip.conf"
+        namedFile(place) ?? "\(place.settings)/pip/pip.conf"
     }
 }

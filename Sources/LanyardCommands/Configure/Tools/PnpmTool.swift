@@ -15,17 +15,46 @@ enum PnpmTool: ConfigurableTool {
         """
     static let url = ToolURL.required
     static let exampleOfURL = " https://npm.contoso.com/registry"
+    static let paths = ["NPM_CONFIG_USERCONFIG", "npm_config_userconfig"]
+    static let expandsHome = true
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         guard let pattern = place.pattern else { return [] }
-        let helper = "\(place.data)/lanyard/token-helpers/\(fileName(pattern))"
+        let helper = "\(helpers(place))/\(fileName(pattern))"
         try requirePlain(helper)
         let command: ShellCommand = "exec \(place.program("lanyard")) pnpm \(pattern.text, limit: 4000)"
-        let file = place.context.variable("NPM_CONFIG_USERCONFIG") ?? "\(place.home)/.npmrc"
         return [
             ToolChange(.script, in: helper, to: "#!/bin/sh\n\(command.text)\n"),
-            ToolChange(.lines, ["\(registry(pattern))/:tokenHelper"], in: file, to: helper),
+            ToolChange(.lines, ["\(registry(pattern))/:tokenHelper"], in: file(place), to: helper),
         ]
+    }
+
+    /// What is for a longer path counts.
+    ///
+    /// pnpm 11 and later read two files before this one, which for others are below it.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        guard let pattern = place.pattern else { return [] }
+        let (own, registry) = (file(place), "\(registry(pattern))/")
+        let others = place.projectFolders.map { "\($0)/.npmrc" } + ["\(place.settings)/pnpm/auth.ini"]
+        return (others.filter { $0 != own } + [own]).flatMap { file in
+            place.content(of: file).pieces(between: "\n").compactMap { line -> ToolOverride? in
+                let (key, value) = line.cut(at: "=") ?? ("", "")
+                guard let (uri, name) = key.trimmed(of: " \t\"").cut(atLast: ":"), uri.hasPrefix(registry),
+                    ["_authToken", "_auth", "_password", "tokenHelper"].contains(String(name)),
+                    uri != registry || file != own, !value.hasBytes("\(helpers(place))/")
+                else { return nil }
+                let shown = String(uri).displayable(limit: 200)
+                return ToolOverride(
+                    part: shown,
+                    hint: "\(place.context.short(file)) has \(name) for \(shown), which comes first; remove it")
+            }
+        }
+    }
+
+    private static func helpers(_ place: ToolPlace) -> String { "\(place.data)/lanyard/token-helpers" }
+
+    private static func file(_ place: ToolPlace) -> String {
+        paths.lazy.compactMap { place.named($0, expandsHome: expandsHome) }.first ?? "\(place.home)/.npmrc"
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {

@@ -18,6 +18,8 @@ enum PodmanTool: ConfigurableTool {
     static let relatives = Array(programs.dropFirst())
     static let programs = DockerConsumer.podmans
     static let helper: String? = "docker-credential-lanyard"
+    /// podman reads only the file that the first of them names.
+    static let paths = ["REGISTRY_AUTH_FILE", "DOCKER_CONFIG"]
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         try pattern.registry(for: name, hub: "https://docker.io")
@@ -36,16 +38,46 @@ enum PodmanTool: ConfigurableTool {
         ] + clear
     }
 
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        guard place.pattern == nil, let last = namings(place).after.last, !last.hasLanyard else { return [] }
-        let file = place.context.short(last.file)
-        return ["credential-helpers is \(last.shown) in \(file), which takes precedence; remove it there"]
+    /// Of the helpers for every registry, the last file's count, and auth.json only if they include it.
+    ///
+    /// Of two such files, that of the session, to which `podman login` writes, comes first.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let (before, after) = namings(place)
+        guard let host = place.pattern?.host.urlText else {
+            let isWritten = place.context.isFile(dropIn(place))
+            guard let last = after.last ?? (isWritten ? nil : before.last) else { return [] }
+            guard after.last != nil || last.hasLanyard else { return [] }
+            let hint: Hint =
+                "credential-helpers is \(last.shown) in \(place.context.short(last.file)), which takes precedence; remove it there"
+            return [ToolOverride(asksLanyard: last.hasLanyard, hint: hint)]
+        }
+        var overrides: [ToolOverride] = []
+        let isWritten = place.context.isFile(dropIn(place))
+        if let last = after.last ?? (isWritten ? nil : before.last), !last.hasLanyard, !last.beginsWithFile {
+            let what = "credential-helpers is \(last.shown) in \(place.context.short(last.file))"
+            overrides.append(
+                ToolOverride(hint: "\(what), which podman asks first; put containers-auth.json before them"))
+        }
+        if let session = sessionFile(place) {
+            let settings = try DockerSettings(session, place.context)
+            let other = settings.helper(of: host).map { $0 != "lanyard" } ?? !settings.passwords(host).isEmpty
+            if other {
+                let what =
+                    "\(place.context.short(session)) has a login for \(host.displayable(limit: 200)), which comes first"
+                overrides.append(ToolOverride(hint: Hint("\(what); to remove it", run: "podman logout \(host)")))
+            }
+        }
+        return overrides
     }
 
-    static func override(_ place: ToolPlace) -> Bool? {
-        let (before, after) = namings(place)
-        let isWritten = place.context.isFile(dropIn(place))
-        return after.last?.hasLanyard ?? (isWritten ? nil : before.last?.hasLanyard)
+    /// The file of the session, which podman reads before the user's unless a variable names the only one.
+    private static func sessionFile(_ place: ToolPlace) -> String? {
+        guard named(place) == nil else { return nil }
+        return place.context.environment.absolutePath("XDG_RUNTIME_DIR").map { "\($0)/containers/auth.json" }
+    }
+
+    private static func named(_ place: ToolPlace) -> String? {
+        place.named("REGISTRY_AUTH_FILE") ?? place.named("DOCKER_CONFIG").map { "\($0)/config.json" }
     }
 
     /// A file that names helpers for every registry.
@@ -55,6 +87,8 @@ enum PodmanTool: ConfigurableTool {
 
         var hasLanyard: Bool { value.hasBytes("\"lanyard\"") || value.hasBytes("'lanyard'") }
         var shown: String { value.displayable(limit: 100) }
+        /// Whether auth.json is asked before other helpers.
+        var beginsWithFile: Bool { value.trimmed(of: " [\"'\n").hasPrefix("containers-auth.json") }
     }
 
     /// Returns the files that name helpers before and after lanyard's file, in podman's order; the last one counts.
@@ -87,7 +121,7 @@ enum PodmanTool: ConfigurableTool {
 
     /// Returns the path of the file from which podman reads passwords.
     private static func file(_ place: ToolPlace) -> String {
-        place.context.environment.absolutePath("REGISTRY_AUTH_FILE") ?? "\(place.settings)/containers/auth.json"
+        named(place) ?? "\(place.settings)/containers/auth.json"
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {

@@ -16,35 +16,72 @@ enum TerraformTool: ConfigurableTool {
     static let url = ToolURL.none
     static let relatives = ["tofu", "opentofu"]
     static let programs = ["terraform", "tofu"]
+    /// Both are read, the second by its former name.
+    static let paths = ["TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"]
 
     private static let program = "terraform-credentials-lanyard"
     private static let line = #"credentials_helper "lanyard" {}"#
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let link = try place.link("\(folder(place))/plugins/\(program)", to: program)
         var files: [String] = []
-        for file in self.files(place) where try !hasLanyard(in: file, place.context) { files.append(file) }
-        let link = try place.link("\(place.home)/.terraform.d/plugins/\(program)", to: program)
+        for file in mainFiles(place) where try !namesLanyardOtherwise(file, place.context) { files.append(file) }
+        for file in otherFiles(place) where try namesLanyardOtherwise(file, place.context) { files = [] }
         return [link] + files.map { ToolChange(.line, [line], in: $0, to: line) }
     }
 
-    /// Tokens in the file that `terraform login` writes take precedence over the helper.
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        let file = "\(place.home)/.terraform.d/credentials.tfrc.json"
-        let json = try ToolPlace.text(of: file).flatMap { JSONValue(bytes: Array($0.utf8)) }
-        let hosts = (json?["credentials"]?.members ?? [:]).filter { $1["token"] != nil }.keys.sorted()
-        return hosts.map { host in
-            let what = "the token for \(host.displayable(limit: 200)) in \(place.context.short(file)) comes first"
-            return Hint("\(what); to remove it", run: "\(hasOnlyTofu(place) ? "tofu" : "terraform") logout \(host)")
+    static func files(_ place: ToolPlace) throws(Failure) -> [String] { mainFiles(place) + otherFiles(place) }
+
+    /// Tokens in variables and files take precedence over the helper, and a second helper is an error.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let files = try files(place)
+        let naming = files.filter { helper(in: $0, place) != nil }
+        var overrides = naming.filter { file in
+            helper(in: file, place) != "lanyard" || otherFiles(place).contains(file) && naming.count > 1
+        }.map { file in
+            let what = "\(place.context.short(file)) names a credentials helper, too, and terraform allows only one"
+            return ToolOverride(hint: "\(what); remove it there")
         }
+        for variable in place.context.environment.keys.sorted() where variable.hasPrefix("TF_TOKEN_") {
+            let host = variable.dropFirst("TF_TOKEN_".utf8.count).replacing(bytes: "__", with: "-")
+                .replacing(bytes: "_", with: ".").displayable(limit: 200)
+            let what =
+                "\(variable.displayable(limit: 200)) in the environment has the token for \(host), which comes first"
+            overrides.append(ToolOverride(what, unset: variable, part: host))
+        }
+        let written = "\(folder(place))/credentials.tfrc.json"
+        let program = hasOnlyTofu(place) ? "tofu" : "terraform"
+        for file in files {
+            for host in hosts(in: file, place).sorted() {
+                let shown = host.displayable(limit: 200)
+                let what = "the token for \(shown) in \(place.context.short(file)) comes first"
+                let hint: Hint =
+                    file == written
+                    ? Hint("\(what); to remove it", run: "\(program) logout \(host)") : "\(what); remove it there"
+                overrides.append(ToolOverride(part: shown, hint: hint))
+            }
+        }
+        return overrides
     }
 
-    /// Returns the files that the programs read; OpenTofu reads terraform's if it has none of its own.
-    private static func files(_ place: ToolPlace) -> [String] {
-        if let named = place.context.environment.absolutePath("TF_CLI_CONFIG_FILE") { return [named] }
+    private static func folder(_ place: ToolPlace) -> String { "\(place.home)/.terraform.d" }
+
+    private static func named(_ place: ToolPlace) -> String? { paths.lazy.compactMap { place.named($0) }.first }
+
+    /// Returns the files that lanyard writes to; OpenTofu reads terraform's if it has none of its own.
+    private static func mainFiles(_ place: ToolPlace) -> [String] {
+        if let named = named(place) { return [named] }
         let (terraform, tofu) = ("\(place.home)/.terraformrc", "\(place.home)/.tofurc")
         if place.context.isFile(tofu) { return hasOnlyTofu(place) ? [tofu] : [terraform, tofu] }
         guard hasOnlyTofu(place), !place.context.isFile(terraform) else { return [terraform] }
         return [place.context.environment.absolutePath("XDG_CONFIG_HOME").map { "\($0)/opentofu/tofurc" } ?? tofu]
+    }
+
+    /// Returns the files that are read besides, unless a variable names the only one.
+    private static func otherFiles(_ place: ToolPlace) -> [String] {
+        guard named(place) == nil, let folder = try? Folder(folder(place)) else { return [] }
+        let names = folder.names(atMost: 1000).filter { $0.hasSuffix(".tfrc") || $0.hasSuffix(".tfrc.json") }
+        return names.sorted().map { "\(self.folder(place))/\($0)" }
     }
 
     private static func hasOnlyTofu(_ place: ToolPlace) -> Bool {
@@ -53,13 +90,44 @@ enum TerraformTool: ConfigurableTool {
 
     /// Whether a file names lanyard in another form than `configure` writes; throws if it names another helper, since
     /// two are an error.
-    private static func hasLanyard(in file: String, _ context: CommandContext) throws(Failure) -> Bool {
-        let rows = (try ToolPlace.text(of: file) ?? "").pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
-        guard let other = rows.first(where: { $0.hasPrefix("credentials_helper") }), other != line else { return false }
-        let name = other.dropFirst("credentials_helper".utf8.count).trimmed(of: " \t")
-        guard !name.hasPrefix(#""lanyard""#) else { return true }
+    private static func namesLanyardOtherwise(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
+        let text = try ToolPlace.text(of: file) ?? ""
+        guard let name = helper(in: text, isJSON: file.hasSuffix(".json")) else { return false }
+        guard name != "lanyard" else { return rows(text).first { $0.hasPrefix(block) } ?? "" != line }
         throw Failure(
-            "\(context.short(file)) names a credentials helper already: \(String(other).displayable(limit: 100))",
+            "\(context.short(file)) names a credentials helper already: \(name.displayable(limit: 100))",
             hints: ["terraform allows only one; remove that first"])
+    }
+
+    private static let block = "credentials_helper"
+
+    private static func rows(_ text: String) -> [Substring] {
+        text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
+    }
+
+    private static func helper(in file: String, _ place: ToolPlace) -> String? {
+        helper(in: place.content(of: file), isJSON: file.hasSuffix(".json"))
+    }
+
+    /// Returns the name of the helper in a file's text; nil if it names none.
+    private static func helper(in text: String, isJSON: Bool) -> String? {
+        if isJSON { return JSONValue(bytes: Array(text.utf8))?[block]?.members?.keys.sorted().first }
+        return rows(text).lazy.compactMap { label(of: $0, block) }.first
+    }
+
+    /// Returns the hosts for which a file has credentials.
+    private static func hosts(in file: String, _ place: ToolPlace) -> [String] {
+        let text = place.content(of: file)
+        guard file.hasSuffix(".json") else { return rows(text).compactMap { label(of: $0, "credentials") } }
+        let hosts = JSONValue(bytes: Array(text.utf8))?["credentials"]?.members ?? [:]
+        return hosts.filter { $1["token"] != nil }.map(\.key)
+    }
+
+    /// Returns the label of a block that a line begins; nil if it begins none of this type.
+    private static func label(of row: Substring, _ type: String) -> String? {
+        guard row.hasPrefix(type) else { return nil }
+        let rest = row.dropFirst(type.utf8.count)
+        guard let first = rest.utf8.first, !first.isAlphanumeric, first != UInt8(ascii: "_") else { return nil }
+        return String((rest.cut(at: "{")?.0 ?? rest).trimmed(of: " \t\""))
     }
 }

@@ -58,7 +58,7 @@ struct ToolList {
         let broken = own.filter { !$0.change.stands }
         // One place may need several files.
         let standing = own.filter { entry in
-            !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place }
+            !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place } && tool.reads(entry, context)
         }
         let place = try? ToolPlace(context)
         let found = place.map(tool.urlsFound) ?? []

@@ -1,5 +1,6 @@
 import Addresses
 import Files
+import Secrets
 import Terminal
 import ToolTexts
 
@@ -12,6 +13,7 @@ enum UvTool: ConfigurableTool {
         whose URL has a user name, such as https://me@python.contoso.com/…, or that are marked with `authenticate = "always"`.
         """
     static let url = ToolURL.none
+    static let paths = ["UV_CONFIG_FILE"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         [ToolChange(.toml, ["keyring-provider"], in: file(place), to: #""subprocess""#)]
@@ -25,34 +27,54 @@ enum UvTool: ConfigurableTool {
         return [once] + (try faults(place))
     }
 
-    static func faults(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        var notes = KeyringLink(place: place).notes(unless: variable)
-        if let own = ownProvider(place), own != "subprocess" {
-            notes.append(KeyringLink.note(of: own, in: "[pip]", of: place.context.short(file(place)), "uv pip"))
+    /// A project's settings come before the user's; what `uv auth login` keeps comes before the keyring.
+    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+        let own = file(place)
+        var named: [(provider: String, place: String, part: String?)] = []
+        for (file, table) in projectFiles(place) + [(own, nil)] {
+            func look(in table: String?, _ part: String?) {
+                let key = [table, "keyring-provider"].compactMap(\.self)
+                guard let provider = try? ToolSetting(.toml, key, in: file).current() else { return }
+                let section = table.map { "[\($0)] of " } ?? ""
+                named.append(
+                    (provider.trimmed(of: "\"'").description, "\(section)\(place.context.short(file))", part))
+            }
+            if file != own { look(in: table, nil) }
+            look(in: table.map { "\($0).pip" } ?? "pip", "uv pip")
         }
-        return notes
+        let isOff = place.context.boolean("UV_NO_CONFIG") == true
+        return KeyringLink(place: place).overrides("UV_KEYRING_PROVIDER", named)
+            + (isOff ? [ToolOverride("UV_NO_CONFIG has uv read no settings", unset: "UV_NO_CONFIG")] : [])
+            + place.overridesOfNetrc + kept(place)
     }
 
-    static func override(_ place: ToolPlace) -> Bool? {
-        let link = KeyringLink(place: place)
-        return link.override(by: variable) ?? (link.isFound ? nil : false)
+    /// Returns overrides for the services that `uv auth login` keeps passwords for.
+    private static func kept(_ place: ToolPlace) -> [ToolOverride] {
+        let file = "\(place.named("UV_CREDENTIALS_DIR") ?? "\(place.data)/uv/credentials")/credentials.toml"
+        return place.content(of: file).pieces(between: "\n").compactMap { line -> ToolOverride? in
+            guard let (key, value) = line.cut(at: "="), key.trimmed(of: " \t") == "service" else { return nil }
+            let service = String(value.trimmed(of: " \t\r\"'"))
+            let shown = service.displayable(limit: 200)
+            return ToolOverride(
+                part: shown,
+                hint: Hint(
+                    "uv keeps a password of its own for \(shown), which comes first; to remove it",
+                    run: "uv auth logout \(service)"))
+        }
     }
 
-    static func exception(_ place: ToolPlace) -> String? {
-        guard place.context.variable(variable) == nil, let own = ownProvider(place), own != "subprocess"
-        else { return nil }
-        return "not for uv pip"
-    }
-
-    private static let variable = "UV_KEYRING_PROVIDER"
-
-    /// Returns the provider for `uv pip` only.
-    private static func ownProvider(_ place: ToolPlace) -> String? {
-        (try? ToolSetting(.toml, ["pip", "keyring-provider"], in: file(place)).current())?.trimmed(of: "\"'")
-            .description
+    /// Returns the settings of the project in the working folder: of the nearest folder that has any.
+    private static func projectFiles(_ place: ToolPlace) -> [(file: String, table: String?)] {
+        guard place.context.variable("UV_CONFIG_FILE") == nil else { return [] }
+        for folder in place.projectFolders {
+            if place.context.isFile("\(folder)/uv.toml") { return [("\(folder)/uv.toml", nil)] }
+            let project = "\(folder)/pyproject.toml"
+            if place.content(of: project).hasBytes("[tool.uv") { return [(project, "tool.uv")] }
+        }
+        return []
     }
 
     private static func file(_ place: ToolPlace) -> String {
-        place.context.environment.absolutePath("UV_CONFIG_FILE") ?? "\(place.settings)/uv/uv.toml"
+        place.named("UV_CONFIG_FILE") ?? "\(place.settings)/uv/uv.toml"
     }
 }
