@@ -7,7 +7,8 @@ import Secrets
 /// The plugin protocol 2.0.0 of NuGet and dotnet, which run a plugin for as long as they need it.
 ///
 /// Both sides send requests, beginning with a handshake. NuGet waits five seconds for an answer, so it only gets what
-/// is stored. A retry means that the server refused the last credential, which lanyard first reports to the engine.
+/// is stored. A retry means that the server refused the last credential, which lanyard first reports to the engine. One
+/// request is answered after the other; those that wait get signs of progress, from each of which NuGet waits anew.
 public struct NuGetConsumer: Consumer {
     /// NuGet waits for five seconds.
     public static var timeLimit: Int? { 4 }
@@ -23,6 +24,10 @@ public struct NuGetConsumer: Consumer {
     private var request: CredentialRequest?
     /// Whether the engine is handling a refusal, after which it is asked for a new credential.
     private var isErasing = false
+    /// Whether the engine is asked for the token that was refused: NuGet got it from a process that it ended since.
+    private var isLookingForRefused = false
+    /// Whether a request was answered, while which others may have waited.
+    private var hasAnswered = false
     /// The credential that NuGet got for each URL, to recognise it if it is refused.
     private var given: [String: Question.Refused] = [:]
     /// The maximum number of credentials to remember; NuGet has a few sources.
@@ -66,6 +71,8 @@ public struct NuGetConsumer: Consumer {
         case .nothing where isErasing, .refused where isErasing, .credential where isErasing:
             isErasing = false
             return ask()
+        case .credential(let credential) where isLookingForRefused && credential.kind == .accessToken:
+            return erase(Question.Refused(credential.secret))
         case .credential(let credential): return answered(credentials(credential))
         case .nothing: return answered(["ResponseCode": "NotFound"])
         case .refused(let refusal):
@@ -149,11 +156,23 @@ public struct NuGetConsumer: Consumer {
         }
         asked = message
         self.request = request
-        guard message.payload?["IsRetry"] == .bool(true), let refused = given.removeValue(forKey: request.url) else {
-            return ask()
-        }
-        isErasing = true
-        return Turn(.ask(.erase(request, refused)))
+        let isRetry = message.payload?["IsRetry"] == .bool(true)
+        let refused = isRetry ? given.removeValue(forKey: request.url) : nil
+        isLookingForRefused = isRetry && refused == nil
+        let turn = refused.map { erase($0) } ?? ask()
+        return Turn(output: hasAnswered ? progress(of: message) : [], turn.next)
+    }
+
+    /// Returns signs of progress for a request and for those that have arrived behind it.
+    private func progress(of message: NuGetMessage) -> [UInt8] {
+        let waiting = input.all.split(separator: UInt8(ascii: "\n")).compactMap { NuGetMessage(Array($0)) }
+        return ([message] + waiting).filter { $0.kind == .request && $0.method == message.method }
+            .flatMap { NuGetMessage($0.id, .progress, $0.method, [:]).line }
+    }
+
+    private mutating func erase(_ refused: Question.Refused) -> Turn {
+        (isErasing, isLookingForRefused) = (true, false)
+        return request.map { Turn(.ask(.erase($0, refused))) } ?? Turn(.read)
     }
 
     private func ask() -> Turn { request.map { Turn(.ask(.get($0))) } ?? Turn(.read) }
@@ -174,7 +193,7 @@ public struct NuGetConsumer: Consumer {
     private mutating func answered(_ payload: JSONValue) -> Turn {
         guard let asked else { return Turn(.read) }
         // The next message may already be the next question.
-        (self.asked, request) = (nil, nil)
+        (self.asked, request, hasAnswered) = (nil, nil, true)
         return serve(asked.answer(payload).line)
     }
 }
