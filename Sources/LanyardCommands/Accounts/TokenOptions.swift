@@ -110,6 +110,17 @@ struct IdentityOption: ParsableArguments {
         help: ArgumentHelp(
             "The identity to get the token as, an application's or a machine's.", valueName: "name"))
     var identity: String?
+
+    /// Refuses what a script passes if a variable isn't set.
+    mutating func validate() throws { try [("--identity", identity)].refuseEmpty() }
+}
+
+extension [(String, String?)] {
+    fileprivate func refuseEmpty() throws {
+        for (option, value) in self where value?.isEmpty == true {
+            throw ValidationError("\(option) is empty; leave it out")
+        }
+    }
 }
 
 /// Options that specify a token directly instead of by URL, or narrow down which one is meant.
@@ -145,12 +156,7 @@ struct NamedTokenOptions: ParsableArguments {
 
     /// Refuses what a script passes if a variable isn't set.
     mutating func validate() throws {
-        let named = [
-            ("--authority", authority), ("--client-id", clientId), ("--account", account), ("--identity", identity),
-        ]
-        for (option, value) in named where value?.isEmpty == true {
-            throw ValidationError("\(option) is empty; leave it out")
-        }
+        try [("--authority", authority), ("--client-id", clientId), ("--account", account)].refuseEmpty()
     }
 
     /// Whether the options specify a token directly.
