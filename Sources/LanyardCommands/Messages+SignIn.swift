@@ -62,8 +62,11 @@ extension Failure {
             : nil
         self.init(
             "\(name) signed in instead of \(wanted.displayable(limit: 100))",
-            hints: [again, Self.keeping(account, typed: typed, request, url: url), renamed].compactMap(\.self)
-                + [Hint("\(name) stays signed in; to sign it out", run: "lanyard logout\(last: typed, limit: 200)")])
+            hints: [
+                again, Self.keeping(account, typed: typed, request, url: url),
+                Hint("\(name) stays signed in; to sign it out", run: "lanyard logout\(last: typed, limit: 200)"),
+                renamed,
+            ].compactMap(\.self))
     }
 
     /// Returns how to continue with the account that signed in; at hosts with their own user names, it may be the one

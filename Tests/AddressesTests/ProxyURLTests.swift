@@ -21,17 +21,21 @@ import Testing
         ("http://user:100%@proxy.example:1", "proxy.example:1", "user", "100%"),
         ("http://user:%zz%41%4@proxy.example:1", "proxy.example:1", "user", "%zzA%4"),
         ("http://proxy.example\\@other.example/y@", "other.example:1080", "proxy.example\\", ""),
+        ("socks5://proxy.example:9050", "proxy.example:9050", nil, ""),
+        ("socks5h://proxy.example", "proxy.example:1080", nil, ""), ("SOCKS5H://[::1]:9/", "[::1]:9", nil, ""),
     ]
 
     @Test(arguments: rows)
     func `a proxy is read whatever its password`(text: String, place: String, user: String?, password: String) throws {
         let proxy = try #require(ProxyURL(text))
         #expect(proxy.place == place && proxy.user == user && proxy.password == password)
+        #expect(proxy.isSOCKS == text.lowercased().hasPrefix("socks"))
         #expect("\(proxy.name):\(proxy.port)" == place.filter { $0 != "[" && $0 != "]" })
     }
 
     @Test(arguments: [
-        "https://proxy.example:8443", "socks5://proxy.example:1080", "socks5h://proxy.example", "ftp://proxy.example",
+        "https://proxy.example:8443", "socks4://proxy.example:1080", "socks5://user:pass@proxy.example", "socks5://",
+        "ftp://proxy.example",
         "ftp://http://proxy.example", "http://", "http:///path", "http://user@", "http://user@:3128", "", ":3128", "@",
         "http://proxy.example:", "http://proxy.example:0", "http://proxy.example:65536", "http://proxy.example:0x50",
         "http://proxy.example:80:80", "http://pro xy.example", "http://proxy.example\r\n",

@@ -128,7 +128,7 @@ import Testing
     ) {
         var request = CredentialRequest()
         (request.scheme, request.host, request.path) = ("https", RequestHost(host), path)
-        (request.reach, request.isUnattended) = (reach, true)
+        (request.reach, request.isUnattended, request.takesLines) = (reach, true, true)
         #expect(Conversation(DockerConsumer(["get"], version: ""), [server], [.nothing]).request == request)
         request.reach = .place
         let look = request

@@ -204,7 +204,7 @@ import Testing
             return
         }
         #expect(refused == Question.Refused(Secret("t")))
-        #expect(answers.first?["Payload"]?["Password"] == "new")
+        #expect(answers.last?["Payload"]?["Password"] == "new")
         _ = session.send(Self.ask("https://other.example/", isRetry: true), .nothing)
         #expect(session.questions.count == 4)
     }

@@ -70,7 +70,7 @@ import Testing
                     "\(world.folder)/bin/lanyard", ["get"], bytes: example.input,
                     environment: world.environment.merging(["LANYARD_TRACE": "plugin"]) { $1 })
                 #expect(ended.status == example.status, "\(example.name): \(ended)")
-                #expect(ended.output.isEmpty, "\(example.name): \(ended)")
+                #expect(ended.hasNoCredential, "\(example.name): \(ended)")
                 let errors = ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }
                 #expect(errors.count == (example.error.isEmpty ? 0 : 1), "\(example.name): \(ended)")
                 #expect(ended.errors.hasPrefix(example.error), "\(example.name): \(ended)")
@@ -88,7 +88,7 @@ import Testing
             try world.configure(before: "flow = \"auto\"\ntimeout = \"x\"")
             let ended = try await world.get("common/hello.git")
             #expect(ended.status == 1)
-            #expect(ended.output.isEmpty)
+            #expect(ended.hasNoCredential)
             #expect(
                 ended.errors == "lanyard: error: \(world.configFile):2: `timeout` must be a whole number\n")
         }
@@ -109,7 +109,7 @@ import Testing
             let token = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
             #expect(token.value("password")?.hasPrefix("ey") == true, "\(token)")
             let refused = try await world.get("later/hello.git")
-            #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
+            #expect(refused.status == 1 && refused.hasNoCredential, "\(refused)")
             #expect(refused.errors.contains("has an unknown key: only-from"), "\(refused)")
             let doctor = try await world.lanyard(["doctor"])
             for key in ["browsr", "later", "only-from"] {

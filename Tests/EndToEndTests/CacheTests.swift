@@ -180,7 +180,7 @@ import Testing
             try await home.keep(
                 #"{"secret":"old","expires_on":"1000","home_account_id":"alice.home","client_id":"app","environment":"login.microsoftonline.com","realm":"home","target":"Old.Read"}"#,
                 "xdg:schema=dev.lanyard.Credential group=dev.lanyard kind=accesstoken home-account=alice.home "
-                    + "environment=login.microsoftonline.com client=app realm=home target=old.read family=")
+                    + "environment=login.microsoftonline.com client=app realm=home target=Old.Read family=")
             let listed = try await home.lanyard(["cache", "list"])
             #expect(listed.output.contains("\n  access token   expired "), "\(listed)")
             func cleared(_ options: String...) async throws -> String {
@@ -191,7 +191,8 @@ import Testing
             }
             #expect(try await cleared("--expired") == "old")
             #expect(try await cleared("--authority", "https://login.windows.net/guest") == "guest")
-            #expect(try await cleared("--client-id", "OTHER") == "other")
+            #expect(try await cleared("--client-id", "OTHER") == "")
+            #expect(try await cleared("--client-id", "other") == "other")
             #expect(try await cleared("--authority", "https://login.microsoftonline.us/common") == "bob-rt")
             let accounts = try await home.lanyard(["cache", "list", "--json"]).output
             #expect(!accounts.contains("bob@") && accounts.contains("alice@"))
@@ -243,7 +244,7 @@ extension World {
         let cache = try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: String]]]
         let record = try #require(cache?[section]?.values.first)
         let document = try JSONSerialization.data(withJSONObject: record.merging(members) { $1 })
-        let target = (record["target"] ?? "").lowercased().split(separator: " ").sorted().joined(separator: " ")
+        let target = (record["target"] ?? "").split(separator: " ").sorted().joined(separator: " ")
         let attributes = [
             "xdg:schema": "dev.lanyard.Credential", "group": "dev.lanyard", "kind": section.lowercased(),
             "home-account": record["home_account_id"] ?? "", "environment": record["environment"] ?? "",

@@ -12,8 +12,6 @@ import Testing
         /// The file before; nil if there is none.
         var before: String?
         let after: String
-        /// The file after `unconfigure`, if it differs from before.
-        var undone: String?
 
         var arguments: [String] { [name] + [url].compactMap(\.self) + ["--yes"] }
         var testDescription: String { "\(name) \(url ?? "") \(before == nil ? "new" : "")" }
@@ -58,8 +56,8 @@ import Testing
     private static let tools = [
         Tool(name: "docker", file: ".docker/config.json", after: "{\n\t\"credsStore\": \"lanyard\"\n}\n"),
         Tool(
-            name: "docker", file: ".docker/config.json", before: " \n", after: "{\n\t\"credsStore\": \"lanyard\"\n}\n",
-            undone: "{}\n"),
+            name: "docker", file: ".docker/config.json", before: " \n",
+            after: "{\n\t\"credsStore\": \"lanyard\"\n}\n"),
         Tool(
             name: "docker", file: ".docker/config.json", before: docker,
             after: docker.replacing("\t}\n}", with: "\t},\n\t\"credsStore\": \"lanyard\"\n}")),
@@ -251,7 +249,7 @@ import Testing
             #expect(again.errors.contains("nothing has to be changed"), "\(again)")
             let back = try await home.lanyard(["unconfigure"] + tool.arguments)
             #expect(back.status == 0, "\(back)")
-            #expect((try? home.text(file)) == tool.undone ?? tool.before)
+            #expect((try? home.text(file)) == tool.before)
             #expect(!FileManager.default.fileExists(atPath: home.record))
             #expect(home.folders == folders)
             let none = try await home.lanyard(["unconfigure"] + tool.arguments)
@@ -359,7 +357,8 @@ import Testing
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == Built.lanyard)
             let variable = ["PATH": "\(folder):\(home.environment["PATH"] ?? "")", "NUGET_PLUGIN_PATHS": "/x"]
             let again = try await home.lanyard(["configure", "nuget", "--yes"], variable)
-            #expect(again.errors.contains("configured already"), "\(again)")
+            let nothing = "nothing has to be changed, but nuget does not ask lanyard yet"
+            #expect(again.errors.contains(nothing), "\(again)")
             #expect(again.errors.contains("unset it: unset NUGET_PLUGIN_PATHS"), "\(again)")
             let doctor = try await home.lanyard(["doctor"], variable)
             #expect(

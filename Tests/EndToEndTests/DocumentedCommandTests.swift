@@ -60,7 +60,9 @@ import Testing
         }
         guard !wanted.isEmpty else { return }
         try await DocumentedWorld.with { world in
-            for example in wanted { try await world.run(example) }
+            // What undoes all comes last, since others rely on what came before.
+            let isLast = { (example: DocumentedCommands) in example.script.contains("unconfigure --all") }
+            for example in wanted.filter({ !isLast($0) }) + wanted.filter(isLast) { try await world.run(example) }
         }
     }
 }
@@ -287,6 +289,12 @@ private struct DocumentedWorld: Sendable {
         ),
         (part: "unconfigure container", script: "cd here && lanyard configure container devbox --yes"),
         (part: "lanyard doctor", script: "git config --global --unset-all credential.helper"),
+        (
+            part: "lanyard configure git https://dev.azure.com/contoso",
+            script: "git config --global --unset-all credential.helper || true"
+        ),
+        // Each tool is asked about.
+        (part: "unconfigure --all", script: "lanyard unconfigure --all --yes; lanyard configure docker --yes"),
         (
             part: "--from azure-cli",
             script: "mkdir -p ~/.azure && rm -f ~/.azure/* && lanyard export --output ~/.azure/msal_token_cache.json"

@@ -109,7 +109,7 @@ import Testing
                 "https://graph.microsoft.com": "\(microsoft)/common",
                 "https://dev.azure.com/b": "\(microsoft)/contoso.com/v2.0",
                 "https://dev.azure.com/c": "\(microsoft)/common/oauth2/v2.0/authorize",
-                "https://dev.azure.com/d": "https://login.microsoftonlin.com/contoso.com",
+                "https://d.example": "https://login.microsoftonlin.com/contoso.com",
                 "https://c.example": "\(microsoft)/contoso.com/v2.0",
             ]
             let text = rules.map {
@@ -127,12 +127,12 @@ import Testing
                 ),
                 ("https://dev.azure.com/c", "write it with its tenant and nothing else"),
                 ("https://c.example", "write it with its tenant and nothing else"),
-                ("https://dev.azure.com/d", "did you mean login.microsoftonline.com?"),
+                ("https://d.example", "did you mean login.microsoftonline.com?"),
             ] {
                 let faulty = try await world.lanyard(["explain", url])
                 #expect(faulty.output.contains(says), "\(faulty)")
                 let got = try await world.lanyard(["get"], input: "url=\(url)\n\n")
-                #expect(got.status == 1 && got.output.isEmpty && got.errors.contains(says), "\(got)")
+                #expect(got.status == 1 && got.hasNoCredential && got.errors.contains(says), "\(got)")
             }
         }
     }

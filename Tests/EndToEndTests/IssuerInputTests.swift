@@ -42,7 +42,7 @@ import Vectors
 
     /// Expects one error with a remedy, and no secret of any sign-in.
     private static func expect(_ ended: Ended, says text: String, _ world: World, _ name: String) async throws {
-        #expect(ended.status == 1 && ended.output.isEmpty, "\(name): \(ended)")
+        #expect(ended.status == 1 && ended.hasNoCredential, "\(name): \(ended)")
         let errors = ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }
         #expect(errors.count == 1 && errors.allSatisfy { $0.contains(text) }, "\(name): \(ended)")
         for kind in ["refreshtoken", "accesstoken"] {

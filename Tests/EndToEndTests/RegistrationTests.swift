@@ -82,11 +82,11 @@ import Testing
         }
     }
 
-    /// Installs a plugin that registers an app, with one more line in its answer; it logs the registrations that it
-    /// deletes.
-    private static func install(registering line: String, takesBack: Bool = true, _ world: World) throws -> [String:
-        String]
-    {
+    /// Installs a plugin that registers an app, after a command and with one more line in its answer; it logs the
+    /// registrations that it deletes.
+    private static func install(
+        registering line: String, after command: String = "", takesBack: Bool = true, _ world: World
+    ) throws -> [String: String] {
         let answer = takesBack ? "event=result" : "event=error\\ncode=unsupported\\nmessage=no"
         let script = """
             read -r operation
@@ -94,6 +94,7 @@ import Testing
                 while read -r line && [ -n "$line" ]; do echo "$line" >>'\(world.folder)/taken-back'; done
                 printf '\(answer)\\n\\n'
             else
+                \(command)
                 printf 'event=result\\nclient_id=made-up\\n\(line)\\nregistration_uri=https://id.example/r/1\\n'
                 printf 'registration_token=geheim\\n\\n'
             fi
@@ -116,11 +117,18 @@ import Testing
     @Test(arguments: [true, false])
     func `an app whose secret can't be kept is taken back, or named`(_ takesBack: Bool) async throws {
         try await World.with { world in
-            let plugins = try Self.install(registering: "client_secret=ge\\303\\244heim", takesBack: takesBack, world)
+            let bus = try #require(world.environment["DBUS_SESSION_BUS_ADDRESS"])
+            // Somebody locks the keyring meanwhile.
+            let lock =
+                "DBUS_SESSION_BUS_ADDRESS='\(bus)' /usr/bin/dbus-send --session --print-reply "
+                + "--dest=org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service.Lock "
+                + "array:objpath:/org/freedesktop/secrets/collection/login >/dev/null"
+            let plugins = try Self.install(
+                registering: "client_secret=ge\\303\\244heim", after: lock, takesBack: takesBack, world)
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
             let failed = try await world.lanyard(
                 Self.byPlugin, plugins.merging(["LANYARD_TRACE": "plugin"]) { $1 })
-            #expect(failed.status == 1 && failed.errors.contains("that is not a client secret"), "\(failed)")
+            #expect(failed.status == 1 && failed.errors.contains("the keyring is locked"), "\(failed)")
             #expect(!failed.errors.contains("geheim"), "\(failed)")
             let told =
                 takesBack

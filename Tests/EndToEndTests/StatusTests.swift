@@ -109,7 +109,7 @@ import Testing
             let ended = try await home.lanyard(["status"])
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
             #expect(ended.errors.hasPrefix("lanyard: there is no D-Bus session, so no keyring"), "\(ended)")
-            #expect(ended.errors.contains("there are no rules; add one: lanyard rule add URL\n"), "\(ended)")
+            #expect(ended.errors.contains("no rules; add one for git: lanyard configure git URL\n"), "\(ended)")
             #expect(
                 ended.errors.contains("lanyard: hint: start one for all of your shells: dbus-daemon --session --fork "),
                 "\(ended)")

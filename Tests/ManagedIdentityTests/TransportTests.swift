@@ -78,13 +78,19 @@ struct TransportTests {
     func `a service that doesn't work is asked again, and the host hears of it`(
         _ status: Int, _ requests: Int, _ code: String
     ) async throws {
-        try await PlainServer.run({ _ in .answer(Self.answer(status, "soon", "retry-after: 17\r\n")) }) { server in
+        try await PlainServer.run({ _ in .answer(Self.answer(status, "soon", "retry-after: 7\r\n")) }) { server in
             let wire = try await Wire.ask(Self.plugin(), Self.metadata(server))
             #expect(server.requests.count == requests)
             #expect(wire["code"] == code)
-            #expect(wire["retry_after"] == "17")
+            #expect(wire["retry_after"] == "7")
             #expect(wire.progress.count == requests - 1)
             #expect(wire.progress.first?.contains("HTTP \(status)") == true)
+        }
+        // A longer pause is for whoever reads the error.
+        try await PlainServer.run({ _ in .answer(Self.answer(status, "later", "retry-after: 17\r\n")) }) { server in
+            let wire = try await Wire.ask(Self.plugin(), Self.metadata(server))
+            #expect(server.requests.count == 1 && wire.progress.isEmpty)
+            #expect(wire["code"] == code && wire["retry_after"] == "17")
         }
     }
 

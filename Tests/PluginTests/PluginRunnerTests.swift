@@ -120,7 +120,9 @@ struct PluginRunnerTests {
         #expect(error?.message == "the fake plugin answered for a different account than requested")
     }
 
-    @Test(arguments: [("R", true, true), ("another", true, false), ("another", false, true)])
+    @Test(arguments: [
+        ("r", true, true), ("R", true, false), ("another", true, false), ("another", false, true),
+    ])
     func `a realm is the path's if each path is an issuer by itself`(
         _ realm: String, _ isSeparate: Bool, _ isTaken: Bool
     ) async throws {

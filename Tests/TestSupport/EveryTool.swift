@@ -90,7 +90,7 @@ extension EveryTool {
         description: "git", program: "git-credential-lanyard", place: .line("password="), isAttended: true,
         call: { Call(arguments: ["get"], input: "url=\($0)\n") }, isNothing: { isSilent($0, 0) },
         // git's helper exits normally if the keyring can't be used, so that git asks its other helpers.
-        isFailure: { $0.output.isEmpty && $0.errors.hasPrefix("lanyard: error: ") })
+        isFailure: { $0.hasNoCredential && $0.errors.hasPrefix("lanyard: error: ") })
 
     private static let docker = EveryTool(
         description: "docker", program: "docker-credential-lanyard", place: .json(["Secret"]),

@@ -65,7 +65,7 @@ extension AccountSelection {
         var records = StoredRecords()
         records.accounts = accounts
         for token in tokens { records.append(token) }
-        let selection = AccountSelection(records, at: place(realm), clientID: "C", history: history)
+        let selection = AccountSelection(records, at: place(realm), clientID: "c", history: history)
         do { return try selection.decision(named: nil, hint: nil) } catch {
             #expect(error == .ambiguousAccount(selection.accounts))
             return nil

@@ -17,7 +17,7 @@ import TokenStore
 
     private static func request(_ path: String?, host: String? = "git.example") -> TokenRequest {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/utid", authorityIsConfigured: true, clientID: "CID",
+            origin: .consumer, authority: "https://login.example/utid", authorityIsConfigured: true, clientID: "cid",
             scopes: ["api://git/.default"])
         request.host = host
         request.path = path

@@ -41,6 +41,8 @@ struct Clients: Sendable {
     ) -> HTTPClient {
         var configuration = configuration
         configuration.proxy = proxy
+        // The proxy gets the name, and looks it up itself.
+        if proxy != nil { configuration.dnsOverride = [:] }
         return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     }
 

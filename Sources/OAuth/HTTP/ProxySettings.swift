@@ -49,7 +49,8 @@ struct ProxySettings: Sendable {
         exceptions == ["*"]
             || exceptions.contains { entry in
                 let entry = entry.hasSuffix(":\(port)") ? String(entry.dropLast("\(port)".count + 1)) : entry
-                if let network = IPNetwork(entry), let address = IPNetwork(host) { return network.contains(address) }
+                // An address is below no name.
+                if let address = IPNetwork(host) { return IPNetwork(entry)?.contains(address) ?? false }
                 let name = String(entry.trimmed(of: "."))
                 return !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))
             }

@@ -102,7 +102,9 @@ enum BazelTool: ConfigurableTool {
                 overrides.append(ToolOverride(part: part, isChoice: true, hint: hint))
             }
         }
-        if scope.isEmpty, let last = general.last, helpers[last].isLanyard {
+        // The other commands that ask for credentials take most of their options from build's lines.
+        let build = helpers.last { $0.command == "build" && $0.scope == scope }
+        if scope.isEmpty, (general.last.map { helpers[$0] } ?? build)?.isLanyard == true {
             overrides.append(ToolOverride(asksLanyard: true, hint: ""))
         }
         return overrides

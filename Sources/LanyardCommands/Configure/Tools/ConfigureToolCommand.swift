@@ -38,7 +38,11 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
         }
-        guard isDone else { return }
+        guard isDone else {
+            guard options.dryRun else { return }
+            for choice in try Tool.overrides(place) where choice.isChoice { context.console.note(choice.hint) }
+            return
+        }
         if Tool.installed(context) == nil {
             context.console.note(.notInstalled(Tool.programs))
         }

@@ -26,7 +26,7 @@ enum TerraformTool: ConfigurableTool {
         let link = try place.link("\(folder(place))/plugins/\(program)", to: program)
         var files: [String] = []
         for file in mainFiles(place) where try !namesLanyardOtherwise(file, place.context) { files.append(file) }
-        for file in otherFiles(place) where try namesLanyardOtherwise(file, place.context) { files = [] }
+        for file in otherFiles(place) where try namesLanyard(file, place.context) { files = [] }
         return [link] + files.map { ToolChange(.line, [line], in: $0, to: line) }
     }
 
@@ -88,12 +88,18 @@ enum TerraformTool: ConfigurableTool {
         place.context.program("tofu") != nil && place.context.program("terraform") == nil
     }
 
-    /// Whether a file names lanyard in another form than `configure` writes; throws if it names another helper, since
-    /// two are an error.
+    /// Whether a file names lanyard in another form than `configure` writes; throws if it names another helper.
     private static func namesLanyardOtherwise(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
+        guard try namesLanyard(file, context) else { return false }
+        let text = try ToolPlace.text(of: file) ?? ""
+        return rows(text).first { $0.hasPrefix(block) } ?? "" != line
+    }
+
+    /// Whether a file names lanyard; throws if it names another helper, since two are an error.
+    private static func namesLanyard(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
         let text = try ToolPlace.text(of: file) ?? ""
         guard let name = helper(in: text, isJSON: file.hasSuffix(".json")) else { return false }
-        guard name != "lanyard" else { return rows(text).first { $0.hasPrefix(block) } ?? "" != line }
+        guard name != "lanyard" else { return true }
         throw Failure(
             "\(context.short(file)) names a credentials helper already: \(name.displayable(limit: 100))",
             hints: ["terraform allows only one; remove that first"])

@@ -1,6 +1,7 @@
 import Addresses
 import Files
 import Secrets
+import SettingsFile
 import Terminal
 import ToolTexts
 
@@ -31,16 +32,17 @@ enum UvTool: ConfigurableTool {
     static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
         let own = file(place)
         var named: [(provider: String, place: String, part: String?)] = []
-        for (file, table) in projectFiles(place) + [(own, nil)] {
-            func look(in table: String?, _ part: String?) {
-                let key = [table, "keyring-provider"].compactMap(\.self)
-                guard let provider = try? ToolSetting(.toml, key, in: file).current() else { return }
-                let section = table.map { "[\($0)] of " } ?? ""
-                named.append(
-                    (provider.trimmed(of: "\"'").description, "\(section)\(place.context.short(file))", part))
+        for (file, section) in projectFiles(place) + [(file: own, section: [])] {
+            let all = try? SettingsTable(file: file, text: place.content(of: file))
+            func look(in section: [String], _ part: String?) {
+                var table = all
+                for name in section { table = try? table?.table(name) }
+                guard let provider = try? table?.string("keyring-provider") else { return }
+                let start = section.isEmpty ? "" : "[\(section.joined(separator: "."))] of "
+                named.append((provider, "\(start)\(place.context.short(file))", part))
             }
-            if file != own { look(in: table, nil) }
-            look(in: table.map { "\($0).pip" } ?? "pip", "uv pip")
+            if file != own { look(in: section, nil) }
+            look(in: section + ["pip"], "uv pip")
         }
         let isOff = place.context.boolean("UV_NO_CONFIG") == true
         return KeyringLink(place: place).overrides("UV_KEYRING_PROVIDER", named)
@@ -63,13 +65,13 @@ enum UvTool: ConfigurableTool {
         }
     }
 
-    /// Returns the settings of the project in the working folder: of the nearest folder that has any.
-    private static func projectFiles(_ place: ToolPlace) -> [(file: String, table: String?)] {
+    /// Returns the settings of the nearest folder, from the working folder upwards, that has any, and their table.
+    private static func projectFiles(_ place: ToolPlace) -> [(file: String, section: [String])] {
         guard place.context.variable("UV_CONFIG_FILE") == nil else { return [] }
         for folder in place.projectFolders {
-            if place.context.isFile("\(folder)/uv.toml") { return [("\(folder)/uv.toml", nil)] }
+            if place.context.isFile("\(folder)/uv.toml") { return [("\(folder)/uv.toml", [])] }
             let project = "\(folder)/pyproject.toml"
-            if place.content(of: project).hasBytes("[tool.uv") { return [(project, "tool.uv")] }
+            if place.content(of: project).hasBytes("[tool.uv") { return [(project, ["tool", "uv"])] }
         }
         return []
     }
