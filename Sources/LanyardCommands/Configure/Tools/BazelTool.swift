@@ -74,7 +74,8 @@ enum BazelTool: ConfigurableTool {
                     else { return nil }
                     let (scope, program) = value.cut(at: "=") ?? ("", value)
                     return Helper(
-                        file: file, command: ["common", "always"].contains(command) ? nil : command,
+                        file: file,
+                        command: "common always".pieces(between: " ").contains(command[...]) ? nil : command,
                         scope: String(scope), program: String(program))
                 }
             }
