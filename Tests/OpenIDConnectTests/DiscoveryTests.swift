@@ -89,7 +89,9 @@ struct DiscoveryTests {
             let host = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6)
             let base = "https://\(host ?? "")/realms/acme"
             let isFirst = request.hasPrefix("GET /realms/acme/.well-known/openid-configuration ")
-            if isFirst { return .answer("\(first)\r\ncontent-length: 2\r\n\r\nno") }
+            // Such an answer has no content (RFC 9110, 15.3.5).
+            let content = first.contains("204") ? "\r\n" : "content-length: 2\r\n\r\nno"
+            if isFirst { return .answer("\(first)\r\n\(content)") }
             return Issuing.behaviour([
                 "json": [
                     "issuer": .string(base), "token_endpoint": .string(base + "/token"),
