@@ -112,15 +112,7 @@ import Testing
     @Test func `export says which refresh tokens are for one machine only`() async throws {
         try await World.with { world in
             let issuer = world.sandbox.issuer
-            try world.configure(
-                after: """
-                    [[rule]]
-                    url = "\(issuer.url)"
-                    authority = "\(issuer.url)"
-                    client-id = "\(issuer.clientID)"
-                    scopes = ["openid", "offline_access", "read_repository"]
-
-                    """)
+            try world.configureIssuer(scopes: ["openid", "offline_access", "read_repository"])
             _ = try await world.tokenOfAlice()
             #expect(try await world.lanyard(["export"]).errors.contains("one machine") == false)
             #expect(try await world.lanyard(["login", issuer.url], world.browser(as: "alice_contoso")).status == 0)

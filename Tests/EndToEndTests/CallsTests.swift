@@ -114,15 +114,7 @@ import Testing
         try await World.with { world in
             let issuer = world.sandbox.issuer
             let client = hasSecret ? try #require(issuer.confidentialClientID) : issuer.clientID
-            try world.configure(
-                after: """
-                    [[rule]]
-                    url = "\(issuer.url)"
-                    authority = "\(issuer.url)"
-                    client-id = "\(client)"
-                    scopes = ["openid", "offline_access", "read_repository"]
-
-                    """)
+            try world.configureIssuer(client: client, scopes: ["openid", "offline_access", "read_repository"])
             if hasSecret {
                 let kept = try await world.lanyard(["client", "secret", client], input: issuer.clientSecret)
                 #expect(kept.status == 0, "\(kept)")

@@ -17,16 +17,7 @@ import Vectors
         try await World.with { world in
             let issuer = world.sandbox.issuer
             try world.configure(before: "timeout = 10")
-            try world.configure(
-                after: """
-                    [[rule]]
-                    url = "\(issuer.url)"
-                    authority = "\(issuer.url)"
-                    kind = "oidc"
-                    client-id = "\(issuer.clientID)"
-                    scopes = ["read_repository"]
-
-                    """)
+            try world.configureIssuer(scopes: ["read_repository"], "kind = \"oidc\"")
             try await world.sandbox.set(#"{"access_token_lifetime": \#(lifetime)}"#)
             let url = issuer.url + "/contoso/hello.git"
             let login = try await world.lanyard(["login", url], world.browser(as: alice))

@@ -36,17 +36,7 @@ import Testing
         _ place: Place, _ body: @escaping @Sendable (World) async throws -> Void
     ) async throws {
         try await World.with { world in
-            let issuer = world.sandbox.issuer
-            try world.configure(
-                after: """
-                    [[rule]]
-                    url = "\(issuer.url)"
-                    authority = "\(issuer.url)"
-                    kind = "oidc"
-                    client-id = "\(issuer.clientID)"
-                    scopes = ["read_repository"]
-
-                    """)
+            try world.configureIssuer(scopes: ["read_repository"], "kind = \"oidc\"")
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             for variables in [world.browser(as: place.user), [:]] {
                 let got = try await place.get(world, variables)

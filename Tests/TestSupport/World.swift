@@ -127,6 +127,21 @@ package final class World: Sendable {
                 """)
     }
 
+    /// Adds a rule for the sandbox's issuer of OpenID Connect to the user's configuration.
+    package func configureIssuer(client: String? = nil, scopes: [String], _ further: String = "") throws {
+        let issuer = sandbox.issuer
+        try configure(
+            after: """
+                [[rule]]
+                url = "\(issuer.url)"
+                authority = "\(issuer.url)"
+                client-id = "\(client ?? issuer.clientID)"
+                scopes = \(scopes)
+                \(further)
+
+                """)
+    }
+
     /// Removes all rules from the user's configuration, except for a path of the sandbox.
     package func configure(onlyRuleFor path: String) throws {
         let parts = try String(contentsOfFile: configFile, encoding: .utf8).components(separatedBy: "[[rule]]\n")
