@@ -8,19 +8,11 @@ package struct IPNetwork: Sendable {
     /// Parses a network; nil if the text is none.
     package init?(_ text: String) {
         let (place, mask) = text.cut(at: "/") ?? (text[...], "")
-        var (v4, v6) = (in_addr(), in6_addr())
-        let name = String(place.trimmed(of: "[]"))
-        if inet_pton(AF_INET, name, &v4) == 1 {
-            bytes = withUnsafeBytes(of: &v4) { Array($0) }
-        } else if inet_pton(AF_INET6, name, &v6) == 1 {
-            bytes = withUnsafeBytes(of: &v6) { Array($0) }
-        } else {
-            return nil
-        }
-        guard let bits = mask.isEmpty ? bytes.count * 8 : Int(mask), (0...bytes.count * 8).contains(bits) else {
-            return nil
-        }
-        self.bits = bits
+        let name = place.trimmed(of: "[]")
+        guard let bytes = IPAddress.bytes(of: name, AF_INET, 4) ?? IPAddress.bytes(of: name, AF_INET6, 16),
+            let bits = mask.isEmpty ? bytes.count * 8 : Int(mask), (0...bytes.count * 8).contains(bits)
+        else { return nil }
+        (self.bytes, self.bits) = (bytes, bits)
     }
 
     /// Whether an address, or all of a network's, are among these.
@@ -37,7 +29,7 @@ package struct IPNetwork: Sendable {
 enum IPAddress {
     /// Whether the text is four decimal numbers without leading zeros.
     static func isV4(_ text: Substring) -> Bool {
-        isAddress(text, family: AF_INET)
+        bytes(of: text, AF_INET, 4) != nil
     }
 
     /// Returns an IPv6 address in lower case, with its zone after a `%`; nil if the text isn't one.
@@ -45,18 +37,19 @@ enum IPAddress {
     /// `zoneMark` separates the zone in the text: `%`, or `%25` in a URL.
     static func v6(_ text: Substring, zoneMark: String) -> String? {
         guard let percent = text.utf8.firstIndex(of: UInt8(ascii: "%")) else {
-            return isAddress(text, family: AF_INET6) ? text.lowercased() : nil
+            return bytes(of: text, AF_INET6, 16) == nil ? nil : text.lowercased()
         }
         let marked = text.utf8[percent...]
         let zone = marked.dropFirst(zoneMark.utf8.count)
         guard marked.starts(with: zoneMark.utf8), (1...32).contains(zone.count),
-            zone.allSatisfy(\.isUnreserved), isAddress(text[..<percent], family: AF_INET6)
+            zone.allSatisfy(\.isUnreserved), bytes(of: text[..<percent], AF_INET6, 16) != nil
         else { return nil }
         return "\(text[..<percent].lowercased())%\(Substring(zone))"
     }
 
-    private static func isAddress(_ text: Substring, family: Int32) -> Bool {
-        var address = in6_addr()
-        return !text.utf8.contains(0) && inet_pton(family, String(text), &address) == 1
+    /// Returns the bytes of an address of a family, which has this many; nil if the text isn't one.
+    static func bytes(of text: Substring, _ family: Int32, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return !text.utf8.contains(0) && inet_pton(family, String(text), &bytes) == 1 ? bytes : nil
     }
 }

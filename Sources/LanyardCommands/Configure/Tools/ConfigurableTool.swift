@@ -99,7 +99,11 @@ extension ConfigurableTool {
         try overrides(place).filter { !$0.asksLanyard && !$0.isChoice }.map(\.hint)
     }
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        try faults(place) + overrides(place).filter { !$0.asksLanyard && $0.isChoice }.map(\.hint)
+        try faults(place) + choices(place)
+    }
+    /// Returns what somebody chose for a part, and what counts there before lanyard.
+    static func choices(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        try overrides(place).filter { !$0.asksLanyard && $0.isChoice }.map(\.hint)
     }
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] { [] }
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {

@@ -40,7 +40,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         }
         guard isDone else {
             guard options.dryRun else { return }
-            for choice in try Tool.overrides(place) where choice.isChoice { context.console.note(choice.hint) }
+            for choice in try Tool.choices(place) { context.console.note(choice) }
             return
         }
         if Tool.installed(context) == nil {

@@ -120,13 +120,9 @@ enum ContainerTool: ForwardTool {
 
     /// Returns the file that compose finds: in this folder, or else in the nearest one above it.
     private static func composeFile(_ place: ToolPlace) -> String? {
-        var folder = workingFolder
-        while true {
-            let files = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]
-            if let file = files.map({ "\(folder)/\($0)" }).first(where: place.context.isFile) { return file }
-            guard folder.utf8.count > 1 else { return nil }
-            folder = FileTrust.parent(of: folder)
-        }
+        let names = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]
+        return (place.projectFolders + [""]).lazy.flatMap { folder in names.map { "\(folder)/\($0)" } }
+            .first(where: place.context.isFile)
     }
 
     /// Whether a variable, perhaps in the project's `.env`, says which files compose reads, so that it looks for no override.
