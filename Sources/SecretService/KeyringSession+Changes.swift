@@ -3,13 +3,26 @@ internal import CGLib
 // Nothing counts as stored or deleted before the provider says so or, after a prompt, the item shows it.
 
 extension KeyringSession {
-    /// Creates an item in a collection; if `replacing`, the secret of an item with *at least* its attributes is replaced
-    /// instead.
+    /// Replaces the secret of the item that has at least these attributes, and keeps all that it has; creates one in the
+    /// collection if there is none.
+    ///
+    /// The attributes include the schema. `CreateItem` would replace the item's other attributes, too, and some providers
+    /// ask before that.
+    package func store(
+        _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, in collection: String
+    ) throws(ServiceFailure) {
+        if let known = try known(attributes, in: collection) {
+            return try replaceSecret(at: known, with: secret, contentType: contentType)
+        }
+        try create(attributes, label: label, secret: secret, contentType: contentType, in: collection, replacing: true)
+    }
+
+    /// Creates an item in a collection; if `replacing`, an item with *at least* its attributes becomes this one instead.
     ///
     /// The attributes include the schema.
     package func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
-        in collection: String, replacing: Bool = true
+        in collection: String, replacing: Bool
     ) throws(ServiceFailure) {
         let properties = try NewVariant.properties(of: Self.item, label: label, attributes: attributes)
         let content = try encoded(secret, contentType, in: collection)
@@ -21,11 +34,6 @@ extension KeyringSession {
         guard let prompt = reply?.child(1)?.path else {
             guard reply?.child(0)?.path != nil else { throw ServiceFailure(.broken, detail: "no item was made") }
             return
-        }
-        // Such a provider may ask before it replaces an item, though not before it changes one.
-        if replacing, let known = try known(attributes, in: collection) {
-            dismiss(prompt)
-            return try replaceSecret(at: known, with: secret, contentType: contentType)
         }
         guard let path = try answer(to: prompt).path, try exists(path) else {
             throw ServiceFailure(.denied, detail: "the item was not made")

@@ -39,7 +39,7 @@ extension KeyringSession {
     }
 
     /// Tells the provider that a prompt isn't needed, whether it was shown or not.
-    func dismiss(_ prompt: String) { _ = try? call("Dismiss", of: Self.prompt, at: prompt, [], giving: "()") }
+    private func dismiss(_ prompt: String) { _ = try? call("Dismiss", of: Self.prompt, at: prompt, [], giving: "()") }
 
     private func wait(
         for outcome: PromptOutcome, _ replies: ReplyContext, of owner: String, _ prompt: String

@@ -38,6 +38,19 @@ import Testing
         }
     }
 
+    @Test func `attributes that a later version added to a secret survive its replacement`() async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            let client = try #require(issuer.confidentialClientID)
+            try configure(world, issuer.url, client, "scopes = [\"openid\"]")
+            #expect(try await world.lanyard(["client", "secret", client], input: "old").status == 0)
+            try await world.keyring.addAttributes()
+            #expect(try await world.lanyard(["client", "secret", client], input: "new").status == 0)
+            let secrets = try await world.keyring.secretsWithAddedAttributes()
+            #expect(secrets.count == 1 && secrets[0].contains("new"), "\(secrets)")
+        }
+    }
+
     @Test func `a secret is replaced, and removed once`() async throws {
         try await World.with { world in
             let issuer = world.sandbox.issuer

@@ -81,6 +81,31 @@ extension KeyringFixture {
         guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
     }
 
+    /// Gives each item an attribute `later` that this version doesn't know, as a later one may.
+    package func addAttributes() async throws {
+        let script = """
+            import dbus
+            bus = dbus.SessionBus()
+            def object(path):
+                return bus.get_object("org.freedesktop.secrets", path)
+            found = object("/org/freedesktop/secrets").SearchItems(
+                dbus.Dictionary({}, signature="ss"), dbus_interface="org.freedesktop.Secret.Service")[0]
+            for path in found:
+                item = dbus.Interface(object(path), dbus.PROPERTIES_IFACE)
+                attributes = item.Get("org.freedesktop.Secret.Item", "Attributes")
+                attributes["later"] = "x"
+                item.Set("org.freedesktop.Secret.Item", "Attributes", attributes)
+            """
+        let result = try await run("/usr/bin/python3", ["-c", script])
+        guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
+    }
+
+    /// Returns the secrets of the items with the attribute of ``addAttributes()``, one per line.
+    package func secretsWithAddedAttributes() async throws -> [String] {
+        let found = try await run("secret-tool", ["search", "--all", "later", "x"])
+        return found.output.split(separator: "\n").filter { $0.hasPrefix("secret = ") }.map { String($0.dropFirst(9)) }
+    }
+
     /// Kills the daemon; on the next call, the bus starts another one, which has never been unlocked.
     package func endProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }

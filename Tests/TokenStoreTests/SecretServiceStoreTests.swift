@@ -24,6 +24,27 @@ import Testing
         }
     }
 
+    @Test func `attributes that a later version added survive the replacement of a secret`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            func store(_ secret: String) async throws {
+                let others = Sample.all.filter { ![.accessToken, .refreshToken].contains($0.kind) }
+                try await keyring.save(others + [Sample.accessToken(secret: secret), Sample.refreshToken(secret)])
+                // A token isn't stored as a password.
+                for proof in ["username=u\npassword=p-", "capability[]=authtype\nauthtype=Bearer\ncredential=c-"] {
+                    let input = "protocol=https\nhost=git.example.com\n\(proof)\(secret)\n"
+                    #expect(try await keyring.probe("store", input: input).status == 0)
+                }
+            }
+            try await store("old")
+            try await keyring.addAttributes()
+            try await store("new")
+            let secrets = try await keyring.secretsWithAddedAttributes()
+            #expect(secrets.count == Sample.all.count + 2, "\(secrets)")
+            #expect(secrets.count { $0.contains("new") } == 4 && !secrets.contains { $0.contains("old") }, "\(secrets)")
+            #expect(try await keyring.records().count == Sample.all.count)
+        }
+    }
+
     @Test func `groups do not see each other`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             try await keyring.save([Sample.account], ["group": "one"])

@@ -64,7 +64,7 @@ public struct ClientSecretStore: Sendable {
         members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
         let json = JSONValue.object(members).encodedWithLongEscapes()
         try configuration.withKeyring { session throws(ServiceFailure) in
-            try session.create(
+            try session.store(
                 attributes(of: owner).stored,
                 label: "lanyard: client secret for \(owner.environment.displayable(limit: 100))", secret: json,
                 contentType: "application/json", in: try session.openForStoring())

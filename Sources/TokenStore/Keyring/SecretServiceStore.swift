@@ -77,7 +77,7 @@ public struct SecretServiceStore: RecordStore {
             try configuration.changing { () throws(ServiceFailure) in
                 for record in records {
                     let attributes = ItemAttributes(record, group: configuration.group)
-                    try session.create(
+                    try session.store(
                         attributes.stored, label: record.label, secret: record.json, contentType: "application/json",
                         in: collection)
                 }

@@ -203,7 +203,7 @@ extension KeyringSession {
             of: kind, at: PasswordAddress(query), username: password.username, group: group)
         let what = kind == .lines ? "password" : "authorization"
         let label = query.label ?? "lanyard: \(what) for \(attributes.environment.displayable(limit: 100))"
-        try create(
+        try store(
             attributes.stored, label: label.displayable(), secret: password.ownSecret, contentType: "application/json",
             in: collection)
     }
