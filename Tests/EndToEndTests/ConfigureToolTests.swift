@@ -372,11 +372,13 @@ import Testing
     @Test func `a link of the installation's is no change, and nobody's business without NuGet`() async throws {
         try await Home.withTools { home in
             try FileManager.default.createSymbolicLink(
-                atPath: "\(home.folder)/bin/nuget-plugin-lanyard", withDestinationPath: Built.lanyard)
+                atPath: "\(home.folder)/bin/nuget-plugin-lanyard", withDestinationPath: "lanyard")
             let ended = try await home.lanyard(["configure", "nuget", "--yes"])
             let nothing = "nothing has to be changed, but nuget does not ask lanyard yet"
             #expect(ended.errors.contains(nothing), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.local/bin"))
+            let undone = try await home.lanyard(["unconfigure", "--all", "--yes"])
+            #expect(undone.status == 0 && !undone.errors.contains("nuget"), "\(undone)")
             let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("nuget ") }
             #expect(list?.hasSuffix("not installed  doesn't use lanyard") == true, "\(list ?? "")")
             #expect(try await home.lanyard(["doctor", "--all"]).output.contains("tools.nuget") == false)

@@ -64,31 +64,57 @@ import Testing
         }
     }
 
-    @Test func `the uninstaller names the tools that still ask lanyard`() async throws {
+    @Test func `while tools ask lanyard, the uninstaller asks, and without a terminal removes nothing`() async throws {
         try await Home.with { home in
             let prefix = home.folder + "/prefix"
+            let program = prefix + "/bin/lanyard"
             let files = FileManager.default
-            for folder in ["bin", "lib/lanyard"] {
-                try files.createDirectory(atPath: "\(prefix)/\(folder)", withIntermediateDirectories: true)
-            }
-            try files.createSymbolicLink(atPath: prefix + "/bin/lanyard", withDestinationPath: Built.lanyard)
-            func uninstall() async throws -> Ended {
+            let installer = "\(Built.checkout)/script/installer"
+            func install() throws {
+                for folder in ["bin", "lib/lanyard"] {
+                    try files.createDirectory(atPath: "\(prefix)/\(folder)", withIntermediateDirectories: true)
+                }
+                try files.createSymbolicLink(atPath: program, withDestinationPath: Built.lanyard)
                 try home.write("bin/lanyard\n", to: prefix + "/lib/lanyard/installed")
-                return try await run(
-                    "/bin/sh", ["\(Built.checkout)/script/installer", "--uninstall", prefix],
-                    environment: home.environment)
             }
+            func uninstall(_ options: [String] = []) async throws -> Ended {
+                try await run(
+                    "/bin/sh", [installer, "--uninstall"] + options + [prefix], environment: home.environment)
+            }
+            var isInstalled: Bool {
+                files.isExecutableFile(atPath: program) && files.fileExists(atPath: prefix + "/lib/lanyard/installed")
+            }
+            try install()
             #expect(try await home.lanyard(["configure", "docker", "--yes"]).status == 0)
-            let warned = try await uninstall()
-            #expect(warned.status == 0 && warned.errors.contains("will fail without it: docker\n"), "\(warned)")
-            #expect(warned.errors.contains("hint: undo that first: \(prefix)/bin/lanyard unconfigure --all\n"))
-            #expect((try? files.attributesOfItem(atPath: prefix + "/bin/lanyard")) == nil)
+            let refused = try await uninstall()
+            #expect(
+                refused.errors == """
+                    install: error: these tools still ask lanyard, and will fail without it: docker
+                    install: hint: undo that first: \(program) unconfigure --all
+                    install: hint: or uninstall it nevertheless: \(installer) --uninstall --yes '\(prefix)'
 
-            try files.createDirectory(atPath: prefix + "/bin", withIntermediateDirectories: true)
-            try files.createSymbolicLink(atPath: prefix + "/bin/lanyard", withDestinationPath: Built.lanyard)
+                    """)
+            #expect(refused.status == 1 && isInstalled, "\(refused)")
+            for (answer, status) in [("", Int32(1)), ("no", 1), ("y", 0)] {
+                let terminal = try PseudoTerminal()
+                let ended = try await terminal.run(
+                    "/bin/sh", ["-c", #"exec "$@" </dev/tty"#, "sh", installer, "--uninstall", prefix],
+                    environment: home.environment
+                ) { terminal in
+                    try await terminal.sees("uninstall it nevertheless? [y/N] ")
+                    try terminal.type(answer + "\r")
+                }
+                #expect(ended.status == status && isInstalled == (status == 1), "\(answer): \(terminal.text)")
+            }
+            try install()
+            let forced = try await uninstall(["--yes"])
+            #expect(forced.status == 0 && forced.errors.contains("will fail without it: docker\n"), "\(forced)")
+            #expect(!files.fileExists(atPath: prefix + "/lib/lanyard/installed"))
+
+            try install()
             #expect(try await home.lanyard(["unconfigure", "--all", "--yes"]).status == 0)
             let silent = try await uninstall()
-            #expect(silent.status == 0 && !silent.errors.contains("warning"), "\(silent)")
+            #expect(silent.status == 0 && !silent.errors.contains("warning") && !isInstalled, "\(silent)")
         }
     }
 }

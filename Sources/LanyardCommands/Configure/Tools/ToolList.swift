@@ -2,6 +2,7 @@ import Addresses
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// Which tools are installed, and which of them use lanyard.
 struct ToolList {
@@ -119,7 +120,11 @@ extension ConfigurableTool {
             all += everywhere
         }
         let recorded = Set(entries.map(\.change))
-        return all.uniqued.filter { $0.stands && !recorded.contains($0) }
+        return all.uniqued.filter { change in
+            // The installation's own links, which go with it, are relative.
+            let isInstalled = change.setting.format == .link && !change.value.hasPrefix("/")
+            return change.stands && !isInstalled && !recorded.contains(change)
+        }
     }
 }
 
