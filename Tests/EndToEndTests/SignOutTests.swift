@@ -46,8 +46,13 @@ import Testing
             #expect(forgotten.status == 0 && forgotten.errors == "lanyard: signed out \(Self.alice)\n", "\(forgotten)")
             #expect(try await AccountChoiceTests.accounts(world).isEmpty)
             #expect(try String(contentsOfFile: world.selectionFile, encoding: .utf8).isEmpty)
-            let nobody = try await world.lanyard(["logout"])
-            #expect(nobody.status == 1 && nobody.errors == "lanyard: error: nobody is signed in\n", "\(nobody)")
+            // There is nothing to do, unless somebody is named.
+            for words in [[], ["--all"]] {
+                let nobody = try await world.lanyard(["logout"] + words)
+                #expect(nobody.status == 0 && nobody.errors == "lanyard: nobody is signed in\n", "\(nobody)")
+            }
+            let named = try await world.lanyard(["logout", Self.alice])
+            #expect(named.status == 1 && named.errors.contains("\(Self.alice) has not signed in"), "\(named)")
         }
     }
 

@@ -264,6 +264,46 @@ import Testing
         }
     }
 
+    /// What a person runs, and what it says of a keyring without accounts.
+    private static let commands: [([String], String)] = [
+        (["accounts"], "nobody is signed in"), (["logout", "--all"], "nobody is signed in"),
+        (["logout"], "nobody is signed in"), (["use"], "nobody is signed in"), (["use", "-"], "nobody is signed in"),
+        (["cache", "list"], "nothing is stored"), (["cache", "clear"], "there is nothing to remove"),
+        (["cache", "clear", "--damaged"], "nothing is damaged"),
+        (["export", "--output", "/dev/null/x"], "can't be written"),
+        (["import", "--from", "git-libsecret", "--dry-run"], "would import"),
+    ]
+
+    @Test func `whatever a person runs asks for the password at a terminal, and stops without`() async throws {
+        try await withLocked { keyring in
+            for (command, told) in Self.commands {
+                for password in ["", KeyringFixture.password] {
+                    let terminal = try PseudoTerminal()
+                    let ended = try await terminal.run(Built.lanyard, command, environment: keyring.environment) {
+                        terminal in
+                        try await terminal.sees("lanyard: password of the keyring: ")
+                        try terminal.type(password + "\r")
+                    }
+                    let isOpen = !password.isEmpty
+                    #expect(terminal.text.contains(told) == isOpen, "\(command): \(terminal.text)")
+                    #expect(terminal.text.contains("error: the keyring is locked") != isOpen, "\(terminal.text)")
+                    #expect(isOpen || ended.status == 1, "\(command): \(ended)")
+                    let asked = terminal.text.components(separatedBy: "password of the keyring: ").count - 1
+                    #expect(asked == 1, "\(command): \(terminal.text)")
+                }
+                let alone = try await keyring.run(Built.lanyard, command)
+                #expect(!alone.errors.contains("locked"), "\(alone)")
+                try await keyring.lock()
+            }
+            // These only look.
+            for command in [["status"], ["doctor"], ["explain", "https://example.com"]] {
+                let terminal = try PseudoTerminal()
+                try await terminal.run(Built.lanyard, command, environment: keyring.environment)
+                #expect(!terminal.text.contains("password of the keyring: "), "\(command): \(terminal.text)")
+            }
+        }
+    }
+
     @Test(arguments: [["GIT_TERMINAL_PROMPT": "0"], ["LANYARD_INTERACTIVE": "0"], ["CI": "1"]])
     func `nobody is asked who is not to be`(_ extra: [String: String]) async throws {
         try await withLocked { keyring in

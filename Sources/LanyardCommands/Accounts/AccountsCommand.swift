@@ -33,7 +33,7 @@ struct AccountsCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
-        var known = try session.accounts(at: try place.place(url, in: session))
+        var known = try await session.accounts(at: try place.place(url, in: session))
         known.ofMachine = await session.accountsOfBrokers(besides: known)
         let console = session.context.console
         if json {

@@ -46,7 +46,7 @@ struct LoginCommand: TokenNamingCommand {
         request.prompt = prompting.prompt?.rawValue
         // If no plugin serves the authority, the sign-in reports it.
         let place = try? NamedPlace(request, in: session)
-        let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
+        let before = try await session.accounts(at: place, for: url)
         // A sign-in needs a keyring that can be written, and the first one may be missing.
         let token = try await session.unlocking(for: url) { () throws(Failure) in
             try await session.signIn(request, url: url)
@@ -66,7 +66,7 @@ struct LoginCommand: TokenNamingCommand {
         }
         // Offer to go back only if the user had chosen the other account, not if it was merely the only one.
         guard let place, let current = before.current, others.contains(current),
-            try session.accounts(at: place).previous != nil
+            try await session.accounts(at: place).previous != nil
         else { return }
         let text = "using \(signedIn.nameForPeople) for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))

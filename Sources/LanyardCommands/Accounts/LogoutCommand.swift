@@ -50,11 +50,13 @@ struct LogoutCommand: Command {
         let session = try Session(context, options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
         // Forget the answers first, so that lanyard gives none even if the keyring doesn't respond.
         session.context.answers.forget()
-        let known = try session.accounts(at: try place.place(nil, in: session))
-        guard !known.all.isEmpty else { throw Failure(Failure.nobodyIsSignedIn.message) }
+        let known = try await session.accounts(at: try place.place(nil, in: session))
+        guard !known.all.isEmpty || account != nil else {
+            return context.console.note(Hint(Failure.nobodyIsSignedIn.message))
+        }
         let chosen = try await chosen(among: known, in: session)
         // Names must be unique among all accounts, even if the sign-out is at one authority only.
-        let everybody = try session.accounts()
+        let everybody = try await session.accounts()
         var failed: Failure?
         for account in chosen {
             do throws(Failure) {

@@ -73,9 +73,7 @@ extension TokenNamingCommand {
     /// The stored accounts are only read if the typed name may be the beginning of one.
     private func accountMeant(in session: Session) async throws(Failure) -> String? {
         guard let account = named.account, !account.isWholeAddress else { return named.account }
-        return try await session.unlocking(for: url) { () throws(Failure) in
-            try session.accounts().name(typed: account)
-        }
+        return try await session.accounts(for: url).name(typed: account)
     }
 
     /// Writes the options for a sign-in into a wish.

@@ -40,31 +40,32 @@ struct UseCommand: Command {
         if url == nil, account?.hasBytes("://") == true { (account, url) = (nil, account) }
         let session = try Session(context, options: .init(isInteractive: !nonInteractive))
         let named = try place.place(url, in: session)
-        let known = try session.accounts(at: named)
+        let known = try await session.accounts(at: named)
         guard !known.all.isEmpty || account != nil && !known.elsewhere.isEmpty else {
             throw Failure.nobodyIsSignedIn
         }
         guard let account else { return try await choose(among: known, at: named?.place, in: session) }
         guard account == "-" else {
             let found = try known.account(typed: account, command: "lanyard use")
-            return try use(found.account, at: named?.place ?? known.issuer(of: found.account), in: session)
+            return try await use(found.account, at: named?.place ?? known.issuer(of: found.account), in: session)
         }
         guard let previous = known.previous else {
             throw Failure("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
         }
-        try use(previous.account.account, at: previous.place, in: session)
+        try await use(previous.account.account, at: previous.place, in: session)
     }
 
     private func choose(among known: KnownAccounts, at place: AuthorityPlace?, in session: Session) async throws {
         if session.presence.hasTerminal, isatty(STDOUT_FILENO) == 1 {
             if known.all.count == 1 {
                 let only = known.all[0].account
-                return try use(only, at: place ?? known.issuer(of: only), in: session)
+                return try await use(only, at: place ?? known.issuer(of: only), in: session)
             }
             var menu = AccountMenu(console: session.context.console)
             menu.offersAnother = false
             switch await menu.choose(among: known.byUse.map(\.account)) {
-            case .account(let account): return try use(account, at: place ?? known.issuer(of: account), in: session)
+            case .account(let account):
+                return try await use(account, at: place ?? known.issuer(of: account), in: session)
             case .cancelled, .another: throw Failure("no account was chosen", cause: .ofNoAnswer)
             case .unavailable: break
             }
@@ -73,23 +74,23 @@ struct UseCommand: Command {
         session.context.console.print(current.account.nameForPeople)
     }
 
-    private func use(_ account: AccountRecord, at place: AuthorityPlace?, in session: Session) throws(Failure) {
+    private func use(_ account: AccountRecord, at place: AuthorityPlace?, in session: Session) async throws(Failure) {
         let console = session.context.console
         try session.select(account, at: place)
         let name = account.nameForPeople
         console.note("using \(name)\(place.map { " for \($0.urlForPeople)" } ?? "") from now on")
-        if session.configuration.deviceMode == .shared, try session.accounts().all.count > 1 {
+        if session.configuration.deviceMode == .shared, try await session.accounts().all.count > 1 {
             console.note(.othersOnSharedDevice)
         } else if place == nil {
-            try tellOthers(than: account, in: session)
+            try await tellOthers(than: account, in: session)
         }
         guard let fixed = session.configuration.account, !account.isNamed(fixed) else { return }
         console.note("but the configuration's `account` names \(fixed.displayable(limit: 200)), and takes precedence")
     }
 
     /// Reports where other accounts stay in use, because it isn't known whether the authority accepts this one.
-    private func tellOthers(than account: AccountRecord, in session: Session) throws(Failure) {
-        let known = try session.accounts()
+    private func tellOthers(than account: AccountRecord, in session: Session) async throws(Failure) {
+        let known = try await session.accounts()
         guard let own = known.all.first(where: { $0.profiles.contains(account) }) else { return }
         for other in known.places(butFor: own) {
             let place = other.place.urlForPeople

@@ -54,7 +54,7 @@ struct CacheClearCommand: Command {
         let console = session.context.console
         // Forget the answers first, so that lanyard gives none even if the keyring doesn't respond.
         session.context.answers.forget()
-        let stored = try session.storedRecords()
+        let stored = try await session.storedRecords()
         var filter = ClearFilter(
             expired: expired, account: account, clientIDs: clientId.map(session.registry.clientIDs))
         filter.place = try authority.map { url throws(Failure) in try session.place(of: url) }
@@ -87,7 +87,7 @@ struct CacheClearCommand: Command {
 
     private func clearDamaged(_ session: Session) async throws {
         let console = session.context.console
-        guard try session.storedRecords().hasDamaged else { return console.note("nothing is damaged") }
+        guard try await session.storedRecords().hasDamaged else { return console.note("nothing is damaged") }
         guard try await confirmed("remove the damaged items?", session) else {
             return console.note("nothing was removed")
         }

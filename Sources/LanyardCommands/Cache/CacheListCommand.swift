@@ -15,7 +15,7 @@ struct CacheListCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
-        let stored = try session.storedRecords()
+        let stored = try await session.storedRecords()
         let console = session.context.console
         let facts = RecordFacts.all(stored.all)
         let now = session.context.now

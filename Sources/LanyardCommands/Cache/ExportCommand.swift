@@ -43,7 +43,7 @@ struct ExportCommand: Command {
                 "the document holds refresh tokens, which a terminal would show and keep",
                 hints: [Hint("write it to a file", run: "lanyard export --output FILE")], status: .usage)
         }
-        let stored = try session.storedRecords()
+        let stored = try await session.storedRecords()
         let chosen = try records(among: stored.all)
         for reason in stored.unreadable { console.note("not exported: \(reason.displayable(limit: 200))") }
         let document = UnifiedCache(chosen).json(pretty: true) + [0x0A]

@@ -25,7 +25,9 @@ struct ClientRegistrar {
         }
         try await agree(match)
         // A secret that couldn't be stored would be lost.
-        try session.keeping { () throws(StoreError) in try session.acquirer.requireWritable() }
+        try await session.unlocking(for: nil) { () throws(Failure) in
+            try session.keeping { () throws(StoreError) in try session.acquirer.requireWritable() }
+        }
         let registered = try await register(rule, match)
         let kept = KeptSecret.ofClient(registered.clientID, at: match)
         session.context.console.note("registered lanyard: its client ID is \(kept.owner)")

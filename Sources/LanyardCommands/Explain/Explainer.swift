@@ -38,8 +38,8 @@ final class Explainer {
         typedPath = typed.path
         typedUsername = typed.username != nil
         // If the keyring doesn't respond, that is what the explanation is about.
-        if let account, let known = account.isWholeAddress ? nil : (try? quiet.accounts()) {
-            request.wish.account = try known.name(typed: account)
+        if let account, let stored = account.isWholeAddress ? nil : try? quiet.acquirer.allRecords() {
+            request.wish.account = try KnownAccounts(quiet.acquirer.accounts(among: stored)).name(typed: account)
         } else {
             request.wish.account = account
         }

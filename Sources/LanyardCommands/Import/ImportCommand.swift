@@ -66,10 +66,11 @@ struct ImportCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
         let reader = SourceReader(session: session, file: file, item: item)
-        let findings =
-            try source.map { source throws(Failure) in try reader.findings(source) }
-            ?? reader.document(document ?? "-")
-        let stored = try session.storedRecords()
+        let findings = try await session.unlocking(for: nil) { () throws(Failure) in
+            guard let source else { return try reader.document(document ?? "-") }
+            return try reader.findings(source)
+        }
+        let stored = try await session.storedRecords()
         let plan = ImportPlan(findings.cache.records, stored: stored.all, rules: rules(session))
         let passwords = try PasswordPlan(findings.passwords, besides: stored, in: session)
         if !dryRun {
@@ -80,8 +81,10 @@ struct ImportCommand: Command {
                 return record
             }
             do throws(Failure) {
-                try session.keeping { () throws(StoreError) in try session.store.save(taken) }
-                try passwords.store(in: session)
+                try await session.unlocking(for: nil) { () throws(Failure) in
+                    try session.keeping { () throws(StoreError) in try session.store.save(taken) }
+                    try passwords.store(in: session)
+                }
             } catch {
                 throw error.with("what was imported so far stays; for the rest, run the same command again")
             }

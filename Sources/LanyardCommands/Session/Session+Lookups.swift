@@ -11,9 +11,11 @@ import TokenStore
 // Lookups that need the configuration, the plugins or the keyring.
 
 extension Session {
-    /// Returns all accounts and where each is used, or only those of one authority.
-    func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
-        KnownAccounts(acquirer.accounts(among: try storedRecords()), at: named)
+    /// Returns all accounts and where each is used, or only those of one authority; at a terminal, it offers to unlock
+    /// the keyring.
+    func accounts(at named: NamedPlace? = nil, for url: String? = nil) async throws(Failure) -> KnownAccounts {
+        let stored = try await storedRecords(for: url ?? named?.url)
+        return KnownAccounts(acquirer.accounts(among: stored), at: named)
     }
 
     /// The plugins of brokers that tokens may come from, each with requests of rules and of the top-level authority.

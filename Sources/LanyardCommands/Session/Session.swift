@@ -87,9 +87,11 @@ final class Session: Sendable {
             environment: context.environment)
     }
 
-    /// Returns all stored records.
-    func storedRecords() throws(Failure) -> StoredRecords {
-        try keeping { () throws(StoreError) in try acquirer.allRecords() }
+    /// Returns all stored records; at a terminal, it offers to unlock the keyring.
+    func storedRecords(for url: String? = nil) async throws(Failure) -> StoredRecords {
+        try await unlocking(for: url) { () throws(Failure) in
+            try keeping { () throws(StoreError) in try acquirer.allRecords() }
+        }
     }
 
     /// Resolves a request to the token that it needs; nil if it needs none.

@@ -58,7 +58,7 @@ struct ShareCommand: TokenNamingCommand {
         let (request, url) = try await request(in: session)
         let token = try await session.token(for: request, url: url)
         let account = try Self.account(of: token)
-        let records = try Self.records(of: account, request.clientID, in: session)
+        let records = try await Self.records(of: account, request.clientID, in: session)
         try SharedCacheWriter(place: place, session: session).add(records)
         let record = SharedCache.authenticationRecord(
             of: account, clientID: request.clientID, tenant: token.realm)
@@ -84,9 +84,9 @@ struct ShareCommand: TokenNamingCommand {
     /// Returns the account and its usable access tokens for a client.
     private static func records(
         of account: AccountRecord, _ clientID: String, in session: Session
-    ) throws(Failure) -> [CredentialRecord] {
+    ) async throws(Failure) -> [CredentialRecord] {
         let now = session.context.now
-        let own = try session.storedRecords().all.filter { record in
+        let own = try await session.storedRecords().all.filter { record in
             record.homeAccountID?.lowercased() == account.homeAccountID.lowercased()
                 && record.environment.lowercased() == account.environment.lowercased()
         }

@@ -15,7 +15,7 @@ extension Status {
         var lines: [String] = []
         if let accounts, !accounts.all.isEmpty { lines = AccountTable(accounts).lines(width: columns) }
         if !lines.isEmpty, !rules.isEmpty { lines.append("") }
-        let rows = rules.map { [$0.word, $0.text(now: now)] }
+        let rows = rules.map { [$0.word, $0.text(now: now, but: keyring)] }
         return lines + Table(rows).wrapped(columns: columns, indent: 0)
     }
 
@@ -24,7 +24,7 @@ extension Status {
         guard agent == nil else { return [silence.map { Hint($0.message) }].compactMap(\.self) }
         var notes: [Hint] = []
         if accounts?.all.isEmpty == true { notes.append("nobody is signed in") }
-        if let keyring, rules.isEmpty { notes.append(Hint(keyring.message)) }
+        if let keyring { notes.append(Hint(keyring.message)) }
         if rules.isEmpty { notes.append(Hint("there are no rules; add one for git", run: "lanyard configure git URL")) }
         return notes
     }
@@ -60,13 +60,14 @@ extension RuleStatus {
         // A broker may have a sign-in, but status asks none.
         case .signIn, .askBroker: "signed out"
         case .choose: "choose"
-        case .unlock: "locked"
+        case .unlock: "waits"
         case .fail: "fails"
         case .nothing: "unused"
         }
     }
 
-    fileprivate func text(now: Int) -> String {
+    /// `keyring` is what is wrong with the keyring, which is told once for all rules.
+    fileprivate func text(now: Int, but keyring: Failure?) -> String {
         let shown = url.displayable(limit: 300)
         let whose = account.map { "\(shown) as \($0)" } ?? shown
         switch step {
@@ -76,7 +77,8 @@ extension RuleStatus {
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
         case .tryRenewal where doubt == .othersSignIn: return "\(whose), if another client's sign-in serves"
         case .tryRenewal: return "\(whose), who has never used this tenant"
-        case .choose, .unlock, .fail, .nothing: return "\(shown): \(failure?.message ?? "")"
+        case .choose, .unlock, .fail, .nothing:
+            return failure?.message == keyring?.message ? shown : "\(shown): \(failure?.message ?? "")"
         }
     }
 
