@@ -7,11 +7,17 @@ import Terminal
 // URLs as users type them, perhaps without a scheme.
 
 extension String {
-    /// The URL, with `https` if it has no scheme; nil for a scheme without its colon, which isn't a host.
+    /// The URL, with `https` if it has no scheme; nil for an account, an address for ssh, and a scheme without its colon.
     fileprivate var withScheme: String? {
         guard StrictURL.scheme(of: self) == nil else { return self }
+        guard !isAccount, !hasPrefix("git@") || !hasBytes(":") else { return nil }
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
         return ["http", "https"].contains(host) ? nil : withHTTPS
+    }
+
+    /// Whether it is an account's user name, and not a host with a user name.
+    fileprivate var isAccount: Bool {
+        isWholeAddress && !hasBytes("/") && !hasBytes(":") && !hasPrefix("git@")
     }
 
     /// The complete URL that the user means, with its scheme.
@@ -78,7 +84,7 @@ extension URLPattern {
 extension Hint {
     /// Returns a hint with the same URL over https, for servers that support it.
     static func overHTTPS(_ url: String) -> Hint {
-        Hint("if the server has https, write", write: url.with(scheme: "https"))
+        httpsRemote(url) ?? Hint("if the server has https, write", write: url.with(scheme: "https"))
     }
 }
 
@@ -105,11 +111,15 @@ extension Failure {
     /// Creates the error for a text that isn't a URL.
     fileprivate init(notURL text: String) {
         let shown = text.displayable(limit: 200)
-        guard let remote = Hint.httpsRemote(text) else {
+        if text.isAccount {
+            let login: ShellCommand = "lanyard login\(option: "--account", text, limit: 200) URL"
+            self.init("\(shown) is an account, and not a URL", hints: [Hint("sign it in", run: login)], status: .usage)
+        } else if let remote = Hint.httpsRemote(text) {
+            self.init(
+                "\(shown) is an address for ssh, and git asks no helper about those", hints: [remote], status: .usage)
+        } else {
             self.init("\(shown) is not a URL", hints: ["write it like \(Example.url)"], status: .usage)
-            return
         }
-        self.init("\(shown) is an address for ssh, and git asks no helper about those", hints: [remote], status: .usage)
     }
 }
 
@@ -128,13 +138,36 @@ extension Hint {
     static func httpsRemote(_ text: String) -> Hint? {
         guard let (head, tail) = text.cut(at: ":") else { return nil }
         let isURL = tail.hasPrefix("//")
-        guard !isURL || ["ssh", "git+ssh", "ssh+git"].contains(head),
+        guard !isURL || ["ssh", "git+ssh", "ssh+git"].contains(head.lowercased()),
             let (place, path) = isURL ? tail.dropFirst(2).cut(at: "/") : (head, tail), !path.isEmpty,
             let host = RequestHost(String(place.cut(atLast: "@")?.1 ?? place)), host.name.hasBytes(".")
         else { return nil }
-        let url = "https://\(host.name)/\(path.trimmed(of: "/"))"
+        let user = place.cut(atLast: "@")?.0
+        let url = "https://\(httpsPlace(of: host.name, user: user, path.pieces(between: "/")))"
         guard URLPattern(url) != nil else { return nil }
         return Hint("use the server's https URL", run: "git remote set-url origin\(last: url)")
+    }
+
+    /// Returns the host and path over https of a repository that has them over ssh.
+    private static func httpsPlace(of host: String, user: Substring?, _ path: [Substring]) -> String {
+        // Hosts that have another name for ssh.
+        let hosts = [
+            "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
+            "ssh.gitlab.gnome.org": "gitlab.gnome.org", "ssh.dev.azure.com": "dev.azure.com",
+            "vs-ssh.visualstudio.com": "dev.azure.com",
+        ]
+        guard let other = hosts[host] else { return ([host[...]] + path).joined(separator: "/") }
+        var path = path
+        if ["22", "443"].contains(path.first) { path.removeFirst() }
+        guard other == "dev.azure.com" else { return ([other[...]] + path).joined(separator: "/") }
+        // v3/ORGANISATION/PROJECT/REPOSITORY, or as it was until 2019: [PROJECT/]_ssh/REPOSITORY with the organisation as the user.
+        if path.first == "v3" {
+            path.removeFirst()
+            if (2...3).contains(path.count) { path.insert("_git", at: path.count - 1) }
+        } else if let user {
+            path = [user.cut(at: ":")?.0 ?? user] + path.map { $0 == "_ssh" ? "_git" : $0 }
+        }
+        return ([other[...]] + path).joined(separator: "/")
     }
 
     /// How to have the user's rules found if no variable names a folder for them, as in a job with an empty environment;

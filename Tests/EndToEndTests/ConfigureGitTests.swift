@@ -299,6 +299,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("http://git.contoso.com", "over http"), ("ftp://git.contoso.com", "over ftp"), ("http://localhost:8080", nil),
+        ("https://git.contoso.com", nil),
+    ])
+    func `where no token is ever sent, that is said`(url: String, told: String?) async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(["configure", "git", url, "--yes"])
+            #expect(ended.status == 0 && ended.errors.contains("tokens are not sent") == (told != nil), "\(ended)")
+            guard let told else { return }
+            #expect(ended.errors.contains(told), "\(ended)")
+            #expect(ended.errors.contains("if the server has https, write: https://git.contoso.com\n"), "\(ended)")
+        }
+    }
+
     @Test func `a dry run writes nothing`() async throws {
         try await Home.with { home in
             let ended = try await home.lanyard(["configure", "git", "--dry-run"])

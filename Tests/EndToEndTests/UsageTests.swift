@@ -140,4 +140,36 @@ import Testing
             #expect(ended.output.contains("/mine.toml") && !ended.output.contains(".config/lanyard"), "\(ended)")
         }
     }
+
+    /// The commands that take a URL.
+    private static let takers = [
+        ["login"], ["token"], ["accounts"], ["status"], ["explain"], ["configure", "git"], ["rule", "add"],
+        ["unconfigure", "git"], ["rule", "remove"], ["forward", "add", "devbox"], ["use", "bob@contoso.com"],
+        ["identity", "check", "environment"],
+    ]
+
+    @Test(arguments: takers)
+    func `an account in place of a URL is called one`(command: [String]) async throws {
+        try await Home.with(.unlocked) { home in
+            let ended = try await home.lanyard(command + ["alice@contoso.com"])
+            let told = """
+                lanyard: error: alice@contoso.com is an account, and not a URL
+                lanyard: hint: sign it in: lanyard login --account alice@contoso.com URL
+
+                """
+            #expect(ended.status == 64 && ended.errors == told, "\(ended)")
+        }
+    }
+
+    @Test(arguments: takers.prefix(7), ["git@ssh.dev.azure.com:v3", "ssh://git@ssh.dev.azure.com/v3"])
+    func `an address for ssh in place of a URL comes with the one over https`(command: [String], server: String)
+        async throws
+    {
+        try await Home.with(.unlocked) { home in
+            let ended = try await home.lanyard(command + ["\(server)/contoso/My%20Project/repo"])
+            let url = "https://dev.azure.com/contoso/My%20Project/_git/repo"
+            let told = "use the server's https URL: git remote set-url origin \(url)\n"
+            #expect((ended.output + ended.errors).contains(told), "\(ended)")
+        }
+    }
 }

@@ -76,6 +76,11 @@ struct ConfigureGitCommand: Command {
         let pattern = try url.map { url throws(Failure) in try URLPattern(typed: url) }
         try pattern?.requireGitPlace()
         if hasRuleOptions || identity != nil { try pattern?.requireTokenPlace() }
+        if let pattern, !pattern.isTokenPlace {
+            session.context.console.note(
+                "\(Failure.unencrypted(pattern.scheme)); there, lanyard only keeps the passwords that git asks you for")
+            session.context.console.hint(.overHTTPS(pattern.text))
+        }
         let setting = try defaultIdentity(session, pattern)
         let plan = try await plan(session, pattern, version)
         if !options.dryRun { try await plan.requireWritable(session.context) }
