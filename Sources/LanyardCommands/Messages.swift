@@ -21,6 +21,12 @@ extension Failure {
         self.init(error.description, hints: error.hints)
     }
 
+    /// Creates the error for lanyard's own configuration.
+    init(ofConfiguration error: SettingsError) {
+        let page = error.lacksPermission ? [] : [Hint("what may stand there", run: "man 5 lanyard-config")]
+        self.init(error.description, hints: error.hints.isEmpty ? page : error.hints)
+    }
+
     /// Creates the error for the engine's refusal.
     init(_ refusal: Refusal, in context: CommandContext) {
         switch refusal {

@@ -86,6 +86,19 @@ import Testing
         }
     }
 
+    @Test func `a browser that isn't there is set, and that it opens nothing is said`() async throws {
+        try await Home.with { home in
+            for (value, told) in [
+                ("nosuchbrowser --new", "no program nosuchbrowser on PATH"), ("/no/browser", "no program /no/browser,"),
+                ("/bin/true %s", nil), ("none", nil),
+            ] {
+                let set = try await home.lanyard(["config", "set", "browser", value])
+                #expect(set.status == 0 && set.errors.contains("warning") == (told != nil), "\(set)")
+                #expect(set.errors.contains(told ?? "browser is now \(value), in"), "\(set)")
+            }
+        }
+    }
+
     @Test func `what wins over a change is told, and a wrong file is left alone`() async throws {
         try await Home.with { home in
             let set = try await home.lanyard(["config", "set", "flow", "browser"], ["LANYARD_FLOW": "auto"])
@@ -95,6 +108,13 @@ import Testing
             let wrong = try await home.lanyard(["config", "set", "timeout", "60"])
             #expect(wrong.status == 1 && wrong.errors.contains("config.toml:1: not valid TOML"), "\(wrong)")
             #expect(try home.text(home.configFile) == "flow = browser\n")
+            for command in ["status", "accounts", "login"] {
+                let ended = try await home.lanyard([command])
+                let hint = "config.toml:1: not valid TOML"
+                #expect(ended.status == 1 && ended.errors.contains(hint), "\(ended)")
+                #expect(
+                    ended.errors.contains("\nlanyard: hint: what may stand there: man 5 lanyard-config\n"), "\(ended)")
+            }
         }
     }
 

@@ -88,6 +88,7 @@ struct ConfigSetCommand: Command {
         }
         let shown = wanted.words.joined(separator: " ").displayable()
         context.console.note("\(key.name) is now \(shown), in \(file.name)")
+        key.tellLack(wanted, in: context)
         try key.tellOverride(file, in: context)
     }
 }
@@ -122,7 +123,7 @@ extension Configuration {
         do throws(SettingsError) {
             return try settings(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
-            throw Failure(error)
+            throw Failure(ofConfiguration: error)
         }
     }
 }

@@ -65,6 +65,18 @@ struct SettingKey {
             hints: [Hint("did you mean", run: "lanyard config set client-id \(near)")], status: .usage)
     }
 
+    /// Tells the user what keeps a value from being of use here and now.
+    func tellLack(_ value: SettingValue, in context: CommandContext) {
+        guard name == "browser", case .text(let text) = value, text != Configuration.noBrowser,
+            let program = ShellWords.split(text)?.first, context.program(program) == nil
+        else { return }
+        let shown = program.displayable(limit: 200)
+        context.console.note(
+            Hint(
+                "warning: there is no program \(shown)\(program.hasBytes("/") ? "" : " on PATH"), so no browser can open; for the default",
+                run: "lanyard config unset browser"))
+    }
+
     /// Tells the user if the change has no effect because another setting takes precedence.
     func tellOverride(_ file: SettingFilePlace, in context: CommandContext) throws(Failure) {
         let settings = try Configuration.settings(in: context, isToBeWritten: true)

@@ -23,7 +23,7 @@ extension Configuration {
                 ? Configuration.loadSystem()
                 : Configuration.load(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
-            throw Failure(error)
+            throw Failure(ofConfiguration: error)
         }
         for fault in unknown {
             context.console.noteOnce(Hint("warning: \(fault.description)"))
