@@ -12,6 +12,7 @@ enum Complaint {
     /// Reports the error and returns the exit code.
     static func exit(after error: any Error) -> ExitCode {
         console.error("\(error)".displayable())
+        if let hint = (error as? SandboxError)?.hint { console.hint(hint) }
         return .failure
     }
 }

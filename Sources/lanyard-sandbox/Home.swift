@@ -1,6 +1,6 @@
 import Files
-import FoundationEssentials
 import Glibc
+import Terminal
 
 /// The directory of everything that a sandbox creates, accessible to its owner only.
 struct Home: Sendable {
@@ -10,14 +10,15 @@ struct Home: Sendable {
     init(at path: String) throws(SandboxError) {
         // All files that this process or git creates from here on are accessible to the owner only.
         umask(0o077)
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw SandboxError("cannot make the directory \(path): \(error)")
+        let other = Hint("name one of your own", run: "lanyard sandbox serve --directory DIR")
+        Folder.make(path)
+        do throws(FileProblem) { _ = try Folder(path) } catch {
+            let reason = FileStatus(of: path) == nil ? "it can't be made there" : error.reason
+            throw SandboxError("cannot use the directory \(path): \(reason)", hint: other)
         }
-        guard let full = FileTrust.realPath(path) else { throw SandboxError("cannot find the directory \(path)") }
-        guard chmod(full, 0o700) == 0 else { throw SandboxError("the directory \(full) isn't yours") }
+        guard let full = FileTrust.realPath(path), chmod(full, 0o700) == 0 else {
+            throw SandboxError("the directory \(path) isn't yours", hint: other)
+        }
         self.path = full
     }
 

@@ -103,6 +103,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["--directory", "/proc/none/here"], "cannot use the directory /proc/none/here: it can't be made there"),
+        (["--directory", "/etc/passwd"], "cannot use the directory /etc/passwd: Not a directory"),
+        (["--users", "/nope.toml"], "cannot read the users file /nope.toml: No such file or directory"),
+    ])
+    func `what the sandbox can't use is said in a line, and what helps in another`(options: [String], told: String)
+        async throws
+    {
+        let outcome = try await Program.sandbox(["serve"] + options)
+        #expect(!outcome.succeeded && outcome.error.hasPrefix("lanyard: error: \(told)\nlanyard: hint: "))
+        #expect(outcome.error.split(separator: "\n").count == 2, "\(outcome.error)")
+    }
+
     @Test func `a users file with an unknown key is refused`() async throws {
         let directory = FileManager.default.temporaryDirectory.path + "/sandbox-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

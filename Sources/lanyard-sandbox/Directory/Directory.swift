@@ -1,7 +1,9 @@
+import Files
 import FoundationEssentials
 import SettingsFile
 import Synchronization
 import TOMLKit
+import Terminal
 
 /// The tenants, users and applications of this sandbox, including users added at run time.
 ///
@@ -36,10 +38,12 @@ final class Directory: Decodable, Sendable {
     /// - Throws: `SandboxError` that names the file and says what is wrong with it.
     static func read(_ path: String) throws(SandboxError) -> Directory {
         let text: String
-        do {
-            text = try String(contentsOfFile: path, encoding: .utf8)
+        do throws(FileProblem) {
+            text = String(decoding: try OpenFile(path).contents(atMost: 1 << 24), as: UTF8.self)
         } catch {
-            throw SandboxError("cannot read the users file \(path): \(error)")
+            throw SandboxError(
+                "cannot read the users file \(path): \(error.reason)",
+                hint: "without --users, the sandbox writes a users.toml to its directory, to be changed")
         }
         do throws(SettingsError) {
             _ = try SettingsTable(file: path, text: text)
@@ -109,8 +113,10 @@ final class Directory: Decodable, Sendable {
 /// An error that stops the sandbox, in words for the user.
 struct SandboxError: Error, CustomStringConvertible {
     let description: String
+    let hint: Hint?
 
-    init(_ description: String) {
+    init(_ description: String, hint: Hint? = nil) {
         self.description = description
+        self.hint = hint
     }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Files
 import Subprocess
 
 /// The repositories of a sandbox, created on first use.
@@ -19,11 +19,10 @@ actor Repositories {
     }
 
     private func create(_ path: String, in directory: String) async throws(SandboxError) {
-        if FileManager.default.fileExists(atPath: directory + "/HEAD") { return }
-        do {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        } catch {
-            throw SandboxError("cannot make \(directory): \(error)")
+        if FileStatus(of: directory + "/HEAD") != nil { return }
+        Folder.make(directory)
+        do throws(FileProblem) { _ = try Folder(directory) } catch {
+            throw SandboxError("cannot make \(directory): \(error.reason)")
         }
         try await git(["init", "--quiet", "--bare", "--initial-branch=main", directory])
         try await git(["-C", directory, "config", "http.receivepack", "true"])
