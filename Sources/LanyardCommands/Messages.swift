@@ -211,6 +211,9 @@ extension Failure {
     }
 
     private static func keyring(_ error: StoreError) -> (message: String, hints: [Hint]) {
+        if let bus = error.otherBus {
+            return ("gnome-keyring runs on another session bus, so none starts on this one", [.using(bus: bus)])
+        }
         // Without a name, it is most likely the one that lanyard can unlock.
         let service = error.provider.map(KeyringService.init(program:)) ?? .gnomeKeyring
         switch error.reason {

@@ -46,6 +46,32 @@ import Testing
         }
     }
 
+    @Test func `on a bus where gnome-keyring can't start beside another, the error names the bus to use`() async throws
+    {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let stored = try await keyring.run(Built.lanyard, ["store"], input: Self.entry(1))
+            #expect(stored.status == 0, "\(stored)")
+            let request = try keyring.scratch.write("protocol=https\nhost=h1.example\n\n", to: "request")
+            let remedy = "export DBUS_SESSION_BUS_ADDRESS=unix:path=\(keyring.scratch.path)/bus"
+            let script = """
+                for command in get unlock doctor; do '\(Built.lanyard)' $command <'\(request)'; done
+                \(remedy)
+                echo then
+                '\(Built.lanyard)' get <'\(request)'
+                """
+            let second = try await keyring.run("dbus-run-session", ["--", "bash", "-c", script])
+            let told = """
+                lanyard: error: gnome-keyring runs on another session bus, so none starts on this one
+                lanyard: hint: use the same bus in all of your shells: \(remedy)
+
+                """
+            #expect(second.errors.components(separatedBy: told).count == 3, "\(second)")
+            let parts = second.output.components(separatedBy: "then\n")
+            #expect(parts[0].contains("fail  keyring.provider  ") && parts[0].contains(remedy), "\(second)")
+            #expect(parts.last == "username=u\npassword=p1\n", "\(second)")
+        }
+    }
+
     /// docs/ssh.md says that these lines give all of a user's shells one bus.
     @Test(.enabled(if: SSHServer.isInstalled, "there is no sshd"))
     func `without systemd, two logins at a time keep all that both store`() async throws {

@@ -15,6 +15,8 @@ extension Examination {
         switch problem?.reason {
         case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
+        case .timedOut where problem?.otherBus != nil:
+            return [.pass("keyring.bus", "reached")] + (problem.map { [.fail("keyring.provider", Failure($0))] } ?? [])
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
         }

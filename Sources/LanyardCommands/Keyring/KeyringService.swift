@@ -75,7 +75,7 @@ extension KeyringProvider {
         guard let bus = rivalBus(environment: context.environment) else { return nil }
         return (
             "another gnome-keyring has the same keyrings, on another bus: each overwrites what the other stores",
-            Hint("use the same bus in all of your shells", run: "export DBUS_SESSION_BUS_ADDRESS=\(bus)")
+            .using(bus: bus)
         )
     }
 }
@@ -90,6 +90,11 @@ extension Console {
 }
 
 extension Hint {
+    /// How to use the bus at an address.
+    static func using(bus: String) -> Hint {
+        Hint("use the same bus in all of your shells", run: "export DBUS_SESSION_BUS_ADDRESS=\(bus)")
+    }
+
     /// What is missing for a session bus that programs find.
     static var findingBus: Hint {
         if processVariable("DBUS_SESSION_BUS_ADDRESS") != nil {

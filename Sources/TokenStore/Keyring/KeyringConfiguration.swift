@@ -67,10 +67,6 @@ public struct KeyringConfiguration: Sendable {
         } catch {
             var error = StoreError(error)
             explain(&error)
-            if [.timedOut, .busy].contains(error.reason) {
-                // The bus answers at once, or not at all.
-                error.provider = (try? connection.provider(deadline: 0.5))?.flatMap(\.programName)
-            }
             throw error
         }
     }

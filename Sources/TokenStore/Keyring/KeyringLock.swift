@@ -1,11 +1,22 @@
 internal import SecretService
 
 extension KeyringConfiguration {
-    /// Adds to an error of a locked keyring what is locked, and who can open it.
+    /// Adds to an error what is locked, who can open it, or who keeps the provider from starting.
     func explain(_ error: inout StoreError) {
-        guard [.locked, .noDefaultCollection].contains(error.reason) else { return }
-        error.provider = (try? connection.provider(deadline: deadline))?.flatMap(\.programName)
-        if error.reason == .locked { error.lock = lockBesideDefault() }
+        switch error.reason {
+        case .locked, .noDefaultCollection:
+            error.provider = (try? connection.provider(deadline: deadline))?.flatMap(\.programName)
+            if error.reason == .locked { error.lock = lockBesideDefault() }
+        case .timedOut, .busy:
+            // The bus answers at once, or not at all.
+            do throws(StoreError) {
+                let running = try connection.provider(deadline: 0.5)
+                error.provider = running?.programName
+                guard running == nil else { return }
+                error.otherBus = KeyringProvider.blockingBus(environment: connection.environment)
+            } catch {}
+        default: break
+        }
     }
 
     /// Returns what can be locked although the default keyring is open; nil if it isn't open.

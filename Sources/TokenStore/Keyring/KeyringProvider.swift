@@ -41,34 +41,52 @@ extension KeyringProvider {
     ///
     /// Each keeps all items in memory and writes all of them, so each overwrites what the other stored.
     public func rivalBus(environment: [String: String]) -> String? {
-        guard programName == Self.gnomeKeyring, let own = Session(environment) else { return nil }
-        let processes = (try? Folder("/proc"))?.names(atMost: 1 << 16).compactMap { Int32($0) } ?? []
-        return processes.lazy.compactMap { Self.session(of: $0, butFor: self) }
-            .first { $0.bus != own.bus && $0.keyrings == own.keyrings && Self.isAlive($0.bus) }?.bus
+        guard programName == Self.gnomeKeyring else { return nil }
+        return Self.bus(besides: environment) { $0.keyrings != nil && $0.keyrings == $1.keyrings }
     }
 
-    /// The bus of a daemon, and the folder of its keyrings.
+    /// Returns the address of the bus of a gnome-keyring-daemon of this user beside which none starts on this bus, because
+    /// both would have the same socket below `XDG_RUNTIME_DIR`; nil if there is none.
+    static func blockingBus(environment: [String: String]) -> String? {
+        guard environment.absolutePath("XDG_RUNTIME_DIR") != nil else { return nil }
+        return bus(besides: environment) { $0.runtime == $1.runtime }
+    }
+
+    /// Returns the address of another bus with a gnome-keyring-daemon of this user that has something in common with this
+    /// process.
+    private static func bus(
+        besides environment: [String: String], where isShared: (Session, Session) -> Bool
+    ) -> String? {
+        let own = Session(environment)
+        let processes = (try? Folder("/proc"))?.names(atMost: 1 << 16).compactMap { Int32($0) } ?? []
+        return processes.lazy.compactMap { session(of: $0) }
+            .first { $0.bus != own.bus && isShared($0, own) && isAlive($0.bus) }?.bus
+    }
+
+    /// The bus of a process, its runtime directory, and the folder of its keyrings.
     private struct Session {
         let bus: String
-        let keyrings: String
+        let runtime: String
+        let keyrings: String?
 
-        init?(_ environment: [String: String]) {
+        init(_ environment: [String: String]) {
+            // PAM starts the daemon without these variables.
+            let folder = environment.absolutePath("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
             let announced = environment["DBUS_SESSION_BUS_ADDRESS"].flatMap { $0.isEmpty ? nil : $0 }
-            let ordinary = environment.absolutePath("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
-            let data = environment.absolutePath("XDG_DATA_HOME")
-            guard let bus = announced ?? ordinary,
-                let folder = data ?? environment.absolutePath("HOME").map({ $0 + "/.local/share" }),
-                let keyrings = FileTrust.realPath(folder + "/keyrings")
-            else { return nil }
+            let bus = announced ?? "unix:path=\(folder)/bus"
             // The same bus has the same address with and without its ID.
             self.bus = String(decoding: bus.utf8.prefix { $0 != UInt8(ascii: ",") }, as: UTF8.self)
-            self.keyrings = keyrings
+            runtime = FileTrust.realPath(folder) ?? folder
+            let data =
+                environment.absolutePath("XDG_DATA_HOME")
+                ?? environment.absolutePath("HOME").map { $0 + "/.local/share" }
+            keyrings = data.flatMap { FileTrust.realPath($0 + "/keyrings") }
         }
     }
 
-    /// Returns a process's session if it is another gnome-keyring-daemon of this user's; nil if that isn't shown.
-    private static func session(of process: Int32, butFor provider: KeyringProvider) -> Session? {
-        guard process != provider.processID, FileStatus(of: "/proc/\(process)")?.isOwn == true,
+    /// Returns a process's session if it is a gnome-keyring-daemon of this user's; nil if that isn't shown.
+    private static func session(of process: Int32) -> Session? {
+        guard FileStatus(of: "/proc/\(process)")?.isOwn == true,
             KeyringProvider(processID: process).programName == gnomeKeyring,
             let variables = bytes("environ", of: process)
         else { return nil }

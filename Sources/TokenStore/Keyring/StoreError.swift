@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable, Equatable {
     public var detail: String
     /// The name of the provider's program, if what to do depends on it; nil if it isn't known.
     public var provider: String?
+    /// The address of the bus of a gnome-keyring beside which none starts on this bus; nil if that isn't the reason.
+    public var otherBus: String?
     /// What is locked instead of the default keyring, which isn't.
     public var lock: Lock?
 
