@@ -9,11 +9,15 @@ import Terminal
 extension String {
     /// The URL, with `https` if it has no scheme; nil for an account, an address for ssh, and a scheme without its colon.
     fileprivate var withScheme: String? {
-        guard StrictURL.scheme(of: self) == nil else { return self }
+        if let scheme = StrictURL.scheme(of: self) {
+            return String.schemesOfSSH.contains(scheme) && Hint.httpsRemote(self) != nil ? nil : self
+        }
         guard !isAccount, !hasPrefix("git@") || !hasBytes(":") else { return nil }
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
         return ["http", "https"].contains(host) ? nil : withHTTPS
     }
+
+    fileprivate static let schemesOfSSH = ["ssh", "git+ssh", "ssh+git"]
 
     /// Whether it is an account's user name, and not a host with a user name.
     fileprivate var isAccount: Bool {
@@ -74,17 +78,16 @@ extension URLPattern {
 
     /// Throws for places for which git asks no helper.
     func requireGitPlace() throws(Failure) {
-        guard ["ssh", "git", "file", "git+ssh", "ssh+git"].contains(scheme) else { return }
+        guard (String.schemesOfSSH + ["git", "file"]).contains(scheme) else { return }
         throw Failure(
-            "git asks no helper about \(scheme) URLs", hints: [.httpsRemote(text) ?? "use the server's https URL"],
-            status: .usage)
+            "git asks no helper about \(scheme) URLs", hints: ["use the server's https URL"], status: .usage)
     }
 }
 
 extension Hint {
     /// Returns a hint with the same URL over https, for servers that support it.
     static func overHTTPS(_ url: String) -> Hint {
-        httpsRemote(url) ?? Hint("if the server has https, write", write: url.with(scheme: "https"))
+        Hint("if the server has https, write", write: url.with(scheme: "https"))
     }
 }
 
@@ -138,7 +141,7 @@ extension Hint {
     static func httpsRemote(_ text: String) -> Hint? {
         guard let (head, tail) = text.cut(at: ":") else { return nil }
         let isURL = tail.hasPrefix("//")
-        guard !isURL || ["ssh", "git+ssh", "ssh+git"].contains(head.lowercased()),
+        guard !isURL || String.schemesOfSSH.contains(head.lowercased()),
             let (place, path) = isURL ? tail.dropFirst(2).cut(at: "/") : (head, tail), !path.isEmpty,
             let host = RequestHost(String(place.cut(atLast: "@")?.1 ?? place)), host.name.hasBytes(".")
         else { return nil }

@@ -161,7 +161,9 @@ import Testing
         }
     }
 
-    @Test(arguments: takers.prefix(7), ["git@ssh.dev.azure.com:v3", "ssh://git@ssh.dev.azure.com/v3"])
+    @Test(
+        arguments: takers.filter { $0 != ["rule", "remove"] },
+        ["git@ssh.dev.azure.com:v3", "ssh://git@ssh.dev.azure.com/v3"])
     func `an address for ssh in place of a URL comes with the one over https`(command: [String], server: String)
         async throws
     {
@@ -169,7 +171,7 @@ import Testing
             let ended = try await home.lanyard(command + ["\(server)/contoso/My%20Project/repo"])
             let url = "https://dev.azure.com/contoso/My%20Project/_git/repo"
             let told = "use the server's https URL: git remote set-url origin \(url)\n"
-            #expect((ended.output + ended.errors).contains(told), "\(ended)")
+            #expect(ended.status == 64 && ended.errors.hasSuffix(told), "\(ended)")
         }
     }
 }

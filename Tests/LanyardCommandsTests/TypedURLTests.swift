@@ -55,7 +55,7 @@ import Testing
         #expect(Hint.httpsRemote(address)?.copied == url.map { "git remote set-url origin \($0)" })
     }
 
-    @Test(arguments: remotes.filter { $0.1 != nil && !$0.0.contains("://") }.map(\.0))
+    @Test(arguments: remotes.filter { $0.1 != nil }.map(\.0))
     func `an address for ssh is no URL`(address: String) {
         for parse in [{ _ = try CredentialRequest(url: $0) }, { _ = try URLPattern(typed: $0) }]
             as [(String) throws -> Void]

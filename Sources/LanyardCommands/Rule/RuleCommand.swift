@@ -202,7 +202,8 @@ struct RuleRemoveCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
-        let pattern = try URLPattern(typed: url)
+        // The file may also have what no command adds.
+        let pattern = try URLPattern(url) ?? URLPattern(typed: url)
         guard try session.tables.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
             throw Failure(
                 missing: "rule for \(pattern.text.displayable(limit: 200))", session,
