@@ -9,7 +9,7 @@ struct SignInCommand: AsyncParsableCommand {
             program has its answer. As your browser, it signs in by itself:
 
               export LANYARD_SANDBOX_DIR=/tmp/sandbox
-              export BROWSER="lanyard sandbox sign-in --as alice@contoso.example"
+              export BROWSER="lanyard sandbox sign-in"
 
             Prints nothing to standard output, except with --elsewhere. The exit status is 0 if the last page loaded.
             """)

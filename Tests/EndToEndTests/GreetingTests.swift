@@ -62,12 +62,17 @@ import Testing
                 let all = text.split(separator: "\n").map(String.init)
                 let commands = all.filter { $0.hasPrefix("  ") }
                 let browser = try #require(commands.last { $0.hasPrefix("  export BROWSER=") })
-                let script = ([commands[0], browser] + commands[1..<4]).joined(separator: "\n")
+                // The browser signs in where nobody of the first authority's is known, too.
+                let b2c = commands[1].replacing("/common/hello.git", with: "/b2c/hello.git b2c")
+                let script = ([commands[0], browser] + commands[1..<4] + [b2c]).joined(separator: "\n")
                 let ended = try await run(
                     shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
                 #expect(ended.status == 0, "\(script)\n\(ended)")
                 #expect(ended.output.contains(#""userPrincipalName":"alice@contoso.example""#), "\(ended)")
-                #expect(FileManager.default.fileExists(atPath: "\(home.folder)/home/hello/README.md"), "\(ended)")
+                for clone in ["hello", "b2c"] {
+                    let file = "\(home.folder)/home/\(clone)/README.md"
+                    #expect(FileManager.default.fileExists(atPath: file), "\(ended)")
+                }
             }
         }
     }

@@ -363,7 +363,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C cancels"), (["LANYARD_BROWSER": "none"], "; 15 minutes): "),
+        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C cancels"), (["BROWSER": "none"], "; 15 minutes): "),
     ])
     func `a Ctrl-C in git leaves the prompt that the shell shows at once alone`(
         _ way: [String: String], _ question: String
@@ -485,6 +485,35 @@ import Testing
             )
             let both = try await world.lanyard(["login", url, "--browser", "firefox", "--no-browser"])
             #expect(both.status == 64, "\(both)")
+        }
+    }
+
+    @Test func `why a browser's command fails is what it says last, and what it says more keeps no page from opening`()
+        async throws
+    {
+        try await World.with { world in
+            let script = world.folder + "/my browser"
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            func login(_ lines: String) async throws -> Ended {
+                try "#!/bin/sh\n\(lines)\n".write(toFile: script, atomically: true, encoding: .utf8)
+                chmod(script, 0o700)
+                return try await world.lanyard(["login", "--flow", "browser", url], ["BROWSER": "'\(script)'"])
+            }
+            let start = "lanyard: the browser could not be opened: \(script) failed"
+            let long = try await login("printf 'one\\ntwo\\033[1m %01000d\\n \\n' 0 >&2\nexit 3")
+            let line = try #require(
+                long.errors.split(separator: "\n").first { $0.hasPrefix(start + ": two") }, "\(long)")
+            #expect(long.status != 0 && line.count < 600 && !line.contains("\u{1B}"), "\(long)")
+            let silent = try await login("exit 3")
+            #expect(silent.status != 0 && silent.errors.contains(start + "\n"), "\(silent)")
+            chmod(script, 0o600)
+            let missing = try await world.lanyard(["login", "--flow", "browser", url], ["BROWSER": "'\(script)'"])
+            #expect(
+                missing.status != 0 && missing.errors.contains("opened: \(script) could not be started\n"), "\(missing)"
+            )
+            let sandbox = "'\(Built.sandbox)' sign-in --ca '\(world.sandbox.caFile)' --as alice@contoso.example"
+            let chatty = try await login("head -c 200000 /dev/zero >&2\nexec \(sandbox) \"$1\"")
+            #expect(chatty.status == 0, "\(chatty)")
         }
     }
 

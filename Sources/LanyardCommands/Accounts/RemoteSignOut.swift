@@ -76,7 +76,7 @@ private struct SignOutPage: PersonInterface {
 
     func answer(_ event: PluginEvent) async -> PluginReply {
         guard case .openURL(let url, _) = event else { return .unsupported }
-        if let browser, await browser.open(url) {
+        if let browser, await browser.open(url) == nil {
             console.note("ending the browser's session: the sign-out page is open")
             return .done
         }

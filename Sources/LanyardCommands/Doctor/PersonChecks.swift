@@ -32,9 +32,9 @@ extension Examination {
         let named = configuration.browser ?? context.variable("BROWSER")
         let browser = Browser(context, configured: configuration.browser)
         if let mistake = browser.mistake { return .fail(name, mistake) }
-        guard browser.culprit == nil else {
+        if let fault = browser.fault {
             return .fail(
-                name, "none opens: \(browser.fault)", "make it yours or root's, and let no one else write to it")
+                name, "none opens: \(fault)", "make it yours or root's, and let no one else write to it")
         }
         let commands = browser.commands.compactMap(\.first)
         guard let command = commands.first(where: { context.program($0) != nil }) else {

@@ -42,32 +42,41 @@ struct Browser: Sendable {
             }.first
     }
 
-    /// The programs of the commands, fit to show.
-    private var names: String { commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200) }
-
-    /// Why no page could be opened.
-    var fault: String {
-        if let mistake { return mistake.message }
-        return culprit.map { "another user could have written \($0.displayable(limit: 300))" }
-            ?? "\(names) failed, or is not installed"
+    /// Why none of the commands is started; nil if they may be.
+    var fault: String? {
+        mistake?.message ?? culprit.map { "another user could have written \($0.displayable(limit: 300))" }
     }
 
-    /// Opens a page; false if no command could be started, or if the first that started failed at once.
+    /// Opens a page; returns nil if a command does that, else why none does.
     ///
-    /// A command may pass the URL, which an issuer chose, to a shell: no character in it does anything there.
-    func open(_ url: String) async -> Bool {
-        guard culprit == nil else { return false }
+    /// A command may pass the URL, which an issuer chose, to a shell: no character in it does anything there. `failed` gets
+    /// the reason if the command fails later.
+    func open(_ url: String, failed: @escaping @Sendable (String) -> Void = { _ in }) async -> String? {
+        if let fault { return fault }
         let url = url.withoutShellCharacters
-        for words in commands where !words.isEmpty {
-            if await start(words, url: url) { return true }
+        var reason: String?
+        for words in commands {
+            switch await start(words, url: url, failed) {
+            case .open: return nil
+            case .failed(let text): reason = text
+            case .missing: continue
+            }
         }
-        return false
+        let names = commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200)
+        return reason ?? "\(names) could not be started"
+    }
+
+    private enum Outcome: Sendable {
+        case open, missing
+        case failed(String)
     }
 
     /// The time within which a command may report failure; a browser that stays in the foreground counts as opened.
     private static let patience = Duration.seconds(2)
 
-    private func start(_ words: [String], url: String) async -> Bool {
+    private func start(
+        _ words: [String], url: String, _ failed: @escaping @Sendable (String) -> Void
+    ) async -> Outcome {
         let hasPlace = words.dropFirst().contains { $0.contains("%s") }
         let arguments = hasPlace ? words.map { $0.replacing(bytes: "%s", with: url) } : words + [url]
         var options = PlatformOptions()
@@ -75,19 +84,48 @@ struct Browser: Sendable {
         let configuration = Configuration(
             executable: words[0].hasBytes("/") ? .path(FilePath(words[0])) : .name(words[0]),
             arguments: Arguments(Array(arguments.dropFirst())), platformOptions: options)
-        let (outcomes, report) = AsyncStream.makeStream(of: Bool.self)
+        let (outcomes, report) = AsyncStream.makeStream(of: Outcome.self)
         // Detached and never awaited: the browser may outlive this process, and nothing depends on its end.
         Task.detached {
-            let ended = try? await run(configuration, input: .none, output: .discarded, error: .discarded)
-            report.yield(ended?.terminationStatus.isSuccess ?? false)
+            let outcome = await Self.run(configuration, name: words[0])
+            if case .terminated = report.yield(outcome), case .failed(let reason) = outcome { failed(reason) }
         }
         let timer = Task {
             try await Task.sleep(for: Self.patience)
-            report.yield(true)
+            report.yield(.open)
         }
         defer { timer.cancel() }
-        for await isOpened in outcomes { return isOpened }
-        return false
+        for await outcome in outcomes { return outcome }
+        return .missing
+    }
+
+    private static func run(_ configuration: Configuration, name: String) async -> Outcome {
+        guard let errors = try? standardError() else { return .missing }
+        defer { try? errors.close() }
+        let ended = try? await Subprocess.run(
+            configuration, input: .none, output: .discarded,
+            error: .fileDescriptor(errors, closeAfterSpawningProcess: false))
+        guard let ended else { return .missing }
+        guard !ended.terminationStatus.isSuccess else { return .open }
+        let said = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+            count = (try? errors.read(into: UnsafeMutableRawBufferPointer(buffer))) ?? 0
+        }
+        let line = said.split(separator: UInt8(ascii: "\n")).last { !$0.allSatisfy { $0 <= UInt8(ascii: " ") } }
+        let reason = line.map { ": " + String(decoding: $0, as: UTF8.self).displayable(limit: 300) }
+        return .failed("\(name.displayable(limit: 200)) failed\(reason ?? "")")
+    }
+
+    /// Opens a pipe for a browser's standard error that takes its first 64 KiB and no more.
+    ///
+    /// Its reader is its writer, too: a browser that outlives this process is neither ended by SIGPIPE nor held up.
+    private static func standardError() throws -> FileDescriptor {
+        let pipe = try FileDescriptor.pipe()
+        defer {
+            try? pipe.readEnd.close()
+            try? pipe.writeEnd.close()
+        }
+        return try .open(
+            FilePath("/proc/self/fd/\(pipe.readEnd.rawValue)"), .readWrite, options: [.nonBlocking, .closeOnExec])
     }
 }
 

@@ -64,15 +64,17 @@ struct PersonAtTerminal: PersonInterface {
         let text = "opening your browser to sign in \(subject.text)"
         console.note(text, linking: subject.place, to: url)
         course.rows.withLock { $0 += console.rows(of: text) }
-        let isOpened = await browser.open(url)
+        let course = course
+        let fault = await browser.open(url) { reason in course.fault.withLock { $0 = reason } }
         // The sign-in may end before the browser's command does.
         guard !Task.isCancelled else { return .done }
-        guard isOpened else {
-            tell("the browser could not be opened: \(browser.fault)")
+        if let fault {
+            tell("the browser could not be opened: \(fault)")
             return .unsupported
         }
         console.countDown("waiting for your browser", seconds: patience, remindingAfter: Self.browserPatience) {
-            "lanyard: if no page opened, open this one:\n\(url.displayable(limit: 32_768))"
+            let reason = course.fault.withLock { $0.map { "the browser's command failed: \($0)" } }
+            return "lanyard: \(reason ?? "if no page opened"), open this one:\n\(url.displayable(limit: 32_768))"
         }
         return .done
     }
@@ -181,6 +183,8 @@ private final class Course: Sendable {
     let subject = Mutex<SignInSubject?>(nil)
     /// The number of rows shown since the last reason, including the reason.
     let rows = Mutex(0)
+    /// Why the browser's command failed while its page was waited for.
+    let fault = Mutex<String?>(nil)
     /// The page that the user was last asked to open elsewhere.
     private let page = Mutex<String?>(nil)
     /// The plugin's last message, which is the reason for the next page or code, if there is one.

@@ -34,8 +34,6 @@ struct RuleStatus {
     private(set) var expiresOn: Int?
     /// Whether the token came from the machine's broker, or the next one will.
     private(set) var isBrokered = false
-    /// Why a renewal may be refused.
-    private(set) var doubt: RenewalDoubt?
     /// What is in the way.
     private(set) var failure: Failure?
 
@@ -84,9 +82,7 @@ struct RuleStatus {
             step = .answer
             expiresOn = token.expiresOn
         case .exchange, .renew(nil), .askBroker(isSure: true, _): step = .renew
-        case .renew(let doubt?):
-            step = .tryRenewal
-            self.doubt = doubt
+        case .renew: step = .tryRenewal
         case .authenticate: step = .authenticate
         case .askBroker: refuse(.askBroker, .interactionRequired(nil, account: decision.account), wanted, session)
         case .signIn(_, let error): refuse(.signIn, error, wanted, session)

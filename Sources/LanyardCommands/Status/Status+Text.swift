@@ -1,3 +1,4 @@
+import ConsumerProtocols
 import JSON
 import Rules
 import Secrets
@@ -56,9 +57,8 @@ extension RuleStatus {
         case .answer: "ready"
         case .renew: "renews"
         case .authenticate: "asks"
-        case .tryRenewal: "unsure"
-        // A broker may have a sign-in, but status asks none.
-        case .signIn, .askBroker: "signed out"
+        // A broker may have a sign-in, but status asks none; nor can it know whether another sign-in of the account serves.
+        case .signIn, .askBroker, .tryRenewal: "signed out"
         case .choose: "choose"
         case .unlock: "waits"
         case .fail: "fails"
@@ -75,14 +75,16 @@ extension RuleStatus {
         case .renew: return whose + origin
         case .signIn, .askBroker: return whose
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
-        case .tryRenewal where doubt == .othersSignIn: return "\(whose), if another client's sign-in serves"
-        case .tryRenewal: return "\(whose), who has never used this tenant"
+        case .tryRenewal: return "\(shown), but \(account ?? "")'s sign-in elsewhere is tried first"
         case .choose, .unlock, .fail, .nothing:
             return failure?.message == keyring?.message ? shown : "\(shown): \(failure?.message ?? "")"
         }
     }
 
-    private var origin: String { isBrokered ? ", from the machine's broker" : "" }
+    private var origin: String {
+        (isBrokered ? ", from the machine's broker" : "")
+            + (wanted?.exchange?.name == AWSConsumer.exchange ? ", as keys for lanyard aws only" : "")
+    }
 
     fileprivate var json: JSONValue {
         [

@@ -6,6 +6,8 @@ struct HTMLDocument: Sendable {
     struct Field: Sendable, Equatable {
         var name: String
         var value: String
+        /// The example that shows while the field is empty.
+        var placeholder = ""
     }
 
     struct Form: Sendable {
@@ -35,7 +37,10 @@ struct HTMLDocument: Sendable {
                 if let form = open { forms.append(form) }
                 open = nil
             case "input":
-                if let name = tag["name"] { open?.fields.append(Field(name: name, value: tag["value"] ?? "")) }
+                if let name = tag["name"] {
+                    let placeholder = tag["placeholder"] ?? ""
+                    open?.fields.append(Field(name: name, value: tag["value"] ?? "", placeholder: placeholder))
+                }
             case "button": open?.buttons.append(Field(name: tag["name"] ?? "", value: tag["value"] ?? ""))
             default: break
             }

@@ -78,7 +78,7 @@ struct Person: Sendable {
     }
 
     private func typePassword(_ form: HTMLDocument.Form, _ field: HTMLDocument.Field) throws -> Step {
-        guard let username = username ?? (field.value.isEmpty ? nil : field.value) else {
+        guard let username = username ?? [field.value, field.placeholder].first(where: { !$0.isEmpty }) else {
             throw SandboxError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
         }
         let values = ["loginfmt": username, "passwd": password]

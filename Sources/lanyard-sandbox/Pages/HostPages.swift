@@ -9,7 +9,7 @@ extension Pages {
             <h1>Sign in</h1>
             <p class="who">to \(site.name)</p>
             \(alert(message))
-            \(passwordForm(form, asking: "Username or email address", hint: hint))
+            \(passwordForm(form, asking: "Username or email address", hint: hint, example: people.first?.login))
             <p class="hint">In this sandbox: \(names). The passwords are in <code>users.toml</code>.</p>
             """)
     }

@@ -60,12 +60,12 @@ enum Pages {
     }
 
     /// The form for a user name and a password.
-    static func passwordForm(_ form: InteractionForm, asking label: String, hint: String?) -> HTML {
+    static func passwordForm(_ form: InteractionForm, asking label: String, hint: String?, example: String?) -> HTML {
         form.form(
             """
             <label for="loginfmt">\(label)</label>
             <input id="loginfmt" name="loginfmt" type="text" autocomplete="username" autocapitalize="none"
-              spellcheck="false" required value="\(hint ?? "")" \(hint == nil ? "autofocus" : "")>
+              spellcheck="false" required placeholder="\(example ?? "")" value="\(hint ?? "")" \(hint == nil ? "autofocus" : "")>
             <label for="passwd">Password</label>
             <input id="passwd" name="passwd" type="password" autocomplete="current-password" required
               \(hint == nil ? "" : "autofocus")>

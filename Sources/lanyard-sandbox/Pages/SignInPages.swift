@@ -3,13 +3,14 @@ extension Pages {
         at realm: Realm, of directory: Directory, form: InteractionForm, hint: String?, message: String? = nil
     ) -> HTML {
         let isB2C = realm.policy != nil
+        let example = directory.users.first { realm.issuer(for: $0, in: directory) != nil }
         return layout(
             "Sign in",
             """
             <h1>Sign in</h1>
             <p class="who">\(place(realm))</p>
             \(alert(message))
-            \(passwordForm(form, asking: isB2C ? "Email address" : "Username", hint: hint))
+            \(passwordForm(form, asking: isB2C ? "Email address" : "Username", hint: hint, example: example?.username))
             \(isB2C ? b2cWays(form) : nil)
             \(whoIsThere(at: realm, of: directory))
             """)
