@@ -78,6 +78,10 @@ import Testing
             #expect(denied.status == 1 && denied.output.isEmpty, "\(denied)")
             #expect(denied.errors.contains("refuses the role: Not authorized to perform"), "\(denied)")
             #expect(denied.errors.contains("the role's trust policy"), "\(denied)")
+            // Only `aws` is given keys, and only for a role.
+            let status = try await world.lanyard(["status", world.sandbox.exchanges])
+            let text = "\(world.sandbox.exchanges)/ as alice@contoso.example, as keys for lanyard aws only\n"
+            #expect(status.status == 0 && status.output.hasSuffix("renews  \(text)"), "\(status)")
             let none = try await world.lanyard(["aws", world.sandbox.exchanges])
             #expect(none.status == 1 && none.errors.contains("the URL's path is not a role"), "\(none)")
             #expect(try await world.lanyard(["logout"]).status == 0)
