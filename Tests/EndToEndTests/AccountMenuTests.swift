@@ -169,4 +169,15 @@ import Testing
             #expect(try await AccountChoiceTests.user(world) == Self.alice)
         }
     }
+
+    @Test func `use takes the only account without asking at a terminal, and prints it elsewhere`() async throws {
+        try await World.with { world in
+            try await world.signIn(Self.alice)
+            let elsewhere = try await world.lanyard(["use"])
+            #expect(elsewhere.status == 0 && elsewhere.output == "\(Self.alice)\n", "\(elsewhere)")
+            let terminal = try await world.atTerminal(["lanyard", "use"], answering: [])
+            #expect(
+                terminal.status == 0 && terminal.output == "lanyard: using \(Self.alice) from now on\n", "\(terminal)")
+        }
+    }
 }

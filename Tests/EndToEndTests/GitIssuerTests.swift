@@ -40,6 +40,28 @@ import Testing
         }
     }
 
+    @Test func `login leads from nothing to a sign-in at Entra and a clone`() async throws {
+        try await World.with { world in
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try text.components(separatedBy: "[[rule]]")[0]
+                .write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let url = "\(world.sandbox.resource)/contoso/hello.git"
+            let ended = try await world.atTerminal(
+                ["lanyard", "login", url],
+                answering: [
+                    ("has no rule yet; add one? [Y/n] ", ""),
+                    ("authority: ", "\(world.sandbox.authority)/contoso.example"),
+                    ("scopes, separated by spaces", "api://sandbox-git/.default"),
+                    ("client ID", world.sandbox.clientID),
+                    ("go on? [Y/n] ", ""),
+                ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
+            #expect(ended.status == 0, "\(ended)")
+            #expect(ended.output.components(separatedBy: "signed in as alice@contoso.example").count == 2, "\(ended)")
+            let clone = try await world.git(["clone", url])
+            #expect(clone.status == 0, "\(clone)")
+        }
+    }
+
     @Test func `login asks for the URL where there are no rules, and signs in once`() async throws {
         try await World.with { world in
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)

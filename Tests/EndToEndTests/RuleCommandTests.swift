@@ -225,6 +225,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [("", false), ("n", false), ("y", true)])
+    func `at a terminal a rule for the same URLs is replaced if that is wanted`(
+        answer: String, isReplaced: Bool
+    ) async throws {
+        try await Home.with { home in
+            let url = "https://dev.azure.com/contoso"
+            for other in [url, "https://dev.azure.com/fabrikam"] {
+                #expect(try await home.lanyard(["rule", "add", other] + Self.options).status == 0)
+            }
+            let old = try home.text(home.configFile)
+            let ended = try await home.lanyardAtTerminal(
+                ["rule", "add", url + "/"] + Self.options + ["--scope", "another"], [("replace it? [y/N] ", answer)])
+            #expect((ended.status == 0) == isReplaced, "\(ended)")
+            #expect(ended.output.contains("there is a rule for \(url) already"), "\(ended)")
+            let text = try home.text(home.configFile)
+            #expect(isReplaced ? text.contains("\"another\"") : text == old, "\(text)")
+            let rules = try await home.lanyard(["rule", "list", "--json"])
+            let all = try JSONSerialization.jsonObject(with: Data(rules.output.utf8)) as? [[String: Any]]
+            #expect(all?.count == 2, "\(rules)")
+        }
+    }
+
     @Test func `a host that nobody vouches for is not written`() async throws {
         try await Home.with { home in
             let rule = ["--authority", "https://login.contoso.example/x.example"] + Self.options.suffix(2)
