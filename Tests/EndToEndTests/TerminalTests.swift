@@ -159,6 +159,26 @@ import Testing
         }
     }
 
+    @Test func `a browser's command that fails while its page is waited for is named with the page's address`()
+        async throws
+    {
+        try await World.with { world in
+            let terminal = try PseudoTerminal(columns: 200)
+            // Longer than it takes to count as opened.
+            let browser = "sh -c 'sleep 5; echo late >&2; exit 1'"
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard",
+                ["login", "--browser", browser, "\(world.sandbox.resource)/common/hello.git"],
+                environment: world.environment
+            ) { terminal in
+                try await terminal.sees("lanyard: sh failed: late; open this page:\n")
+                try await terminal.sees("/authorize?")
+                try terminal.type("\u{3}")
+            }
+            #expect(ended.status == Self.interrupted, "\(ended) \(terminal.text)")
+        }
+    }
+
     @Test(arguments: ["linux", "dumb"]) func `a terminal that has no links gets none`(_ kind: String) async throws {
         try await World.with { world in
             let terminal = try PseudoTerminal()

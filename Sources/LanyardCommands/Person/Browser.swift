@@ -100,7 +100,7 @@ struct Browser: Sendable {
     }
 
     private static func run(_ configuration: Configuration, name: String) async -> Outcome {
-        guard let errors = try? standardError() else { return .missing }
+        guard let errors = (try? standardError()) ?? (try? .open("/dev/null", .writeOnly)) else { return .missing }
         defer { try? errors.close() }
         let ended = try? await Subprocess.run(
             configuration, input: .none, output: .discarded,

@@ -73,8 +73,8 @@ struct PersonAtTerminal: PersonInterface {
             return .unsupported
         }
         console.countDown("waiting for your browser", seconds: patience, remindingAfter: Self.browserPatience) {
-            let reason = course.fault.withLock { $0.map { "the browser's command failed: \($0)" } }
-            return "lanyard: \(reason ?? "if no page opened"), open this one:\n\(url.displayable(limit: 32_768))"
+            let reason = course.fault.withLock { $0.map { "\($0); open this page" } }
+            return "lanyard: \(reason ?? "if no page opened, open this one"):\n\(url.displayable(limit: 32_768))"
         }
         return .done
     }
