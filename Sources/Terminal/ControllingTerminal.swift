@@ -45,8 +45,9 @@ package struct ControllingTerminal: ~Copyable, Sendable {
     package func ask(_ question: String, echo: Bool, takesEarlier: Bool = true) async -> String? {
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
-        write(question)
+        // First: whoever answers as soon as the question shows must neither see a secret nor lose it.
         guard lanyard_terminal_take(device.rawValue, echo && takesEarlier ? 0 : 1) == 0 else { return nil }
+        write(question)
         defer {
             lanyard_terminal_give_back()
             // After a Ctrl-C, the shell may already have shown its prompt.

@@ -86,10 +86,11 @@ import Testing
             "🔑", "\u{1}", "<b>&amp;", "]]>", "'\"`$", String(repeating: "x", count: 4000),
         ]
         try await KeePassXC.with(
-            { world, _ in
+            { world, provider in
                 for (number, password) in passwords.enumerated() {
                     let lines = "username=u\(number)\npassword=\(password)\npassword_expiry_utc=99999999999\n"
                     let ended = try await world.lanyard(["store"], input: Self.place + lines)
+                    try await provider.requireRunning()
                     #expect(ended.errors.isEmpty, "\(ended)")
                 }
             },
