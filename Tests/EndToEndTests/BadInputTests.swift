@@ -90,7 +90,11 @@ import Testing
             #expect(ended.status == 1)
             #expect(ended.hasNoCredential)
             #expect(
-                ended.errors == "lanyard: error: \(world.configFile):2: `timeout` must be a whole number\n")
+                ended.errors == """
+                    lanyard: error: \(world.configFile):2: `timeout` must be a whole number
+                    lanyard: hint: what may stand there: man 5 lanyard-config
+
+                    """)
         }
     }
 
