@@ -29,13 +29,12 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 /// Packages that only other packages use, with one product of each.
 ///
 /// All packages have an exact version in this file, and script/lint-dependencies checks that. Package.resolved can't do
-/// it: it names commits, and a mirror's commits can differ. SwiftPM warns about packages that no target uses, so the sandbox
-/// depends on these on a platform that it isn't built for.
-let pinned: [Target.Dependency] = [
+/// it: it names commits, and a mirror's commits can differ. SwiftPM warns about packages that no target uses, so programs
+/// depend on these on a platform that they aren't built for.
+let pinned = unbuilt([("Atomics", "swift-atomics"), ("Collections", "swift-collections"), ("Logging", "swift-log")])
+let pinnedForDevelopment = unbuilt([
     ("Algorithms", "swift-algorithms"),
     ("AsyncAlgorithms", "swift-async-algorithms"),
-    ("Atomics", "swift-atomics"),
-    ("Collections", "swift-collections"),
     ("Configuration", "swift-configuration"),
     ("Tracing", "swift-distributed-tracing"),
     ("StructuredFieldValues", "swift-http-structured-headers"),
@@ -45,7 +44,10 @@ let pinned: [Target.Dependency] = [
     ("NIOTransportServices", "swift-nio-transport-services"),
     ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"),
-].map { .product(name: $0, package: $1, condition: .when(platforms: [.wasi])) }
+])
+func unbuilt(_ products: [(String, String)]) -> [Target.Dependency] {
+    products.map { .product(name: $0, package: $1, condition: .when(platforms: [.wasi])) }
+}
 
 /// The linker settings that make an executable start fast, stay small and be hard to misuse; script/lint checks the
 /// result.
@@ -79,7 +81,8 @@ let small: [LinkerSetting] = [
 /// inputs.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "LanyardCommands", "ManagedIdentity",
+    "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "HTTP", "JSON", "LanyardCommands",
+    "ManagedIdentity",
     "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
     "Terminal", "TokenAcquisition", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -89,47 +92,249 @@ let fuzzed: [Target.Dependency] = [
 /// The programs that the end-to-end tests run, besides the executables linked with `small`.
 let programs: [Target.Dependency] = ["Seclusion", "StoreProbe", "TestSupport"]
 
+/// Whether the sandbox and the tests are built, too.
+///
+/// They need more packages than what users install; script/build says so. A package's trait can't do it, because it leaves
+/// out no target.
+let isDevelopment = Context.environment["LANYARD_DEVELOPMENT"] != nil || isFuzzing
+let developmentPackages: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-algorithms", exact: "1.2.1"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+    .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-transport-services", exact: "1.28.0"),
+    .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
+    .package(url: "https://github.com/apple/swift-service-context", exact: "1.5.1"),
+]
+
+let development: [Target] = [
+    // A local Entra for trying everything without a tenant; it is never linked into what users install to sign in.
+    .executableTarget(
+        name: "lanyard-sandbox",
+        dependencies: [
+            "Addresses", "CLinux", "Files", "JSON", "Secrets", "SettingsFile", "Terminal", argumentParser, logging,
+            subprocess, system, toml,
+            crypto,
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "HummingbirdTLS", package: "hummingbird"),
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+            .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "JWTKit", package: "jwt-kit"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            .product(name: "X509", package: "swift-certificates"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOCore", package: "swift-nio"),
+        ] + pinnedForDevelopment,
+        swiftSettings: strict, linkerSettings: small),
+
+    // Tests. Nothing that can run is mocked: keyrings, authorities, plugins and gits are real processes.
+    .testTarget(
+        name: "AddressesTests", dependencies: ["Addresses", "TestSupport"], exclude: ["readers.py"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "ConsumerProtocolsTests",
+        dependencies: [
+            "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "Rules", "Secrets", "Vectors",
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "CredentialEngineTests",
+        dependencies: [
+            "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
+            "TestSupport",
+            "TokenAcquisition", "TokenStore", "Vectors",
+        ], swiftSettings: strict),
+    .testTarget(
+        name: "ForwardingTests",
+        dependencies: ["Addresses", "Forwarding", "Rules", "Secrets", "SettingsFile"],
+        swiftSettings: strict),
+    .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
+    .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
+    .testTarget(
+        name: "ClaimsTests", dependencies: ["Claims", "JSON", "Secrets", "SeededRandom", "Vectors"],
+        swiftSettings: strict),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
+    .testTarget(
+        name: "LanyardCommandsTests",
+        dependencies: [
+            "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
+            "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
+        ], swiftSettings: strict),
+    .testTarget(name: "ToolTextsTests", dependencies: ["SeededRandom", "ToolTexts", yams], swiftSettings: strict),
+    .testTarget(name: "YAMLTests", dependencies: ["SeededRandom", "YAML", yams], swiftSettings: strict),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
+    .testTarget(
+        name: "RulesTests",
+        dependencies: [
+            "Addresses", "Claims", "ConsumerProtocols", "Rules", "Secrets", "SeededRandom", "SettingsFile",
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TokenAcquisitionTests",
+        dependencies: [
+            "Addresses", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+            "TokenAcquisition", "TokenStore", "Vectors",
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "OAuthTests",
+        dependencies: [
+            "Addresses", "AuthorityFixture", "HTTP", "JSON", "OAuth", "Secrets", "Vectors", crypto, subprocess, system,
+            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "MicrosoftIdentityTests",
+        dependencies: [
+            "AADB2C", "AADCommon", "AADTenant", "Addresses", "AuthorityFixture", "Claims", "HTTP", "JSON",
+            "MicrosoftIdentity", "OAuth", "PluginConformance", "PluginHost", "PluginKit", "PluginOAuth",
+            "PluginWire", "TestSupport", "Secrets", "Vectors", subprocess,
+            system,
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        exclude: ["Recorded"], swiftSettings: strict),
+    .testTarget(
+        name: "OpenIDConnectTests",
+        dependencies: [
+            "Addresses", "AuthorityFixture", "Claims", "HTTP", "JSON", "OAuth", "OpenIDConnect", "PluginKit",
+            "PluginOAuth", "PluginWire", "Secrets", "Vectors", crypto,
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "ManagedIdentityTests",
+        dependencies: [
+            "AuthorityFixture", "HTTP", "JSON", "ManagedIdentity", "OAuth", "PluginConformance", "PluginHost",
+            "PluginKit", "PluginWire", "Secrets", "Vectors", crypto, system,
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "EntraBrokerTests",
+        dependencies: [
+            "Addresses", "Claims", "EntraBroker", "JSON", "PluginHost", "PluginKit", "PluginWire", "Secrets",
+            "SessionBus", "TestSupport", "Vectors",
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "IdentityEndpointTests", dependencies: ["IdentityEndpoint", "JSON", "Secrets", "Vectors"],
+        swiftSettings: strict),
+    .target(
+        name: "AuthorityFixture",
+        dependencies: [
+            crypto, .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        path: "Tests/AuthorityFixture", swiftSettings: strict),
+    .target(
+        name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors",
+        exclude: ["README.md", "broker.json", "machine.json", "msal.json", "oauth.json"],
+        swiftSettings: strict),
+    // The environment of the tests: keyrings, sandboxes, homes, terminals, gits. It isn't a test, so several
+    // targets can share it.
+    .target(
+        name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport",
+        exclude: ["Scripts", "clients.txt", "issuers.txt"],
+        swiftSettings: strict),
+    .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
+    .executableTarget(
+        name: "StoreProbe", dependencies: ["Addresses", "Secrets", "TokenStore"], path: "Tests/StoreProbe",
+        swiftSettings: strict),
+    .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
+    .testTarget(
+        name: "TokenStoreTests",
+        dependencies: [
+            "JSON", "Secrets", "StoreProbe", "TestSupport", "TokenStore", "Vectors",
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "OtherCachesTests",
+        dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "TokenStore", "Vectors"],
+        exclude: ["Fixtures"], swiftSettings: strict),
+    .executableTarget(
+        name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",
+        swiftSettings: strict),
+    .executableTarget(name: "FakePlugin", path: "Tests/FakePlugin", swiftSettings: strict),
+    .testTarget(
+        name: "PluginTests",
+        dependencies: [
+            "Addresses", "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance",
+            "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SandboxTests",
+        dependencies: [
+            "TestSupport", crypto, logging, subprocess, system,
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "JWTKit", package: "jwt-kit"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "EndToEndTests",
+        dependencies: programs + ["AuthorityFixture", "CLinux", "JSON", "SeededRandom", "Vectors"],
+        exclude: ["Golden"],
+        swiftSettings: strict),
+    // Many processes that must keep step, so these tests run alone (script/test).
+    .testTarget(name: "TimingTests", dependencies: programs, swiftSettings: strict),
+    isFuzzing
+        ? .executableTarget(
+            name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["CorpusTests.swift", "Corpus", "fuzz.dict"],
+            swiftSettings: strict,
+            // gold, swiftc's default, fails on what the sanitizers add.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+        : .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Driver.swift", "Corpus", "fuzz.dict"], swiftSettings: strict),
+]
+
 let package = Package(
     name: "lanyard",
     products: [
         .executable(name: "lanyard", targets: ["lanyard"]),
         .executable(name: "lanyard-authority", targets: ["lanyard-authority"]),
-        .executable(name: "lanyard-sandbox", targets: ["lanyard-sandbox"]),
         .library(name: "PluginKit", targets: ["Claims", "PluginKit", "PluginWire", "Secrets"]),
-    ],
+    ] + (isDevelopment ? [.executable(name: "lanyard-sandbox", targets: ["lanyard-sandbox"])] : []),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
-
-        // Only other packages use these.
-        .package(url: "https://github.com/apple/swift-algorithms", exact: "1.2.1"),
-        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
-        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-nio-transport-services", exact: "1.28.0"),
-        .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
-        .package(url: "https://github.com/apple/swift-service-context", exact: "1.5.1"),
-    ],
+    ] + (isDevelopment ? developmentPackages : []),
     targets: [
         // The host, which answers git. No HTTP below this line.
         .executableTarget(
@@ -212,7 +417,7 @@ let package = Package(
             dependencies: [
                 "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "IdentityEndpoint",
                 "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
-            ],
+            ] + pinned,
             swiftSettings: strict, linkerSettings: small),
         // Not a plugin, but it links HTTP, too: it gets tokens from lanyard for programs that request them over HTTP.
         .target(
@@ -243,7 +448,8 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "Addresses", "Claims", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                "Addresses", "Claims", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
+                "Secrets",
                 subprocess,
                 system,
             ],
@@ -251,233 +457,43 @@ let package = Package(
         .target(
             name: "OpenIDConnect",
             dependencies: [
-                "Addresses", "Claims", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+                "Addresses", "Claims", "HTTP", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
             ],
             path: "plugins/oauth",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "ManagedIdentity",
             dependencies: [
-                "Addresses", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+                "Addresses", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                crypto,
                 system,
             ],
             path: "plugins/managed-identity",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "PluginOAuth",
-            dependencies: ["Addresses", "Claims", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            dependencies: ["Addresses", "Claims", "HTTP", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets"],
             swiftSettings: strict),
+        .target(
+            name: "HTTP",
+            dependencies: [
+                "Addresses", "CCurl", "CLinux", "Files", "Secrets", crypto,
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: strict),
+        .target(name: "CCrypto", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "OAuth",
             dependencies: [
-                "Addresses", "CLinux", "Files", "Secrets", crypto, system,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Addresses", "CCrypto", "CLinux", "Files", "HTTP", "Secrets", crypto, system,
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-            ],
-            swiftSettings: strict),
-
-        // A local Entra for trying everything without a tenant; it is never linked into what users install to sign in.
-        .executableTarget(
-            name: "lanyard-sandbox",
-            dependencies: [
-                "Addresses", "CLinux", "Files", "JSON", "Secrets", "SettingsFile", "Terminal", argumentParser, logging,
-                subprocess, system, toml,
-                crypto,
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "X509", package: "swift-certificates"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOCore", package: "swift-nio"),
-            ] + pinned,
-            swiftSettings: strict, linkerSettings: small),
-
-        // Tests. Nothing that can run is mocked: keyrings, authorities, plugins and gits are real processes.
-        .testTarget(
-            name: "AddressesTests", dependencies: ["Addresses", "TestSupport"], exclude: ["readers.py"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ConsumerProtocolsTests",
-            dependencies: [
-                "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "Rules", "Secrets", "Vectors",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "CredentialEngineTests",
-            dependencies: [
-                "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
-                "TestSupport",
-                "TokenAcquisition", "TokenStore", "Vectors",
-            ], swiftSettings: strict),
-        .testTarget(
-            name: "ForwardingTests",
-            dependencies: ["Addresses", "Forwarding", "Rules", "Secrets", "SettingsFile"],
-            swiftSettings: strict),
-        .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
-        .testTarget(
-            name: "ClaimsTests", dependencies: ["Claims", "JSON", "Secrets", "SeededRandom", "Vectors"],
-            swiftSettings: strict),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
-        .testTarget(
-            name: "LanyardCommandsTests",
-            dependencies: [
-                "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
-                "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
-            ], swiftSettings: strict),
-        .testTarget(name: "ToolTextsTests", dependencies: ["SeededRandom", "ToolTexts", yams], swiftSettings: strict),
-        .testTarget(name: "YAMLTests", dependencies: ["SeededRandom", "YAML", yams], swiftSettings: strict),
-        .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
-        .testTarget(
-            name: "RulesTests",
-            dependencies: [
-                "Addresses", "Claims", "ConsumerProtocols", "Rules", "Secrets", "SeededRandom", "SettingsFile",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "TokenAcquisitionTests",
-            dependencies: [
-                "Addresses", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "TokenAcquisition", "TokenStore", "Vectors",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "OAuthTests",
-            dependencies: [
-                "Addresses", "AuthorityFixture", "JSON", "OAuth", "Secrets", "Vectors", crypto, subprocess, system,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict),
-        .testTarget(
-            name: "MicrosoftIdentityTests",
-            dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "Addresses", "AuthorityFixture", "Claims", "JSON",
-                "MicrosoftIdentity", "OAuth", "PluginConformance", "PluginHost", "PluginKit", "PluginOAuth",
-                "PluginWire", "TestSupport", "Secrets", "Vectors", subprocess,
-                system,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ],
-            exclude: ["Recorded"], swiftSettings: strict),
-        .testTarget(
-            name: "OpenIDConnectTests",
-            dependencies: [
-                "Addresses", "AuthorityFixture", "Claims", "JSON", "OAuth", "OpenIDConnect", "PluginKit",
-                "PluginOAuth", "PluginWire", "Secrets", "Vectors", crypto,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "X509", package: "swift-certificates"),
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ManagedIdentityTests",
-            dependencies: [
-                "AuthorityFixture", "JSON", "ManagedIdentity", "OAuth", "PluginConformance", "PluginHost",
-                "PluginKit", "PluginWire", "Secrets", "Vectors", crypto, system,
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "X509", package: "swift-certificates"),
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "EntraBrokerTests",
-            dependencies: [
-                "Addresses", "Claims", "EntraBroker", "JSON", "PluginHost", "PluginKit", "PluginWire", "Secrets",
-                "SessionBus", "TestSupport", "Vectors",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "IdentityEndpointTests", dependencies: ["IdentityEndpoint", "JSON", "Secrets", "Vectors"],
-            swiftSettings: strict),
-        .target(
-            name: "AuthorityFixture",
-            dependencies: [
-                crypto, .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ],
-            path: "Tests/AuthorityFixture", swiftSettings: strict),
-        .target(
-            name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors",
-            exclude: ["README.md", "broker.json", "machine.json", "msal.json", "oauth.json"],
-            swiftSettings: strict),
-        // The environment of the tests: keyrings, sandboxes, homes, terminals, gits. It isn't a test, so several
-        // targets can share it.
-        .target(
-            name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport",
-            exclude: ["Scripts", "clients.txt", "issuers.txt"],
-            swiftSettings: strict),
-        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
-        .executableTarget(
-            name: "StoreProbe", dependencies: ["Addresses", "Secrets", "TokenStore"], path: "Tests/StoreProbe",
-            swiftSettings: strict),
-        .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
-        .testTarget(
-            name: "TokenStoreTests",
-            dependencies: [
-                "JSON", "Secrets", "StoreProbe", "TestSupport", "TokenStore", "Vectors",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "OtherCachesTests",
-            dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "TokenStore", "Vectors"],
-            exclude: ["Fixtures"], swiftSettings: strict),
-        .executableTarget(
-            name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",
-            swiftSettings: strict),
-        .executableTarget(name: "FakePlugin", path: "Tests/FakePlugin", swiftSettings: strict),
-        .testTarget(
-            name: "PluginTests",
-            dependencies: [
-                "Addresses", "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance",
-                "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "SandboxTests",
-            dependencies: [
-                "TestSupport", crypto, logging, subprocess, system,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: programs + ["AuthorityFixture", "CLinux", "JSON", "SeededRandom", "Vectors"],
-            exclude: ["Golden"],
-            swiftSettings: strict),
-        // Many processes that must keep step, so these tests run alone (script/test).
-        .testTarget(name: "TimingTests", dependencies: programs, swiftSettings: strict),
-        isFuzzing
-            ? .executableTarget(
-                name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
-                exclude: ["CorpusTests.swift", "Corpus", "fuzz.dict"],
-                swiftSettings: strict,
-                // gold, swiftc's default, fails on what the sanitizers add.
-                linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
-            : .testTarget(
-                name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
-                exclude: ["Driver.swift", "Corpus", "fuzz.dict"], swiftSettings: strict),
-    ]
+    ] + (isDevelopment ? development : [])
 )

@@ -1,7 +1,12 @@
-/// The URL of a proxy, as `https_proxy` or `ALL_PROXY` names one to curl: `http://`, which may be missing, or `socks5://`.
-package struct ProxyURL: Sendable {
-    /// Whether it is a SOCKS proxy (RFC 1928), which gets the server's name and no password.
-    package let isSOCKS: Bool
+/// The URL of a proxy of a kind that libcurl knows, as `https_proxy` or git's `http.proxy` names one.
+package struct ProxyURL: Sendable, Equatable {
+    /// The kinds with their ports; of a proxy of `socks4a` and `socks5h` the server's name is looked up by the proxy.
+    private static let kinds = [
+        "http": 1_080, "https": 443, "socks4": 1_080, "socks4a": 1_080, "socks5": 1_080, "socks5h": 1_080,
+    ]
+
+    /// The kind, a scheme in lower case.
+    package let kind: String
     /// The host's name or address.
     package let name: String
     /// The port; curl's own for proxies if the URL has none.
@@ -14,25 +19,28 @@ package struct ProxyURL: Sendable {
     /// The host and the port; never the password.
     package var place: String { RequestHost(name: name, port: port).text }
     /// The URL without the password.
-    package var urlForPeople: String { "\(isSOCKS ? "socks5h" : "http")://\(place)" }
+    package var url: String { "\(kind)://\(place)" }
+    /// The proxy in a message: the host and the port, with the kind if it isn't the usual one.
+    package var text: String { kind == "http" ? place : url }
 
-    /// Parses a URL; nil if it is of another scheme or has no host that all programs interpret alike.
+    /// Parses a URL, an HTTP proxy's if it has no scheme; nil if it is of another kind or has no host that all programs
+    /// interpret alike.
     ///
     /// Everything up to the last `@` is user name and password; as in curl, a `%` that begins no escape stands for
-    /// itself. What follows the host doesn't count.
+    /// itself. What follows the host doesn't count. `socks` is git's word for `socks5`.
     package init?(_ text: String) {
         let url = StrictURL.scheme(of: text) == nil ? "http://\(text)" : text
-        guard let scheme = StrictURL.scheme(of: url), ["http", "socks5", "socks5h"].contains(scheme) else { return nil }
-        isSOCKS = scheme != "http"
+        guard let scheme = StrictURL.scheme(of: url) else { return nil }
+        kind = scheme == "socks" ? "socks5" : scheme
+        guard let usual = Self.kinds[kind] else { return nil }
         let authority = Substring(url.utf8.dropFirst("\(scheme)://".utf8.count).prefix { !$0.endsAuthority })
         let (info, place) = authority.cut(atLast: "@") ?? (nil, authority)
         guard let server = StrictURL("http://\(place)")?.host else { return nil }
-        (name, port) = (server.name, server.port ?? 1_080)
+        (name, port) = (server.name, server.port ?? usual)
         guard let info else {
             (user, password) = (nil, "")
             return
         }
-        guard !isSOCKS else { return nil }
         let (name, secret) = info.cut(at: ":") ?? (info, "")
         guard let user = name.proxyText, let password = secret.proxyText else { return nil }
         (self.user, self.password) = (user, password)

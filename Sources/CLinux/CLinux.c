@@ -6,6 +6,7 @@
 #include <linux/keyctl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -90,6 +91,21 @@ int lanyard_check_resources(int threads, int files) {
     if (restores) sched_setaffinity(0, sizeof allowed, &allowed);
     pthread_attr_destroy(&small);
     return problem;
+}
+
+int lanyard_memory_file(const void *bytes, size_t count) {
+    int file = memfd_create("lanyard", MFD_CLOEXEC);
+    if (file < 0) return -errno;
+    for (size_t done = 0; done < count;) {
+        ssize_t written = write(file, (const char *)bytes + done, count - done);
+        if (written < 0) {
+            int problem = -errno;
+            close(file);
+            return problem;
+        }
+        done += (size_t)written;
+    }
+    return file;
 }
 
 int lanyard_hide_memory(void) {

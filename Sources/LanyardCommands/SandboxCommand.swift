@@ -21,7 +21,7 @@ struct SandboxCommand: Command {
                 "lanyard-sandbox is not installed",
                 hints: [
                     Package.sandbox.hint(),
-                    Hint("from the sources", run: "script/install"),
+                    Hint("from the sources", run: "script/install --with-sandbox"),
                 ])
         }
         let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTP
 package import Secrets
 
 /// A client at an authority (RFC 6749, 2): its endpoints, its scope, and the additional content of its requests.

@@ -1,6 +1,8 @@
 import FoundationEssentials
+package import HTTP
 package import OAuth
 package import PluginWire
+import Secrets
 
 /// Opens connections to the authorities of the host's requests.
 package struct AuthorityConnector: Sendable {
@@ -33,7 +35,6 @@ package struct AuthorityConnector: Sendable {
         } catch {
             throw error.plain
         }
-        defer { transport.close() }
         return try await body(transport)
     }
 
@@ -41,7 +42,7 @@ package struct AuthorityConnector: Sendable {
         var settings = Transport.Settings(
             userAgent: "lanyard/\(FirstParty.version)", environment: environment, limits: limits)
         settings.headers = headers(request)
-        settings.caFile = request.caFile
+        settings.network = NetworkSettings(request.network, environment)
         settings.whole =
             switch request.operation {
             case .renew, .exchange, .authenticate: limits.renewal
@@ -49,5 +50,17 @@ package struct AuthorityConnector: Sendable {
             default: nil
             }
         return settings
+    }
+}
+
+extension NetworkSettings {
+    /// What a request's settings and the plugin's environment say.
+    package init(_ network: PluginNetwork, _ environment: [String: String]) {
+        self.init(environment: environment)
+        (caFiles, caFolder) = (network.caFiles, network.caFolder)
+        proxy = network.proxy?.reveal()
+        proxyAuthentication = network.proxyAuthentication.flatMap(ProxyAuthentication.init)
+        (certificate, certificateKey) = (network.certificate, network.certificateKey)
+        needsTLS13 = network.oldestTLS == "1.3"
     }
 }

@@ -1,3 +1,4 @@
+package import HTTP
 package import OAuth
 package import PluginWire
 

@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+import HTTP
 import JSON
 package import OAuth
 package import PluginWire

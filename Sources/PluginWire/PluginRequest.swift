@@ -112,8 +112,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var registration: PluginRegistration.Management?
     /// The memo that the plugin last returned for this authority.
     public var memo: String?
-    /// A file of PEM certificates to trust in addition to the system's.
-    public var caFile: String?
+    /// What the user's settings say of the way to the authority.
+    public var network = PluginNetwork()
     /// The authority hosts in the configuration, which the plugin trusts like its own.
     public var knownHosts: [String] = []
     /// The hosts that the configuration names as the authority's, besides that of its URL.

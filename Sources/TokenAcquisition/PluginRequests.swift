@@ -107,7 +107,7 @@ struct PluginRequests: Sendable {
         ask.authority = authority
         ask.kind = match.issuer?.kind
         ask.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()
-        ask.caFile = caFile
+        ask.network.caFiles = caFile.map { [$0] } ?? []
         ask.knownHosts = knownHosts
         ask.issuerHosts = issuerHosts(authority)
         ask.correlationID = CorrelationID.make()

@@ -23,18 +23,21 @@ import Testing
         ("http://proxy.example\\@other.example/y@", "other.example:1080", "proxy.example\\", ""),
         ("socks5://proxy.example:9050", "proxy.example:9050", nil, ""),
         ("socks5h://proxy.example", "proxy.example:1080", nil, ""), ("SOCKS5H://[::1]:9/", "[::1]:9", nil, ""),
+        ("socks4a://proxy.example", "proxy.example:1080", nil, ""),
+        ("https://proxy.example", "proxy.example:443", nil, ""),
+        ("socks5://user:pass@proxy.example", "proxy.example:1080", "user", "pass"),
     ]
 
     @Test(arguments: rows)
     func `a proxy is read whatever its password`(text: String, place: String, user: String?, password: String) throws {
         let proxy = try #require(ProxyURL(text))
         #expect(proxy.place == place && proxy.user == user && proxy.password == password)
-        #expect(proxy.isSOCKS == text.lowercased().hasPrefix("socks"))
+        #expect(proxy.kind == (text.contains("://") ? text.split(separator: ":")[0].lowercased() : "http"))
         #expect("\(proxy.name):\(proxy.port)" == place.filter { $0 != "[" && $0 != "]" })
     }
 
     @Test(arguments: [
-        "https://proxy.example:8443", "socks4://proxy.example:1080", "socks5://user:pass@proxy.example", "socks5://",
+        "socks5://", "socks6://proxy.example",
         "ftp://proxy.example",
         "ftp://http://proxy.example", "http://", "http:///path", "http://user@", "http://user@:3128", "", ":3128", "@",
         "http://proxy.example:", "http://proxy.example:0", "http://proxy.example:65536", "http://proxy.example:0x50",

@@ -165,7 +165,7 @@ import Testing
             let (report, ended) = try await doctor(home)
             #expect(report.check("git.helpers")?.text.hasPrefix("git asks a shell command, lanyard") == true)
             #expect(report.check("git.interactive")?.level == "warn")
-            #expect(report.check("proxy")?.level == "warn")
+            #expect(report.check("proxy")?.text == "http://proxy.example:3128 (git's http.proxy)")
             #expect(!ended.output.contains("geheim"))
             try home.write(
                 "[[rule]]\nurl = \"https://git.example/a\"\nauthority = \"https://login.microsoftonline.com\"\nscopes = [\"s\"]\n",
@@ -274,11 +274,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("http://alice:ge@heim@proxy.example:3128", "pass", "http://proxy.example:3128"),
-        ("alice:geheim@Proxy.example", "pass", "http://proxy.example:1080"),
-        ("https://alice:geheim@proxy.example:8443", "fail", "https_proxy is neither an http nor a socks5 proxy"),
-        ("socks5://alice:geheim@proxy.example", "fail", "https_proxy is neither an http nor a socks5 proxy"),
-        ("http://alice:geheim@", "fail", "https_proxy is neither an http nor a socks5 proxy"),
+        ("http://alice:ge@heim@proxy.example:3128", "pass", "http://proxy.example:3128 (https_proxy)"),
+        ("alice:geheim@Proxy.example", "pass", "http://proxy.example:1080 (https_proxy)"),
+        ("https://alice:geheim@proxy.example:8443", "pass", "https://proxy.example:8443 (https_proxy)"),
+        ("socks5://alice:geheim@proxy.example", "pass", "socks5://proxy.example:1080 (https_proxy)"),
+        ("ftp://alice:geheim@proxy.example", "fail", "https_proxy names no proxy of a kind that curl knows"),
+        ("http://alice:geheim@", "fail", "https_proxy names no proxy of a kind that curl knows"),
     ])
     func `a proxy is the one that sign-ins use`(url: String, level: String, text: String) async throws {
         try await Home.with(.unlocked) { home in

@@ -67,10 +67,10 @@ import Testing
         /// Returns a case with one rule, whose authority isn't the sandbox's or is at another path.
         static func rule(
             _ name: String, at authority: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
-            trusting caFile: String? = nil, says causes: [String], remedy: String
+            says causes: [String], remedy: String
         ) -> Broken {
             Broken(name, says: causes, remedy: remedy) { world in
-                try configure(world, authority, client: client, scope: scope, trusting: caFile)
+                try configure(world, authority, client: client, scope: scope)
                 return try await doctor(world).checks
             }
         }
@@ -151,9 +151,14 @@ import Testing
                 "a host without TLS", isProxy: false,
                 answering: "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n",
                 says: ["does not speak TLS at this port"], remedy: "check the authority's URL"),
-            .rule(
-                "a certificate that nobody vouches for", at: "/contoso.example", trusting: "",
-                says: ["is not trusted: its issuer is not known here"], remedy: "ca-file"),
+            Broken(
+                "a certificate that nobody vouches for", says: ["is not trusted: its issuer is not known here"],
+                remedy: "ca-file"
+            ) { world in
+                try configure(world, "/contoso.example", trusting: "")
+                _ = try await world.git(["config", "--global", "--unset", "http.sslCAInfo"])
+                return try await doctor(world).checks
+            },
             .server(
                 "a certificate for another name", .host("other.example"), says: "is for another name: other.example",
                 remedy: "check the authority's name"),
@@ -357,7 +362,7 @@ import Testing
             for (variable, scheme) in [("ALL_PROXY", "socks5"), ("all_proxy", "socks5h"), ("https_proxy", "socks5h")] {
                 try await PlainServer.socks { port in
                     let through = try await Self.doctor(world, [variable: "\(scheme)://127.0.0.1:\(port)"]).checks
-                    let way = "answers through the proxy socks5h://127.0.0.1:\(port), and knows"
+                    let way = "answers through the proxy \(scheme)://127.0.0.1:\(port), and knows"
                     #expect(through.first?.text.contains(way) == true, "\(through)")
                 }
             }

@@ -43,7 +43,8 @@ extension PlainServer {
             guard peer.read().first == 5 else { return }
             peer.write([5, 0])
             let request = peer.read()
-            guard request.count > 6, request.starts(with: [5, 1, 0, 3]),
+            // A name, or an address of this machine.
+            guard request.count > 6, request.starts(with: [5, 1, 0]),
                 let other = Peer(
                     connectingTo: UInt16(request[request.count - 2]) << 8 | UInt16(request[request.count - 1]))
             else { return }

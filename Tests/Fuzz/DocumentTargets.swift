@@ -1,6 +1,6 @@
 import Addresses
 import FoundationEssentials
-import NIOHTTP1
+import HTTP
 import Rules
 import TokenStore
 
@@ -52,7 +52,7 @@ extension FuzzTarget {
     static let authority = FuzzTarget("authority") { input in
         guard let kind = input.first else { return }
         let body = Data(input.dropFirst())
-        let answer = HTTPAnswer(status: kind & 1 == 0 ? 200 : 400, headers: HTTPHeaders(), body: body)
+        let answer = HTTPAnswer(status: kind & 1 == 0 ? 200 : 400, body: Array(body))
         do throws(OAuthError) {
             switch kind >> 1 & 3 {
             case 0:
@@ -75,7 +75,7 @@ extension FuzzTarget {
         guard let kind = input.first.map(Int.init) else { return }
         let platform = Platform.allCases[kind % Platform.allCases.count]
         let status = [200, 400, 401, 403, 429, 500][kind / Platform.allCases.count % 6]
-        let answer = HTTPAnswer(status: status, headers: HTTPHeaders(), body: Data(input.dropFirst()))
+        let answer = HTTPAnswer(status: status, body: Array(input.dropFirst()))
         let token: PlatformToken
         var isTold = false
         do throws(IdentityError) {

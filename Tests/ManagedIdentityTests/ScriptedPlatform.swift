@@ -1,7 +1,7 @@
 import Foundation
+import HTTP
 import JSON
 import ManagedIdentity
-import NIOHTTP1
 import PluginWire
 import Secrets
 import Synchronization
@@ -65,7 +65,7 @@ extension HTTPAnswer {
             default: body.encoded()
             }
         return HTTPAnswer(
-            status: status, headers: HTTPHeaders(headers.map { ($0.key, $0.value) }), body: Data(bytes))
+            status: status, headers: headers.map { .init(name: $0.key.lowercased(), value: $0.value) }, body: bytes)
     }
 }
 

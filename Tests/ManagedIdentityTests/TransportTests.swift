@@ -354,7 +354,7 @@ struct TransportTests {
     @Test func `another service gets nothing, though its certificate is believed`() async throws {
         try await TLSServer.run(.host("localhost"), { _ in .answer(Self.token) }) { server in
             let lines = Self.fabric(server, thumbprint: String(repeating: "0", count: 40))
-            let wire = try await Wire.ask(Self.plugin(), lines + ["ca_file=\(server.caFile)"])
+            let wire = try await Wire.ask(Self.plugin(), lines + ["ca_file[]=\(server.caFile)"])
             #expect(wire["code"] == "unavailable")
             #expect(wire["message"]?.contains("IDENTITY_SERVER_THUMBPRINT") == true)
             #expect(server.requests.isEmpty)
@@ -381,7 +381,7 @@ struct TransportTests {
             let distrusting = try await Wire.ask(Self.plugin(), lines)
             #expect(distrusting["code"] == "unavailable")
             #expect(server.requests.isEmpty)
-            let trusting = try await Wire.ask(Self.plugin(), lines + ["ca_file=\(server.caFile)"])
+            let trusting = try await Wire.ask(Self.plugin(), lines + ["ca_file[]=\(server.caFile)"])
             #expect(trusting["access_token"] == "AT")
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
+import HTTP
 import JSON
-import NIOHTTP1
 import PluginWire
 import Testing
 import Vectors
@@ -10,12 +10,13 @@ import Vectors
 
 struct AnswerTests {
     private static func answer(
-        _ body: String, status: Int = 200, headers: HTTPHeaders = [:]
+        _ body: String, status: Int = 200, headers: [String: String] = [:]
     ) -> HTTPAnswer {
-        HTTPAnswer(status: status, headers: headers, body: Data(body.utf8))
+        HTTPAnswer(
+            status: status, headers: headers.map { .init(name: $0.key, value: $0.value) }, body: Array(body.utf8))
     }
 
-    private static func tokens(_ body: String, headers: HTTPHeaders = [:]) throws(OAuthError) -> EntraTokens {
+    private static func tokens(_ body: String, headers: [String: String] = [:]) throws(OAuthError) -> EntraTokens {
         let response = try TokenResponse(answer(body, headers: headers), from: "host", stage: .redemption)
         return EntraTokens(response)
     }

@@ -135,7 +135,7 @@ final class ApplicationScenario: Sendable {
         request.authority = "\(authority)/\(tenant)"
         request.clientID = "cid"
         request.scopes = ["https://vault.azure.net/.default"]
-        request.caFile = server.caFile
+        request.network.caFiles = [server.caFile]
         request.knownHosts = ["localhost"]
         request.identity = PluginIdentity(.client)
         request.clientSecret = secret.map { Secret($0) }

@@ -21,7 +21,6 @@ struct DeviceCodeTests {
             authority: authority, metadata: metadata,
             configuration: try OpenIDConfiguration(document, of: authority, in: metadata),
             transport: try Transport(.init(userAgent: "tests", environment: [:])), claims: nil)
-        session.transport.close()
         return session.client
     }
 

@@ -254,7 +254,7 @@ struct FaultTests {
 
     @Test func `a certificate that nobody vouches for is refused`() async throws {
         try await Sandbox.run { sandbox in
-            let error = await renew(sandbox) { $0.caFile = nil }
+            let error = await renew(sandbox) { $0.network.caFiles = [] }
             #expect(error?.code == .unavailable)
             let hint = error?.hint ?? ""
             #expect(hint.contains("ca-file") && !hint.contains("~/.config"), "which file that is, only the host knows")
@@ -269,7 +269,7 @@ struct FaultTests {
                 AuthorityProfile(name: "aad-tenant", kind: .aad), environment: ["SSL_CERT_FILE": sandbox.caFile],
                 limits: Self.hurried)
             var request = sandbox.request(.renew, at: "/contoso.example")
-            request.caFile = nil
+            request.network.caFiles = []
             request.refreshToken = Secret("nobody's")
             let error = await #expect(throws: PluginError.self) { try await client.renew(request) }
             #expect(error?.error == "invalid_grant")
@@ -286,14 +286,14 @@ struct FaultTests {
                 Array(repeating: try other.serializeAsPEM().pemString, count: copies - 1) + [String(text.dropLast())]
             let file = sandbox.caFile + ".joined"
             try Data(parts.joined().utf8).write(to: URL(filePath: file))
-            #expect(await renew(sandbox) { $0.caFile = file }?.error == "invalid_grant")
+            #expect(await renew(sandbox) { $0.network.caFiles = [file] }?.error == "invalid_grant")
         }
     }
 
     @Test func `a file without certificates is named`() async throws {
         let error = await #expect(throws: PluginError.self) {
             var request = PluginRequest(.renew)
-            request.caFile = "/dev/null"
+            request.network.caFiles = ["/dev/null"]
             request.refreshToken = Secret("r")
             return try await Self.client.renew(request)
         }

@@ -1,6 +1,7 @@
 import AADB2C
 import AADCommon
 import Claims
+import HTTP
 import PluginOAuth
 import PluginWire
 import Testing
@@ -29,9 +30,8 @@ struct PageTests {
             request.clientName = "tools"
             request.signIn.loginHint = "bob@contoso.example"
             var settings = Transport.Settings(userAgent: "tests", environment: [:])
-            settings.caFile = sandbox.caFile
+            settings.network.caFiles = [sandbox.caFile]
             let transport = try Transport(settings)
-            defer { transport.close() }
             let profile = path.contains("tfp") ? MicrosoftPlugin.aadB2C.profile : MicrosoftPlugin.aadCommon.profile
             try await body(try await .open(request, profile: profile, over: transport), sandbox)
         }

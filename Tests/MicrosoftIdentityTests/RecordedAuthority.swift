@@ -1,10 +1,8 @@
 import Addresses
-import AsyncHTTPClient
 import AuthorityFixture
 import Foundation
+import HTTP
 import JSON
-import NIOCore
-import NIOHTTP1
 import PluginOAuth
 import PluginWire
 import Secrets
@@ -91,11 +89,10 @@ final class RecordedAuthority: Sendable {
             ?? [("code", "the-code"), ("client_info", Self.clientInfo)]
         let form = FormEncoding.encode(answer + [("state", state)])
         guard fields["response_mode"] == "form_post" else { return .redirected(Secret("\(target)?\(form)")) }
-        var request = HTTPClientRequest(url: target)
-        request.method = .POST
-        request.headers = ["content-type": "application/x-www-form-urlencoded"]
-        request.body = .bytes(ByteBuffer(string: form))
-        _ = try? await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        let request = HTTPRequest(
+            "POST", target, headers: [("content-type", Secret("application/x-www-form-urlencoded"))],
+            body: Array(form.utf8))
+        _ = try? await HTTPClient(userAgent: "tests", .anyone).send(request, within: .seconds(10))
         return .done
     }
 

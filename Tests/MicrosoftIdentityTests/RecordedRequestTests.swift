@@ -50,7 +50,7 @@ struct RecordedRequestTests {
         request.clientID = "5a9d0000-0000-4000-8000-0000000000c1"
         request.scopes = ["api://git/.default"]
         request.flows = flows
-        request.caFile = server.caFile
+        request.network.caFiles = [server.caFile]
         request.knownHosts = ["localhost"]
         request.correlationID = "c0441a7e-0000-4000-8000-000000000001"
         return request

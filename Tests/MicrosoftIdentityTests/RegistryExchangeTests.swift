@@ -22,7 +22,7 @@ struct RegistryExchangeTests {
             request.exchange = RegistryExchange.name
             request.audience = "localhost:\(server.port)"
             request.accessToken = Secret("AT")
-            request.caFile = server.caFile
+            request.network.caFiles = [server.caFile]
             do throws(PluginError) {
                 credential = .success(try await client.exchange(request))
             } catch {

@@ -1,10 +1,8 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
-import NIOPosix
+import HTTP
 import PluginKit
 import PluginWire
+import Secrets
 import Subprocess
 import SystemPackage
 import TestSupport
@@ -44,18 +42,17 @@ struct Sandbox: Sendable {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await SandboxPool.with(folder: directory) { description in
             let sandbox = try Sandbox(description)
-            defer { sandbox.control.shutdown { _ in } }
             try await body(sandbox)
         }
     }
 
     private init(_ description: SandboxDescription) throws {
         self.description = description
-        let trust = try TrustRoots(caFile: description.caFile, environment: [:]).configuration
-        var configuration = HTTPClient.Configuration(tlsConfiguration: trust)
-        configuration.dnsOverride = ["localhost": "127.0.0.1"]
-        control = HTTPClient(
-            eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+        var limits = HTTPClient.Limits()
+        limits.body = 1 << 24
+        var network = NetworkSettings(environment: [:])
+        network.caFiles = [description.caFile]
+        control = try HTTPClient(userAgent: "tests", network, limits: limits)
     }
 
     var authority: String { description.authority }
@@ -75,7 +72,7 @@ struct Sandbox: Sendable {
         request.clientID = description.clientID
         request.scopes = ["api://sandbox-git/.default"]
         request.flows = flows
-        request.caFile = caFile
+        request.network.caFiles = [caFile]
         request.knownHosts = [environment]
         return request
     }
@@ -105,34 +102,35 @@ struct Sandbox: Sendable {
     }
 
     /// Plans a fault.
-    func plan(_ fault: String) async throws { try await command(.POST, "faults", fault) }
+    func plan(_ fault: String) async throws { try await command("POST", "faults", fault) }
 
     /// Revokes a user's refresh tokens and sessions.
-    func revoke(_ username: String) async throws { try await command(.POST, "revoke", #"{"username":"\#(username)"}"#) }
+    func revoke(_ username: String) async throws {
+        try await command("POST", "revoke", #"{"username":"\#(username)"}"#)
+    }
 
     /// Changes the sandbox's settings.
-    func set(_ settings: String) async throws { try await command(.POST, "settings", settings) }
+    func set(_ settings: String) async throws { try await command("POST", "settings", settings) }
 
     /// Returns the requests so far.
     func log() async throws -> [Visit] {
-        try JSONDecoder().decode([Visit].self, from: Data(try await command(.GET, "log", "").readableBytesView))
+        try JSONDecoder().decode([Visit].self, from: Data(try await command("GET", "log", "")))
     }
 
     @discardableResult
-    private func command(_ method: HTTPMethod, _ path: String, _ body: String) async throws -> ByteBuffer {
-        var request = HTTPClientRequest(url: "\(authority)/_sandbox/\(path)")
-        request.method = method
-        request.headers = ["x-sandbox-control": description.controlToken]
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let response = try await control.execute(request, timeout: .seconds(10))
-        guard response.status.code < 300 else { throw SandboxRefusal(status: response.status.code) }
-        return try await response.body.collect(upTo: 1 << 24)
+    private func command(_ method: String, _ path: String, _ body: String) async throws -> [UInt8] {
+        let request = HTTPRequest(
+            method, "\(authority)/_sandbox/\(path)", headers: [("x-sandbox-control", Secret(description.controlToken))],
+            body: body.isEmpty ? nil : Array(body.utf8))
+        let answer = try await control.send(request, within: .seconds(10))
+        guard answer.status < 300 else { throw SandboxRefusal(status: answer.status) }
+        return answer.body
     }
 }
 
 /// The sandbox's control API refused a test's request.
 struct SandboxRefusal: Error {
-    var status: UInt
+    var status: Int
 }
 
 /// A user who follows a script.

@@ -1,5 +1,5 @@
 import Foundation
-import NIOHTTP1
+import HTTP
 import Secrets
 import Testing
 
@@ -7,8 +7,9 @@ import Testing
 
 /// Parsing of authorities' answers.
 struct AnswerTests {
-    private static func answer(_ body: String, status: Int = 200, headers: HTTPHeaders = [:]) -> HTTPAnswer {
-        HTTPAnswer(status: status, headers: headers, body: Data(body.utf8))
+    private static func answer(_ body: String, status: Int = 200, headers: [String: String] = [:]) -> HTTPAnswer {
+        HTTPAnswer(
+            status: status, headers: headers.map { .init(name: $0.key, value: $0.value) }, body: Array(body.utf8))
     }
 
     private static func tokens(_ body: String) throws(OAuthError) -> TokenResponse {
@@ -107,8 +108,8 @@ struct AnswerTests {
             ("Sat, 07 Nov 2026 18:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 3_600),
         ] as [(String, String?, Int?)])
     func `Retry-After is seconds or a date, by the authority's clock`(_ after: String, _ date: String?, _ wait: Int?) {
-        var answer = HTTPAnswer(status: 503, headers: ["retry-after": after], body: Data())
-        if let date { answer = HTTPAnswer(status: 503, headers: ["retry-after": after, "date": date], body: Data()) }
+        var answer = Self.answer("", status: 503, headers: ["retry-after": after])
+        if let date { answer = Self.answer("", status: 503, headers: ["retry-after": after, "date": date]) }
         #expect(answer.retryAfter == wait)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
+import HTTP
 import JSON
-import NIOHTTP1
 import Testing
 import Vectors
 
@@ -9,7 +9,7 @@ import Vectors
 struct DeviceCodeTests {
     private static func tokens() throws -> TokenResponse {
         try TokenResponse(
-            HTTPAnswer(status: 200, headers: [:], body: Data(#"{"access_token":"a"}"#.utf8)), from: "host",
+            HTTPAnswer(status: 200, body: Array(#"{"access_token":"a"}"#.utf8)), from: "host",
             stage: .redemption)
     }
 
@@ -69,7 +69,7 @@ struct DeviceCodeTests {
             {"device_code":"d","user_code":"AB-12","verification_uri":"https://microsoft.com/devicelogin",
             "expires_in":"999999","interval":0}
             """
-        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))
+        let answer = HTTPAnswer(status: 200, body: Array(body.utf8))
         let code = try DeviceAuthorization(answer, from: "host")
         #expect(code.userCode == "AB-12")
         #expect(code.expiresIn == 3_600)
@@ -86,13 +86,13 @@ struct DeviceCodeTests {
             {"device_code":"d","user_code":"A","verification_uri":"https://a.example/d",
             "verification_uri_complete":"\(page)","expires_in":900}
             """
-        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))
+        let answer = HTTPAnswer(status: 200, body: Array(body.utf8))
         #expect(try DeviceAuthorization(answer, from: "host").completeURI == shown)
     }
 
     @Test func `a page that is not https is not shown`() {
         let body = #"{"device_code":"d","user_code":"A","verification_uri":"http://evil.example/"}"#
-        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))
+        let answer = HTTPAnswer(status: 200, body: Array(body.utf8))
         #expect(throws: OAuthError.self) { try DeviceAuthorization(answer, from: "host") }
     }
 }

@@ -1,8 +1,6 @@
-import AsyncHTTPClient
 import AuthorityFixture
 import Foundation
-import NIOCore
-import NIOHTTP1
+import HTTP
 import Secrets
 import Testing
 import X509
@@ -26,15 +24,15 @@ struct SignInTests {
             let asked = FormEncoding.decode(url.split(separator: "?", maxSplits: 1).last ?? "")
             let answer = FormEncoding.encode(fields + [("state", asked["state"] ?? "")])
             guard redirectURI.hasPrefix("http://") else { return .pasted(Secret("\(redirectURI)?\(answer)")) }
-            var request = HTTPClientRequest(url: redirectURI)
+            var request = HTTPRequest("GET", redirectURI)
             if asked["response_mode"] == "form_post" {
-                request.method = .POST
-                request.headers = ["content-type": "application/x-www-form-urlencoded"]
-                request.body = .bytes(ByteBuffer(string: answer))
+                request.method = "POST"
+                request.headers = [("content-type", Secret("application/x-www-form-urlencoded"))]
+                request.body = Array(answer.utf8)
             } else {
                 request.url += "?\(answer)"
             }
-            _ = try? await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            _ = try? await HTTPClient(userAgent: "tests", .anyone).send(request, within: .seconds(10))
             return .done
         }
 
@@ -55,10 +53,9 @@ struct SignInTests {
     ) async throws {
         try await TLSServer.run(.init(.dnsName("localhost")), behaviour) { server in
             var settings = Transport.Settings(userAgent: "tests", environment: [:])
-            settings.caFile = server.caFile
+            settings.network.caFiles = [server.caFile]
             settings.limits.pause = .milliseconds(50)
             let transport = try Transport(settings)
-            defer { transport.close() }
             let base = "https://localhost:\(server.port)"
             var client = OAuthClient(
                 "the-client", at: "localhost:\(server.port)",

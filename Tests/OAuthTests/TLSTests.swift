@@ -1,6 +1,7 @@
 import AuthorityFixture
 import Crypto
 import Foundation
+import HTTP
 import Testing
 
 @testable import OAuth
@@ -24,9 +25,8 @@ struct TLSTests {
     ) async throws {
         try await Self.serving(security) { server in
             var settings = Transport.Settings(userAgent: "tests", environment: [:])
-            settings.caFile = server.caFile
+            settings.network.caFiles = [server.caFile]
             let transport = try Transport(settings)
-            defer { transport.close() }
             do throws(OAuthError) {
                 let answer = try await transport.post(
                     "https://localhost:\(server.port)/token", [("code", "secret")], .harmless)
@@ -50,10 +50,11 @@ struct TLSTests {
             let der = try #require(Data(base64Encoded: body))
             let thumbprint = Insecure.SHA1.hash(data: der).map { String(format: "%02x", $0) }.joined()
             let url = "https://localhost:\(server.port)"
+            var network = NetworkSettings(environment: [:])
+            network.caFiles = [server.caFile]
             let transport = try DirectTransport(
-                to: url, pin: isPinned ? CertificatePin(thumbprint) : nil, headers: [],
-                caFile: server.caFile, environment: [:], connect: .seconds(20))
-            defer { transport.close() }
+                to: url, pin: isPinned ? CertificatePin(thumbprint) : nil, userAgent: "tests",
+                network: network, connect: .seconds(20))
             let answer = try? await transport.send(DirectRequest("\(url)/token"), within: .seconds(30))
             #expect(answer?.status == (Self.isSafe(security) ? 404 : nil))
             #expect(server.requests.count == (Self.isSafe(security) ? 1 : 0))

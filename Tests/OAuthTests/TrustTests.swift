@@ -1,5 +1,6 @@
 import AuthorityFixture
 import Foundation
+import HTTP
 import Subprocess
 import SwiftASN1
 import Testing
@@ -32,9 +33,8 @@ struct TrustTests {
                 .name("openssl"), arguments: ["rehash", hashed.path], output: .discarded)
             try #require(rehashed.terminationStatus.isSuccess)
             var settings = Transport.Settings(userAgent: "tests", environment: [:])
-            settings.systemCertificates = SystemCertificates(folder: hashed.path, bundles: [bundle.path])
+            settings.network.system = TrustAnchors.System(folder: hashed.path, bundles: [bundle.path])
             let transport = try Transport(settings)
-            defer { transport.close() }
             let url = "https://localhost:\(server.port)"
             // It also works for the second request, after the first has found the certificate.
             for _ in 1...2 {
@@ -79,10 +79,9 @@ struct TrustTests {
                 for isConfigured in [true, false] {
                     var settings = Transport.Settings(
                         userAgent: "tests", environment: isConfigured ? [:] : ["SSL_CERT_FILE": path])
-                    settings.systemCertificates = SystemCertificates(folder: "/nowhere", bundles: ["/nowhere/bundle"])
-                    if isConfigured { settings.caFile = path }
+                    settings.network.system = TrustAnchors.System(folder: "/nowhere", bundles: ["/nowhere/bundle"])
+                    if isConfigured { settings.network.caFiles = [path] }
                     let transport = try Transport(settings)
-                    defer { transport.close() }
                     let answer = try? await transport.get("https://localhost:\(server.port)/")
                     #expect(answer?.status == 404, "\(text)")
                 }
@@ -91,15 +90,13 @@ struct TrustTests {
     }
 
     @Test func `without a file and a folder nothing but what is named is trusted`() async throws {
-        let system = SystemCertificates(folder: "/nowhere", bundles: ["/nowhere/bundle"])
-        #expect(system.hashed == nil && system.bundle == nil)
+        let system = TrustAnchors.System(folder: "/nowhere", bundles: ["/nowhere/bundle"])
         try await TLSServer.run(.host("localhost")) { server in
             for (caFile, isTrusted) in [(server.caFile, true), (nil, false)] {
                 var settings = Transport.Settings(userAgent: "tests", environment: [:])
-                settings.systemCertificates = system
-                settings.caFile = caFile
+                settings.network.system = system
+                settings.network.caFiles = [caFile].compactMap(\.self)
                 let transport = try Transport(settings)
-                defer { transport.close() }
                 let answer = try? await transport.get("https://localhost:\(server.port)/")
                 #expect((answer?.status == 404) == isTrusted)
             }

@@ -1,8 +1,8 @@
 import Addresses
 import AuthorityFixture
 import Foundation
+import HTTP
 import JSON
-import NIOHTTP1
 import PluginWire
 import Secrets
 import Testing
@@ -23,7 +23,6 @@ struct AnswerTests {
     func `a code is redeemed only if it is this sign-in's and this issuer's`(_ vector: VectorCase) async throws {
         try await Issuing.serving({ _ in Issuing.behaviour(Self.tokens) }) { server in
             let session = try Issuing.session(vector, at: server)
-            defer { session.transport.close() }
             var client = session.client
             client.issuer?.isAlwaysNamed = vector.input["iss_required"] == .bool(true)
             let redirect = vector.text("redirect_uri") ?? "http://127.0.0.1:1"
@@ -53,7 +52,6 @@ struct AnswerTests {
     @Test(arguments: OAuthVectors.followed("token-response"))
     func `a token response is read strictly where it counts`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         do throws(OAuthError) {
             let response = try TokenResponse(Issuing.answer(vector.input), from: "host", stage: .redemption)
             let tokens = IssuerTokens(response, asked: session.request.scopes)
@@ -81,7 +79,7 @@ struct AnswerTests {
         let asked = ["api", "openid", "profile", "email", "address", "phone", "offline_access"]
         for status in [200, 201] {
             let body = #"{"access_token": "at", \#(member)}"#
-            let answer = HTTPAnswer(status: status, headers: [:], body: Data(body.utf8))
+            let answer = HTTPAnswer(status: status, body: Array(body.utf8))
             let response = try TokenResponse(answer, from: "host", stage: .refresh)
             #expect(response.accessToken == Secret("at"))
             let tokens = IssuerTokens(response, asked: asked)
@@ -91,7 +89,7 @@ struct AnswerTests {
     }
 
     @Test func `a scope with a comma is one scope, if it was asked for`() throws {
-        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(#"{"access_token": "at", "scope": "a,b"}"#.utf8))
+        let answer = HTTPAnswer(status: 200, body: Array(#"{"access_token": "at", "scope": "a,b"}"#.utf8))
         let response = try TokenResponse(answer, from: "host", stage: .refresh)
         #expect(IssuerTokens(response, asked: ["a,b"]).scopes == ["a,b"])
         #expect(IssuerTokens(response, asked: ["a", "A"]).declined == ["A"])
@@ -99,8 +97,8 @@ struct AnswerTests {
 
     @Test func `a form is an answer, too`() throws {
         for (body, token) in [("access_token=a%2Bt&token_type=bearer", "a+t"), (#"{"access_token": "at"}"#, "at")] {
-            let type: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
-            let answer = HTTPAnswer(status: 200, headers: type, body: Data(body.utf8))
+            let type = HTTPAnswer.Field(name: "content-type", value: "application/x-www-form-urlencoded")
+            let answer = HTTPAnswer(status: 200, headers: [type], body: Array(body.utf8))
             #expect(try TokenResponse(answer, from: "host", stage: .refresh).accessToken == Secret(token))
         }
     }
@@ -115,7 +113,7 @@ struct AnswerTests {
         (#"{"errors": [{"message": "x"}]}"#, "http_400", "http_400"),
     ])
     func `a refusal is understood in the forms that servers give it`(body: String, name: String, words: String) throws {
-        let answer = HTTPAnswer(status: 400, headers: [:], body: Data(body.utf8))
+        let answer = HTTPAnswer(status: 400, body: Array(body.utf8))
         let error = #expect(throws: OAuthError.self) { try TokenResponse(answer, from: "host", stage: .refresh) }
         #expect(error?.message == "the authority refuses: \(words)")
         #expect(error.map(Issuing.plain)?.error == name)
@@ -152,7 +150,6 @@ struct AnswerTests {
         let answer = Issuing.behaviour(input, headers: ["date: Fri, 15 Jan 2027 08:00:00 GMT"])
         try await Issuing.serving({ _ in answer }) { server in
             var session = try Issuing.session(vector, operation: .renew, at: server)
-            defer { session.transport.close() }
             let account = AccountIdentifier(
                 issuer: session.metadata.issuer, subject: vector.text("account_sub") ?? "alice"
             ).text
@@ -174,7 +171,6 @@ struct AnswerTests {
     func `a refusal means what the issuer's kind means by it`(_ vector: VectorCase) async throws {
         try await Issuing.serving({ _ in Issuing.behaviour(vector.input) }) { server in
             let session = try Issuing.session(vector, at: server)
-            defer { session.transport.close() }
             let grant: TokenGrant =
                 switch vector.text("grant") {
                 case "refresh_token": .refreshToken(Secret("rt"))
@@ -201,7 +197,6 @@ struct AnswerTests {
         let claims = vector.input["claims"] ?? .object([:])
         let text = vector.text("token") ?? Issuing.idToken(claims, header: vector.input["header"] ?? ["alg": "RS256"])
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         do throws(OAuthError) {
             let token = try IDToken(Secret(text))
             var expectation = IDToken.Expectation(
@@ -221,7 +216,6 @@ struct AnswerTests {
         let info = Issuing.behaviour(["json": vector.input["userinfo"] ?? .null])
         try await Issuing.serving({ _ in info }) { server in
             var session = try Issuing.session(vector, at: server)
-            defer { session.transport.close() }
             session.metadata.endpoints.userinfo = "https://localhost:\(server.port)/userinfo"
             let now = Int64(Date.now.timeIntervalSince1970)
             let token = Issuing.idToken([
@@ -241,7 +235,6 @@ struct AnswerTests {
     @Test(arguments: OAuthVectors.followed("account").filter { $0.input["claims"] == nil })
     func `an account is its issuer's and its own, whoever reads the name`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         let said = vector.input["user"] ?? .object(vector.input)
         let profile = try JSONDecoder().decode(IssuerProfile.self, from: Data(said.encoded()))
         let subject = try #require(profile.subject(session.traits.subjectName))

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import JSON
 import Testing
 import Vectors
@@ -11,7 +12,6 @@ struct DeviceTests {
     @Test(arguments: OAuthVectors.followed("device-response"))
     func `a code is shown, or the next flow is tried`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         do throws(OAuthError) {
             let code = try DeviceAuthorization(Issuing.answer(vector.input), from: "host")
             #expect(vector.isFine && vector.expected("outcome") != "next-flow")
@@ -30,7 +30,6 @@ struct DeviceTests {
     @Test(arguments: OAuthVectors.followed("device-polling").filter { $0.input["answers"] != nil })
     func `polling waits as it is told, and ends as it should`(_ vector: VectorCase) async throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         var polling = DevicePolling(
             interval: vector.input["interval"]?.wholeNumber ?? 0,
             lifetime: vector.input["expires_in"]?.wholeNumber ?? 0,

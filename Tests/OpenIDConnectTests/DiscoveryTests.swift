@@ -21,7 +21,6 @@ struct DiscoveryTests {
     @Test(arguments: vectors.filter { $0.input["document"] != nil })
     func `a document is believed if it is the issuer's own and leads somewhere`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         do throws(OAuthError) {
             let found = try IssuerMetadata(
                 Issuing.answer(vector.input), at: .init(url: "", isOpenID: true), of: session.request.authority,
@@ -64,7 +63,6 @@ struct DiscoveryTests {
             return .answer(Self.moved(text, to: String(host)))
         }) { server in
             let transport = try Issuing.transport(to: server)
-            defer { transport.close() }
             let authority = try #require(vector.text("authority"))
                 .replacing("id.example.com", with: "localhost:\(server.port)")
             do throws(OAuthError) {
@@ -100,7 +98,6 @@ struct DiscoveryTests {
             ])
         }) { server in
             let transport = try Issuing.transport(to: server)
-            defer { transport.close() }
             let authority = "https://localhost:\(server.port)/realms/acme"
             #expect(try await IssuerMetadata.discover(authority, over: transport).issuer == authority)
             #expect(server.requests.count == 2)
@@ -118,7 +115,6 @@ struct DiscoveryTests {
     @Test func `a host without documents is no issuer`() async throws {
         try await Issuing.serving({ _ in TLSServer.nothingHere }) { server in
             let transport = try Issuing.transport(to: server)
-            defer { transport.close() }
             let error = await #expect(throws: OAuthError.self) {
                 try await IssuerMetadata.discover("https://localhost:\(server.port)/realms/acme", over: transport)
             }

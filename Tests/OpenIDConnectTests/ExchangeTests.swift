@@ -21,7 +21,7 @@ struct ExchangeTests {
         request.audience = "localhost:\(server.port)"
         request.audiencePath = role
         request.accessToken = Secret("e30.\(Base64URL.encode(claims.utf8)).x")
-        request.caFile = server.caFile
+        request.network.caFiles = [server.caFile]
         return request
     }
 

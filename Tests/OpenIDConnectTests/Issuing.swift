@@ -2,8 +2,8 @@ import Addresses
 import AuthorityFixture
 import Claims
 import Foundation
+import HTTP
 import JSON
-import NIOHTTP1
 import PluginWire
 import Secrets
 import Testing
@@ -29,7 +29,7 @@ enum Issuing {
         request.redirectURI = vector.text("redirect_uri")
         request.refreshToken = vector.text("refresh_token").map { Secret($0) }
         request.signIn.loginHint = vector.text("login_hint")
-        request.caFile = server?.caFile
+        request.network.caFiles = server.map { [$0.caFile] } ?? []
         let base = server.map { "https://localhost:\($0.port)" } ?? "https://id.example.com"
         var endpoints = Endpoints(
             authorization: vector.text("authorization_endpoint") ?? "\(base)/authorize", token: "\(base)/token",
@@ -48,7 +48,7 @@ enum Issuing {
     /// Returns a transport to a server; its connections end with the tests.
     static func transport(to server: TLSServer?) throws -> Transport {
         var settings = Transport.Settings(userAgent: "tests", environment: [:])
-        settings.caFile = server?.caFile
+        settings.network.caFiles = server.map { [$0.caFile] } ?? []
         settings.limits.longestPause = .zero
         return try Transport(settings)
     }
@@ -56,10 +56,11 @@ enum Issuing {
     /// Returns the answer of a case: its JSON or body, with its status.
     static func answer(_ input: [String: JSONValue]) -> HTTPAnswer {
         let json = input["json"] ?? input["document"]
-        var headers = HTTPHeaders()
-        headers.add(name: "content-type", value: input["content_type"]?.string ?? "application/json")
+        let type = input["content_type"]?.string ?? "application/json"
         let body = json?.encodedText ?? input["body"]?.string ?? ""
-        return HTTPAnswer(status: input["status"]?.wholeNumber ?? 200, headers: headers, body: Data(body.utf8))
+        return HTTPAnswer(
+            status: input["status"]?.wholeNumber ?? 200, headers: [.init(name: "content-type", value: type)],
+            body: Array(body.utf8))
     }
 
     /// Returns the answer of a case as a server sends it.
@@ -71,7 +72,7 @@ enum Issuing {
         ]
         .compactMap { name, key in input[key]?.string.map { "\(name): \($0)" } }
         let lines = [
-            "HTTP/1.1 \(answer.status) X", "content-type: \(answer.headers.first(name: "content-type") ?? "")",
+            "HTTP/1.1 \(answer.status) X", "content-type: \(answer.first("content-type") ?? "")",
             "content-length: \(body.utf8.count)",
         ]
         return .answer((lines + further + headers).joined(separator: "\r\n") + "\r\n\r\n" + body)

@@ -166,7 +166,7 @@ struct MixUpTests {
                 let file = FileManager.default.temporaryDirectory.appending(path: "both-\(UUID().uuidString).pem")
                 try Data(both.joined().utf8).write(to: file)
                 defer { try? FileManager.default.removeItem(at: file) }
-                request.caFile = file.path
+                request.network.caFiles = [file.path]
                 try await body(evil, request, honest)
             }
         }

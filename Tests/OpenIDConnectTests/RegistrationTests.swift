@@ -1,5 +1,6 @@
 import AuthorityFixture
 import FoundationEssentials
+import HTTP
 import JSON
 import PluginWire
 import Secrets
@@ -16,7 +17,6 @@ struct RegistrationTests {
     func `what the issuer answers counts`(_ vector: VectorCase) async throws {
         try await Issuing.serving({ _ in Issuing.behaviour(vector.input) }) { server in
             var session = try Issuing.session(vector, operation: .register, at: server)
-            defer { session.transport.close() }
             session.metadata.registration = "https://localhost:\(server.port)/register"
             do throws(PluginError) {
                 let registered = try await session.register()
@@ -34,7 +34,6 @@ struct RegistrationTests {
         let answer: [String: JSONValue] = ["status": 201, "json": ["client_id": "c1"]]
         try await Issuing.serving({ _ in Issuing.behaviour(answer) }) { server in
             var session = try Issuing.session(vector, operation: .register, at: server)
-            defer { session.transport.close() }
             session.metadata.registration = "https://localhost:\(server.port)/register"
             session.metadata.endpoints.deviceAuthorization = nil
             _ = try await session.register()
@@ -112,7 +111,6 @@ struct RegistrationTests {
         }) { server in
             var session = try Issuing.session(
                 #require(OAuthVectors.followed("registration").first), operation: .register, at: server)
-            defer { session.transport.close() }
             session.metadata.registration = "https://localhost:\(server.port)/register"
             try await body(session, server)
         }
@@ -143,7 +141,6 @@ struct RegistrationTests {
             Issuing.behaviour(["status": .integer(left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })])
         }) { server in
             let transport = try Issuing.transport(to: server)
-            defer { transport.close() }
             let management = ClientManagement(uri: "https://localhost:\(server.port)/c1", token: Secret("t"))
             var failure: OAuthError?
             do throws(OAuthError) { try await management.delete(of: "host", over: transport) } catch { failure = error }
@@ -161,7 +158,7 @@ struct RegistrationTests {
             request.authority = "https://localhost:\(server.port)"
             request.clientID = registered.clientID
             request.registration = registered.management
-            request.caFile = server.caFile
+            request.network.caFiles = [server.caFile]
             try await IssuerPlugin(environment: [:]).unregister(request)
             #expect(server.requests.last?.hasPrefix("DELETE /register/c1 HTTP/1.1\r\n") == true)
         }
@@ -172,7 +169,6 @@ struct RegistrationTests {
         try await Issuing.serving({ _ in Issuing.behaviour(answer) }) { server in
             var session = try Issuing.session(
                 #require(OAuthVectors.followed("registration").first), operation: .register, at: server)
-            defer { session.transport.close() }
             session.request.scopes = ["repo"]
             session.metadata.registration = "https://localhost:\(server.port)/register"
             let asking = session

@@ -18,7 +18,6 @@ struct RequestTests {
     @Test(arguments: pages.filter { vector in asked.contains { vector.expect[$0] != nil } })
     func `the page asks for what the request and the issuer want`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         let request = AuthorizationRequest(redirectURI: "http://127.0.0.1:1", responseMode: .query)
         let url = request.url(
             for: session.client, at: try #require(session.metadata.endpoints.authorization),
@@ -50,7 +49,6 @@ struct RequestTests {
     @Test(arguments: pages.filter { $0.text("redirect_uri") != nil })
     func `the redirect has the listener's port, or its own`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         do throws(OAuthError) {
             let target = try SignIn(session.client, by: session).redirect()
             #expect(target.text(listeningAt: vector.input["port"]?.wholeNumber) == vector.expected("redirect_uri"))
@@ -73,7 +71,6 @@ struct RequestTests {
     @Test(arguments: OAuthVectors.followed("token-request").filter { $0.input["status"] == nil })
     func `the token endpoint gets the grant and the client's proof`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         let client = session.client
         let code = vector.text("code").map { Secret($0) }
         let grant: TokenGrant =
@@ -95,7 +92,6 @@ struct RequestTests {
     func `a redirect of the token endpoint isn't followed`(_ vector: VectorCase) async throws {
         try await Issuing.serving({ _ in Issuing.behaviour(vector.input) }) { server in
             let session = try Issuing.session(vector, operation: .renew, at: server)
-            defer { session.transport.close() }
             let error = await #expect(throws: PluginError.self) { try await session.renew(with: Secret("rt")) }
             #expect(error?.code.rawValue == vector.code)
             #expect(server.requests.count == 1)
@@ -105,7 +101,6 @@ struct RequestTests {
     @Test(arguments: OAuthVectors.followed("device-polling").filter { $0.expect["form"] != nil })
     func `polling names the code, the client and no more`(_ vector: VectorCase) throws {
         let session = try Issuing.session(vector)
-        defer { session.transport.close() }
         let fields = TokenGrant.deviceCode(Secret(try #require(vector.text("device_code")))).fields(for: session.client)
         let form = Dictionary(fields.map { ($0.name, $0.value) }) { $1 }
         #expect(form == vector.expect["form"]?.members?.compactMapValues(\.string))

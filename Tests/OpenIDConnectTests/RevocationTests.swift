@@ -40,7 +40,6 @@ struct RevocationTests {
     func `what the issuer answers is told`(_ vector: VectorCase) async throws {
         try await Issuing.serving({ _ in Issuing.behaviour(vector.input) }) { server in
             var session = try Issuing.session(vector, operation: .revoke, at: server)
-            defer { session.transport.close() }
             session.metadata.endpoints.revocation = "https://localhost:\(server.port)/revoke"
             do throws(PluginError) {
                 try await session.revoke(Secret("rt"))
@@ -60,7 +59,6 @@ struct RevocationTests {
     func `a kind without such an endpoint is sent nothing`(_ vector: VectorCase) async throws {
         try await Issuing.serving({ _ in TLSServer.nothingHere }) { server in
             let session = try Issuing.session(vector, operation: .revoke, at: server)
-            defer { session.transport.close() }
             try await session.revoke(Secret("rt"))
             #expect(server.requests.count == vector.expect["requests"]?.wholeNumber)
         }
@@ -69,7 +67,6 @@ struct RevocationTests {
     @Test(arguments: OAuthVectors.followed("revocation").filter { $0.text("end_session_endpoint") != nil })
     func `the page that ends the session knows which`(_ vector: VectorCase) throws {
         var session = try Issuing.session(vector, operation: .signOut)
-        defer { session.transport.close() }
         session.request.idTokenHint = vector.text("id_token_hint").map { Secret($0) }
         let page = try session.endSessionPage()
         #expect(page.hasPrefix(vector.expected("starts_with") ?? "-"))

@@ -1,10 +1,9 @@
 import Addresses
-import AsyncHTTPClient
 import AuthorityFixture
 import Crypto
 import Foundation
+import HTTP
 import JSON
-import NIOCore
 import PluginKit
 import PluginWire
 import Secrets
@@ -85,7 +84,7 @@ final class ScriptedIssuer: Sendable {
         request.clientID = "the-client"
         request.scopes = ["repo"]
         request.flows = [.browser]
-        request.caFile = server.caFile
+        request.network.caFiles = [server.caFile]
         return request
     }
 
@@ -98,7 +97,8 @@ final class ScriptedIssuer: Sendable {
             case .openURL(let url, let redirectURI?):
                 let end = "\(redirectURI)?\(FormEncoding.encode(self.visit(url)))"
                 if pastes { return .redirected(Secret(end)) }
-                _ = try? await HTTPClient.shared.execute(HTTPClientRequest(url: end), timeout: .seconds(10))
+                _ = try? await HTTPClient(userAgent: "tests", .anyone).send(
+                    HTTPRequest("GET", end), within: .seconds(10))
                 return .done
             case .showCode(let code, _, _, _, _): return code == "WDJB-MJHT" ? .done : .cancelled
             default: return .unsupported

@@ -37,7 +37,12 @@ struct WireTests {
         request.capabilities = [.claimsChallenge]
         request.account = "u.t"
         request.idTokenHint = Secret("ID")
-        request.caFile = "/etc/ca.pem"
+        request.network.caFiles = ["/etc/ca.pem", "/home/a/b.pem"]
+        request.network.proxy = Secret("http://user:pass@proxy.example:3128")
+        request.network.proxyAuthentication = "negotiate"
+        request.network.caFolder = "/etc/certs"
+        (request.network.certificate, request.network.certificateKey) = ("/home/a/own.pem", "/home/a/key.pem")
+        request.network.oldestTLS = "1.3"
         request.knownHosts = ["localhost:8443"]
         request.issuerHosts = ["login.contoso.example"]
         request.correlationID = "c0"

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTP
 import OAuth
 package import PluginKit
 import PluginOAuth
@@ -105,7 +106,6 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
         do throws(IdentityError) {
             let source = try Platform(of: surroundings).source(in: surroundings)
             let transport = try self.transport(for: source, request)
-            defer { transport.close() }
             return try await body(source, transport)
         } catch {
             throw error.plain
@@ -115,11 +115,11 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     private func transport(
         for source: any TokenSource, _ request: PluginRequest
     ) throws(IdentityError) -> DirectTransport {
-        var headers = [("user-agent", "lanyard/\(FirstParty.version)")]
-        if let id = request.correlationID { headers.append(("x-ms-client-request-id", id)) }
+        let headers = request.correlationID.map { [("x-ms-client-request-id", $0)] } ?? []
         do throws(OAuthError) {
             return try DirectTransport(
-                to: source.url, pin: source.pin, headers: headers, caFile: request.caFile, environment: environment,
+                to: source.url, pin: source.pin, userAgent: "lanyard/\(FirstParty.version)", headers: headers,
+                network: NetworkSettings(request.network, environment),
                 connect: request.operation == .probe ? limits.probe : limits.connect)
         } catch {
             throw IdentityError(.invalidRequest, error.message, hint: error.hint)

@@ -1,3 +1,4 @@
+package import HTTP
 package import JSON
 package import OAuth
 

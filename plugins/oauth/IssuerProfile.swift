@@ -1,6 +1,7 @@
 import Addresses
 import Crypto
 import FoundationEssentials
+import HTTP
 import OAuth
 
 /// An account's profile: from the claims of an ID token or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1), or
@@ -21,9 +22,9 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
             self = profile
             return
         }
-        guard let id = answer.header(headers.id), !id.isEmpty else { return nil }
+        guard let id = answer.only(headers.id), !id.isEmpty else { return nil }
         identifiers[traits.subjectName] = id
-        names[Key.username.rawValue] = answer.header(headers.name)?.percentDecoded
+        names[Key.username.rawValue] = answer.only(headers.name)?.percentDecoded
     }
 
     /// Decodes an object; a member of the wrong type counts as absent.

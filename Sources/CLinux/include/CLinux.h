@@ -34,6 +34,9 @@ void lanyard_settle(void);
 /// `/dev/null`.
 int lanyard_check_resources(int threads, int files);
 
+/// Makes a file in memory with these bytes, for a library that reads only files; returns its descriptor, or a negative error number.
+int lanyard_memory_file(const void *bytes, size_t count);
+
 /// Keeps this process's memory out of core dumps and away from other programs of the same user.
 ///
 /// Only the soft limit for core dumps is lowered: programs started from here may raise it again.

@@ -1,70 +1,85 @@
 import Addresses
 import Glibc
+import PluginHost
+import PluginWire
 import Rules
 import Secrets
 import Terminal
 
 extension Examination {
-    /// Checks the settings of the plugins' connections, without connecting.
+    /// Checks the settings of the plugins' connections to each authority, without connecting.
     func networkFindings() async -> [Finding] {
-        let entries = (try? await GitConfiguration(context).everything()) ?? []
-        return [proxy(entries), certificates(entries)]
+        let git = GitNetwork(environment: context.environment)
+        var ways: [NetworkWay] = []
+        let hosts = configuration.configuredHosts
+        for host in hosts.isEmpty ? ["localhost"] : hosts {
+            ways.append(NetworkWay(host: host, settings: await git.settings(for: "https://\(host)/")))
+        }
+        return [proxies(ways), certificates(ways)] + [verification(ways)].compactMap(\.self)
     }
 
-    private func proxy(_ entries: [GitConfiguration.Entry]) -> Finding {
-        guard let proxy = ProxyVariable(context) else {
-            let isGits = entries.contains { $0.key == "http.proxy" && !$0.value.isEmpty }
-            guard isGits else { return .pass("proxy", "none") }
-            return .warn(
-                "proxy", "git has one in http.proxy, which lanyard's plugins do not read",
-                Hint(run: "export https_proxy=\"$(git config http.proxy)\""))
-        }
-        guard let url = proxy.url else {
+    private func proxies(_ ways: [NetworkWay]) -> Finding {
+        do throws(UnknownProxy) {
+            var texts: [(host: String, text: String)] = []
+            for way in ways { texts.append((way.host, try way.proxy(context.environment))) }
+            let isOne = Set(texts.map(\.text)).count == 1
+            return .pass("proxy", isOne ? texts[0].text : texts.map { "\($0): \($1)" }.joined(separator: "; "))
+        } catch {
+            let name = error.source.hasPrefix("http.") ? "git's \(error.source)" : error.source
             return .fail(
-                "proxy", "\(proxy.name) is neither an http nor a socks5 proxy",
-                Hint("write it like", write: "\(proxy.name)=http://proxy.contoso.com:8080"))
+                "proxy", "\(name) names no proxy of a kind that curl knows",
+                Hint("write it like", write: "http://proxy.contoso.com:8080"))
         }
-        let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
-        let hosts = except.map { $0.utf8.split { " \t,".utf8.contains($0) }.count } ?? 0
-        let others = hosts == 0 ? "" : ", but not for \(hosts) \(hosts == 1 ? "host" : "hosts") of no_proxy"
-        return .pass("proxy", "\(url.urlForPeople)\(others)")
     }
 
-    private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
+    private func certificates(_ ways: [NetworkWay]) -> Finding {
         let own = configuration.caFile.map { ("ca-file", $0) }
-        let variable = context.variable("SSL_CERT_FILE").map { ("SSL_CERT_FILE", $0) }
-        let extra = [own, variable].compactMap(\.self)
-        for (name, path) in extra {
-            guard access(path, R_OK) == 0 else {
-                return .fail(
-                    "certificates", "\(name) names \(context.short(path)), which can't be read", Hint("correct \(name)")
-                )
-            }
+        let variables = ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap { name in context.variable(name).map { (name, $0) }
         }
-        if let theirs = entries.last(where: { $0.key == "http.sslcainfo" })?.value, own == nil, context.isFile(theirs) {
-            return .warn(
-                "certificates", "git trusts \(context.short(theirs)), which lanyard does not",
-                Hint("put into \(context.short(context.userFile))", write: "ca-file = \"\(theirs.displayable())\""))
+        let gits = ways.flatMap { way in
+            (way.settings.network.caFiles.map { ("http.sslCAInfo", $0) }
+                + [way.settings.network.caFolder].compactMap { $0.map { ("http.sslCAPath", $0) } })
+                .map { name, path in
+                    let isForAll = ways.allSatisfy { $0.names(path) }
+                    return ("git's \(name)\(isForAll ? "" : " for \(way.host)")", path)
+                }
+        }
+        let extra = ([own].compactMap(\.self) + variables + gits).map { (name: $0.0, path: $0.1) }
+        for (name, path) in extra where access(path, R_OK) != 0 && name != "SSL_CERT_DIR" {
+            return .fail(
+                "certificates", "\(name) names \(context.short(path)), which can't be read", Hint("correct \(name)"))
         }
         guard !extra.isEmpty else { return .pass("certificates", "the system's") }
-        return .pass("certificates", "the system's and \(extra.map { context.short($0.1) }.joined(separator: ", "))")
+        let texts = extra.map { "\(context.short($0.path)) (\($0.name))" }.uniqued
+        return .pass("certificates", "the system's and \(texts.joined(separator: ", "))")
+    }
+
+    private func verification(_ ways: [NetworkWay]) -> Finding? {
+        guard let source = ways.compactMap(\.settings.unverified).first else { return nil }
+        let name = source.hasPrefix("http.") ? "git's \(source)" : source
+        return .warn(
+            "verification", "\(name) turns the verification of certificates off for git; lanyard always verifies",
+            Hint(
+                "if your network has a certificate authority of its own, put into \(context.short(context.userFile))",
+                write: "ca-file = \"/PATH/ca.pem\""))
     }
 }
 
-/// The variable that names the plugins' proxy.
-struct ProxyVariable {
-    let name: String
-    /// The proxy; nil if the plugins can't use what the variable names.
-    let url: ProxyURL?
+/// The way to an authority.
+private struct NetworkWay {
+    let host: String
+    let settings: GitNetwork.Settings
 
-    /// Finds the variable; nil if none is set.
-    init?(_ context: CommandContext) {
-        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        guard let name = names.first(where: { context.variable($0) != nil }), let value = context.variable(name) else {
-            return nil
-        }
-        self.name = name
-        url = ProxyURL(value)
+    func names(_ path: String) -> Bool {
+        settings.network.caFiles.contains(path) || settings.network.caFolder == path
+    }
+
+    /// The proxy, and where it is named.
+    func proxy(_ environment: [String: String]) throws(UnknownProxy) -> String {
+        let proxies = try ProxySettings(environment: environment, setting: settings.network.proxy?.reveal())
+        guard let source = proxies.source else { return "none" }
+        guard let proxy = proxies.proxy(for: host) else { return "none, because of no_proxy" }
+        return "\(proxy.url) (\(source == "http.proxy" ? "git's \(settings.proxySource ?? source)" : source))"
     }
 }
 

@@ -69,7 +69,7 @@ struct Redaction: Sendable {
     private static func hosts(_ examination: Examination) -> [String] {
         let configuration = examination.configuration
         let named = configuration.configuredHosts + configuration.rules.map(\.pattern.host.name)
-        let proxy = [ProxyVariable(examination.context)?.url?.name].compactMap(\.self)
+        let proxy = [(try? ProxySettings(environment: examination.context.environment))?.proxy?.name].compactMap(\.self)
         return (named + proxy).map { host in
             let name = host.utf8.prefix { $0 != UInt8(ascii: ":") }.drop { "*.".utf8.contains($0) }
             return Substring(name).lowercased()

@@ -1,5 +1,6 @@
 import Addresses
 import Files
+import HTTP
 import JSON
 import OAuth
 import PluginOAuth

@@ -1,4 +1,5 @@
 import Addresses
+import HTTP
 import OAuth
 
 /// Decides whether to trust an authority's host, and which hosts belong to its environment.

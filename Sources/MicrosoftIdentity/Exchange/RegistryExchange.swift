@@ -1,4 +1,5 @@
 import Addresses
+import HTTP
 import JSON
 import OAuth
 import PluginOAuth

@@ -1,10 +1,13 @@
 import Addresses
+import CCrypto
 import Crypto
 import CryptoExtras
 import Files
 package import FoundationEssentials
-import NIOSSL
+import HTTP
 package import Secrets
+import SwiftASN1
+import X509
 
 /// The certificate and private key that an application authenticates with.
 package struct ClientCertificate: Sendable {
@@ -34,50 +37,44 @@ package struct ClientCertificate: Sendable {
         guard !isWritableByAll else {
             throw .certificate(path, "can be written by any user", "check that it is yours, and make it private")
         }
-        let isPEM = bytes.firstRange(of: "-----BEGIN".utf8) != nil
-        let (certificates, key) =
-            try isPEM ? Self.readPEM(bytes, path, password) : Self.readPKCS12(bytes, path, password)
-        let rsa = try Self.rsaKey(key, path)
-        let publicKey = rsa.publicKey.derRepresentation
-        let own = certificates.first { certificate in
-            (try? certificate.extractPublicKey().toSPKIBytes()).map { Data($0) } == publicKey
-        }
-        guard let own, let first = try? own.toDERBytes() else {
+        let file = PEMFile(bytes)
+        let parts =
+            try file.blocks.isEmpty ? Self.readPKCS12(bytes, path, password) : Self.readPEM(file, path, password)
+        let rsa = try Self.rsaKey(parts.key, path)
+        let publicKey = rsa.publicKey.pkcs1DERRepresentation
+        // A chain may hold what isn't read here, such as keys of other kinds.
+        let own = parts.certificates.lazy.compactMap { try? Certificate(derEncoded: $0) }
+            .first { $0.publicKey.subjectPublicKeyInfoBytes.elementsEqual(publicKey) }
+        guard let own, let first = own.der else {
             throw .certificate(path, "has no certificate for its private key", "put a matching pair into the file")
         }
         self.path = path
         self.key = rsa
-        end = Date(timeIntervalSince1970: TimeInterval(own.notValidAfter))
-        chain = [first] + certificates.filter { $0 != own }.compactMap { try? $0.toDERBytes() }
+        end = own.notValidAfter
+        chain = [first] + parts.certificates.filter { $0 != first }
     }
 
     private static func readPEM(
-        _ bytes: [UInt8], _ path: String, _ password: Secret?
-    ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
-        let file = PEMFile(bytes)
-        let (certificates, keys) = (file.certificates, file.privateKeys)
+        _ file: PEMFile, _ path: String, _ password: Secret?
+    ) throws(OAuthError) -> Parts {
+        let certificates = file.certificates
         guard !certificates.isEmpty else {
             throw .certificate(path, "has no certificate", "add it to the private key: cat key.pem certificate.pem")
         }
-        switch keys.count {
+        switch file.blocks.count(where: { $0.label.hasSuffix("PRIVATE KEY") }) {
         case 1: break
         case 0: throw .certificate(path, "has no private key", "add it to the certificate: cat key.pem certificate.pem")
         default: throw .certificate(path, "has several private keys", "keep only the certificate's")
         }
-        do {
-            let key = try NIOSSLPrivateKey(bytes: keys[0], format: .pem) { (give: NIOSSLPassphraseSetter<[UInt8]>) in
-                give(Array((password?.reveal() ?? "").utf8))
-            }
-            return (certificates, key)
-        } catch {
+        guard let parts = try read(Array(file.text.utf8), path, password?.reveal() ?? "") else {
             throw .unopened(path, hasPassword: password != nil)
         }
+        return Parts(key: parts.key, certificates: certificates)
     }
 
     private static func readPKCS12(
         _ bytes: [UInt8], _ path: String, _ password: Secret?
-    ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
-        // The PKCS #12 reader crashes on a bundle that lacks either.
+    ) throws(OAuthError) -> Parts {
         guard keyBags.contains(where: { bytes.firstRange(of: $0) != nil }) else {
             throw .certificate(
                 path, "is neither PEM nor PKCS #12 with a private key", "export the certificate with its key")
@@ -86,16 +83,13 @@ package struct ClientCertificate: Sendable {
             throw .certificate(path, "has no certificate", "export the key with its certificate")
         }
         // A missing password has two encodings: no password, and an empty one.
-        let passwords: [[UInt8]?] = password.map { [Array($0.reveal().utf8)] } ?? [nil, []]
-        for password in passwords {
-            if let bundle = try? NIOSSLPKCS12Bundle(buffer: bytes, passphrase: password) {
-                return (bundle.certificateChain, bundle.privateKey)
-            }
+        for password in password.map({ [$0.reveal()] }) ?? [nil, ""] {
+            if let parts = try read(bytes, path, password) { return parts }
         }
         throw .unopened(path, hasPassword: password != nil)
     }
 
-    /// What a key is in: a key bag or a shrouded key bag.
+    /// What a private key is in: a key bag or, if it is encrypted, a shrouded one.
     private static let keyBags = [bag(1), bag(2)]
     /// What a certificate is in: a certificate bag, or encrypted data that contains bags (RFC 2315, 13).
     private static let certificateBags = [bag(3), [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x06]]
@@ -105,9 +99,38 @@ package struct ClientCertificate: Sendable {
         [0x06, 0x0B, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x0A, 0x01, number]
     }
 
-    private static func rsaKey(_ key: NIOSSLPrivateKey, _ path: String) throws(OAuthError) -> _RSA.Signing.PrivateKey {
+    /// Has OpenSSL read a file, whatever it is encrypted with; nil if the password doesn't open it.
+    private static func read(_ bytes: [UInt8], _ path: String, _ password: String?) throws(OAuthError) -> Parts? {
+        var parts = Parts()
+        let result = withUnsafeMutablePointer(to: &parts) { parts in
+            lanyard_certificate_read(
+                bytes, bytes.count, password,
+                { data, isKey, der, length in
+                    let bytes = Array(UnsafeBufferPointer(start: der, count: length))
+                    data?.withMemoryRebound(to: Parts.self, capacity: 1) { parts in
+                        if isKey { parts.pointee.key = bytes } else { parts.pointee.certificates.append(bytes) }
+                    }
+                }, parts)
+        }
+        switch result {
+        case LANYARD_CERTIFICATE_READ: return parts
+        case LANYARD_CERTIFICATE_UNOPENED: return nil
+        default:
+            throw .certificate(
+                path, "can't be read without OpenSSL's libcrypto",
+                "sudo apt install libssl3, sudo dnf install openssl-libs, or sudo pacman -S openssl")
+        }
+    }
+
+    /// What a file holds, in DER.
+    private struct Parts {
+        var key: [UInt8] = []
+        var certificates: [[UInt8]] = []
+    }
+
+    private static func rsaKey(_ key: [UInt8], _ path: String) throws(OAuthError) -> _RSA.Signing.PrivateKey {
         do {
-            return try _RSA.Signing.PrivateKey(derRepresentation: key.derBytes)
+            return try _RSA.Signing.PrivateKey(derRepresentation: key)
         } catch {
             throw .certificate(
                 path, "has a private key that is not RSA, or shorter than 2048 bits",
@@ -189,5 +212,13 @@ extension OAuthError {
             ? certificate(path, "does not open with its password", "check the password; the file may be damaged, too")
             : certificate(
                 path, "can't be read as PEM or PKCS #12 without a password", "if it is encrypted, give its password")
+    }
+}
+
+extension Certificate {
+    /// The certificate's encoding.
+    fileprivate var der: [UInt8]? {
+        var serializer = DER.Serializer()
+        return (try? serializer.serialize(self)).map { serializer.serializedBytes }
     }
 }

@@ -1,4 +1,5 @@
 import Addresses
+import HTTP
 package import Secrets
 
 /// A bounded device authorization response (RFC 8628, 3.2).

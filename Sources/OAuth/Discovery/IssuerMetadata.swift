@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+import HTTP
 import Secrets
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0, 4; RFC 8414, 3), validated before any request uses it.

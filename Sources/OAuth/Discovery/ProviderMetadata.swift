@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+import HTTP
 
 /// An authority's metadata document (OpenID Connect Discovery 1.0, 3; RFC 8414, 2), unvalidated.
 package struct ProviderMetadata: Sendable, Equatable, Codable {

@@ -1,9 +1,4 @@
-import AsyncHTTPClient
-import FoundationEssentials
-import NIOCore
-import NIOHTTP1
-import NIOPosix
-import NIOSSL
+package import HTTP
 package import Secrets
 
 /// A request to a service of the machine's own platform, as a value.
@@ -51,86 +46,60 @@ package enum DirectFailure: Error, Sendable, Equatable {
 /// Such a service has no name that a certificate could be for, so some use no TLS; they are on this machine or one hop
 /// away. A pinned service is sent nothing until its certificate has proved to be the pinned one.
 package struct DirectTransport: Sendable {
-    /// The size limit of a body, in bytes.
-    private static let largestBody = 1 << 20
-
     private let client: HTTPClient
     private let headers: [(name: String, value: String)]
 
-    /// Creates a transport to a service; end it with `close`.
+    /// Creates a transport to a service.
     ///
     /// - Parameters:
     ///   - url: The service's URL, `http` or `https`.
     ///   - pin: The service's certificate, if it uses https; if nil, the certificate is validated like an authority's.
+    ///   - userAgent: The program's name.
     ///   - headers: Additional headers of every request.
-    ///   - caFile: A file of PEM certificates to trust besides the system's.
-    ///   - environment: The environment with `SSL_CERT_FILE` and `SSL_CERT_DIR`; its proxy variables are ignored.
+    ///   - network: The certificates to trust; its proxy is ignored.
     ///   - connect: The time limit for connecting.
     /// - Throws: `invalidRequest` if a certificate file can't be used.
     package init(
-        to url: String, pin: CertificatePin?, headers: [(name: String, value: String)], caFile: String?,
-        environment: [String: String], connect: Duration
+        to url: String, pin: CertificatePin?, userAgent: String, headers: [(name: String, value: String)] = [],
+        network: NetworkSettings, connect: Duration
     ) throws(OAuthError) {
         self.headers = [("accept", "application/json")] + headers
-        if url.lowercased().utf8.starts(with: "http:".utf8) {
-            client = Self.client(.bare, nil, connect)
-        } else if let pin {
-            var tls = TLSConfiguration.strictClient
-            // The guard compares the certificate with the pin before the first byte of a request; nothing else about it
-            // matters.
-            tls.certificateVerification = .none
-            client = Self.client(.pin(pin), tls, connect)
-        } else {
-            let tls = try TrustRoots(caFile: caFile, environment: environment).configuration
-            client = Self.client(.protect, tls, connect)
+        var limits = HTTPClient.Limits()
+        limits.connect = connect
+        let identity: HTTPClient.ServerIdentity
+        do throws(CertificateFileProblem) {
+            identity =
+                if url.lowercased().utf8.starts(with: "http:".utf8) {
+                    .anyone
+                } else if let pin {
+                    .pinned(pin)
+                } else {
+                    .trusted(try TrustAnchors(network))
+                }
+        } catch {
+            throw OAuthError(error)
         }
-    }
-
-    private static func client(
-        _ duty: ConnectionGuard.Duty, _ tls: TLSConfiguration?, _ connect: Duration
-    ) -> HTTPClient {
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: connect.timeAmount))
-        configuration.httpVersion = .http1Only
-        configuration.proxy = nil
-        configuration.dnsOverride = ["localhost": "127.0.0.1"]
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.http1_1ConnectionDebugInitializer = { ConnectionGuard.install(in: $0, for: duty) }
-        return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
-    }
-
-    /// Closes the connections.
-    package func close() {
-        Task { try? await client.shutdown() }
+        client = HTTPClient(userAgent: userAgent, identity, limits: limits)
     }
 
     /// Sends a request to the service once.
     ///
     /// - Returns: The answer, whatever its status.
     package func send(_ request: DirectRequest, within limit: Duration) async throws(DirectFailure) -> HTTPAnswer {
-        let client = client
-        let outgoing = outgoing(request)
-        do {
-            return try await withDeadline(limit) {
-                let response = try await client.execute(outgoing, timeout: limit.timeAmount)
-                let body = try await response.body.collect(upTo: Self.largestBody)
-                return HTTPAnswer(
-                    status: Int(response.status.code), headers: response.headers, body: Data(body.readableBytesView))
-            }
+        let form = request.form.map { FormEncoding.encode(Self.fields($0)) }
+        var fields = headers.map { (name: $0.name, value: Secret($0.value)) }
+        if form != nil { fields.append((name: "content-type", value: Secret(FormEncoding.mediaType))) }
+        for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
+            fields.removeAll { $0.name.lowercased() == name.lowercased() }
+            fields.append((name: name, value: value))
+        }
+        let url = FormEncoding.append(Self.fields(request.query), to: request.url)
+        do throws(HTTPError) {
+            return try await client.send(
+                HTTPRequest(request.method, url, headers: fields, body: form.map { Array($0.utf8) }), within: limit)
         } catch {
             throw DirectFailure(error)
         }
-    }
-
-    private func outgoing(_ request: DirectRequest) -> HTTPClientRequest {
-        var outgoing = HTTPClientRequest(url: FormEncoding.append(Self.fields(request.query), to: request.url))
-        for (name, value) in headers { outgoing.headers.add(name: name, value: value) }
-        for (name, value) in request.headers { outgoing.headers.replaceOrAdd(name: name, value: value.reveal()) }
-        guard let form = request.form else { return outgoing }
-        outgoing.method = .POST
-        outgoing.headers.replaceOrAdd(name: "content-type", value: FormEncoding.mediaType)
-        outgoing.body = .bytes(ByteBuffer(string: FormEncoding.encode(Self.fields(form))))
-        return outgoing
     }
 
     private static func fields(_ values: [String: String]) -> [FormEncoding.Field] {
@@ -139,17 +108,15 @@ package struct DirectTransport: Sendable {
 }
 
 extension DirectFailure {
-    fileprivate init(_ error: any Error) {
-        if error is CertificateNotPinned {
-            self = .distrusted
-            return
-        }
-        switch TransportFailure(error) {
-        case .cancelled: self = .cancelled
-        case .timedOut, .closed: self = .silent
-        case .tooLarge, .garbled, .withoutTLS, .outdatedTLS: self = .garbled
-        case .distrusted: self = .distrusted
-        case .refusedByProxy, .proxyWantsPassword, .unreachable: self = .absent
-        }
+    fileprivate init(_ error: HTTPError) {
+        self =
+            switch error.reason {
+            case .cancelled: .cancelled
+            case .timedOut, .closed: .silent
+            case .tooLarge, .garbled, .withoutTLS, .outdatedTLS: .garbled
+            case .certificate: .distrusted
+            case .refusedByProxy, .proxyWantsPassword, .unreachable, .library, .lacking, .ownCertificate, .invalid:
+                .absent
+            }
     }
 }

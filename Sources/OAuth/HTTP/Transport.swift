@@ -1,17 +1,9 @@
 import Addresses
-import AsyncHTTPClient
 import FoundationEssentials
-import NIOCore
-import NIOHTTP1
-import Synchronization
+package import HTTP
+import Secrets
 
-/// A complete answer of an authority.
-package struct HTTPAnswer: Sendable, Equatable {
-    /// The status; redirects are never followed.
-    package let status: Int
-    let headers: HTTPHeaders
-    let body: Data
-
+extension HTTPAnswer {
     /// Decodes the body as JSON of this type; nil if it isn't.
     package func json<Value: Decodable>(_ type: Value.Type) -> Value? {
         try? JSONDecoder().decode(type, from: jsonBody)
@@ -19,26 +11,17 @@ package struct HTTPAnswer: Sendable, Equatable {
 
     /// The body; a form as JSON, because some authorities answer with forms.
     var jsonBody: Data {
-        guard FormEncoding.isType(headers.first(name: "content-type")), let text,
-            text.utf8.first != UInt8(ascii: "{")
-        else { return body }
-        return (try? JSONEncoder().encode(FormEncoding.decode(text[...]))) ?? body
+        guard FormEncoding.isType(first("content-type")), let text, text.utf8.first != UInt8(ascii: "{"),
+            let json = try? JSONEncoder().encode(FormEncoding.decode(text[...]))
+        else { return Data(body) }
+        return json
     }
-
-    /// The body, at most as long as a transport accepts.
-    package var bytes: [UInt8] { Array(body) }
 
     /// The body as text; nil if it isn't UTF-8.
     package var text: String? { String(validating: body, as: UTF8.self) }
 
-    /// Returns the value of a header; nil if it is missing or repeated.
-    package func header(_ name: String) -> String? {
-        let values = headers[name]
-        return values.count == 1 ? values.first : nil
-    }
-
     /// The time of the answer, by the authority's clock.
-    var date: Date? { headers.first(name: "date").flatMap(HTTPDate.parse) }
+    var date: Date? { first("date").flatMap(HTTPDate.parse) }
 
     /// The time of the answer, by the authority's clock, in seconds since 1970.
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
@@ -54,7 +37,7 @@ package struct HTTPAnswer: Sendable, Equatable {
 
     /// The seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is relative to the answer's own date.
     package var retryAfter: Int? {
-        guard let text = headers.first(name: "retry-after") else { return nil }
+        guard let text = first("retry-after") else { return nil }
         let seconds = Int(text).map(Double.init) ?? HTTPDate.parse(text)?.timeIntervalSince(date ?? .now)
         return seconds.map { Int(min(max($0, 0), 3_600).rounded(.up)) }
     }
@@ -91,12 +74,8 @@ package struct Transport: Sendable {
         package var userAgent: String
         /// Additional headers of every request, in this order.
         package var headers: [(name: String, value: String)] = []
-        /// A file of PEM certificates to trust in addition to the system's.
-        package var caFile: String?
-        /// The locations of the system's certificates.
-        package var systemCertificates = SystemCertificates.usual
-        /// The environment with the proxy and certificate variables.
-        package var environment: [String: String]
+        /// The way to the authorities.
+        package var network: NetworkSettings
         /// The limits of time and size.
         package var limits: Limits
         /// The time limit of all requests together; nil if a user may be involved in between.
@@ -105,7 +84,7 @@ package struct Transport: Sendable {
         /// Creates settings with no additional headers or certificates.
         package init(userAgent: String, environment: [String: String], limits: Limits = Limits()) {
             self.userAgent = userAgent
-            self.environment = environment
+            network = NetworkSettings(environment: environment)
             self.limits = limits
         }
     }
@@ -121,27 +100,30 @@ package struct Transport: Sendable {
         case never
     }
 
-    private let connections: Connections
+    private let client: HTTPClient
     private let limits: Limits
     private let headers: [(name: String, value: String)]
     /// The time at which all waiting ends.
     private let end: ContinuousClock.Instant?
 
-    /// Creates a transport to authorities; end it with `close`.
+    /// Creates a transport to authorities.
     ///
     /// - Throws: `invalidRequest` if a certificate file or the proxy's name can't be used.
     package init(_ settings: Settings) throws(OAuthError) {
-        connections = try Connections(settings)
+        var bounds = HTTPClient.Limits()
+        (bounds.connect, bounds.body) = (settings.limits.connect, settings.limits.body)
+        do throws(NetworkSettingsProblem) {
+            client = try HTTPClient(userAgent: settings.userAgent, settings.network, limits: bounds)
+        } catch {
+            throw OAuthError(error)
+        }
         limits = settings.limits
-        headers = [("accept", "application/json"), ("user-agent", settings.userAgent)] + settings.headers
+        headers = [("accept", "application/json")] + settings.headers
         end = settings.whole.map { .now + $0 }
     }
 
-    /// Closes the connections.
-    package func close() { connections.close() }
-
     /// Returns the proxy for a URL as `HOST:PORT`; nil for none.
-    package func proxy(for url: String) -> String? { connections.first.proxy(for: url) }
+    package func proxy(for url: String) -> String? { client.proxy(for: url)?.text }
 
     /// Gets a document; these headers come before those of the settings.
     package func get(_ url: String, headers: [(String, String)] = []) async throws(OAuthError) -> HTTPAnswer {
@@ -177,7 +159,7 @@ package struct Transport: Sendable {
         _ url: String, headers: [(String, String)], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
         var request = Outgoing(url: url, headers: headers)
-        request.method = .DELETE
+        request.method = "DELETE"
         return try await send(request, repetition)
     }
 
@@ -217,9 +199,8 @@ package struct Transport: Sendable {
         _ request: Outgoing, until last: ContinuousClock.Instant
     ) async -> Result<HTTPAnswer, FailedAttempt> {
         let host = StrictURL(https: request.url)?.hostText ?? "the authority"
-        let form = OutgoingForm(request.form)
-        do throws(TransportFailure) {
-            let answer = try await attempt(request, form, within: min(limits.whole, last - .now))
+        do throws(HTTPError) {
+            let answer = try await client.send(request.request(headers), within: min(limits.whole, last - .now))
             if answer.status == 429 {
                 return .failure(FailedAttempt(error: Self.throttling(answer, host: host), mayHaveActed: false))
             }
@@ -231,45 +212,8 @@ package struct Transport: Sendable {
             )
         } catch {
             let pause = error.isWorthRetrying ? limits.pause : nil
-            let error = error.oauthError(host: host, proxy: proxy(for: request.url))
-            return .failure(FailedAttempt(error: error, pause: pause, mayHaveActed: form.isTaken))
-        }
-    }
-
-    private func attempt(
-        _ request: Outgoing, _ form: OutgoingForm, within limit: Duration
-    ) async throws(TransportFailure) -> HTTPAnswer {
-        let end = ContinuousClock.now + limit
-        var clients = connections.first
-        while true {
-            do throws(TransportFailure) {
-                return try await execute(request, form, by: clients, within: end - .now)
-            } catch {
-                guard case .distrusted(.unknown) = error else { throw error }
-                // Nothing has been sent yet.
-                guard let whole = connections.whole(after: clients) else {
-                    throw .distrusted(await clients.fault(at: request.url, within: end - .now))
-                }
-                clients = whole
-            }
-        }
-    }
-
-    private func execute(
-        _ request: Outgoing, _ form: OutgoingForm, by clients: Clients, within limit: Duration
-    ) async throws(TransportFailure) -> HTTPAnswer {
-        let client = clients.client(for: request.url)
-        let outgoing = request.request(with: form, headers)
-        let limits = limits
-        do {
-            return try await withDeadline(limit) {
-                let response = try await client.execute(outgoing, timeout: limits.whole.timeAmount)
-                let body = try await response.body.collect(upTo: limits.body)
-                return HTTPAnswer(
-                    status: Int(response.status.code), headers: response.headers, body: Data(body.readableBytesView))
-            }
-        } catch {
-            throw TransportFailure(error)
+            return .failure(
+                FailedAttempt(error: OAuthError(error, host: host), pause: pause, mayHaveActed: error.mayHaveArrived))
         }
     }
 
@@ -293,54 +237,18 @@ package struct Transport: Sendable {
 private struct Outgoing: Sendable {
     let url: String
     /// The method if there is no body; a body is posted.
-    var method = HTTPMethod.GET
+    var method = "GET"
     /// The body, a form unless `mediaType` says otherwise.
     var form: String?
     var mediaType = FormEncoding.mediaType
     var headers: [(String, String)] = []
 
-    /// Returns the request with a body, and with the headers of every request.
-    func request(with form: OutgoingForm, _ common: [(name: String, value: String)]) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        if let body = form.body {
-            request.method = .POST
-            request.headers.add(name: "content-type", value: mediaType)
-            request.body = body
-        }
-        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-        for (name, value) in common { request.headers.add(name: name, value: value) }
-        return request
-    }
-}
-
-/// The body of one attempt; it records whether any of it may have been sent.
-///
-/// async-http-client requests it after connecting and writing the head of the request.
-private final class OutgoingForm: Sendable {
-    private let length: Int?
-    private let rest: Mutex<ByteBuffer?>
-
-    init(_ text: String?) {
-        length = text?.utf8.count
-        rest = Mutex(text.map { ByteBuffer(string: $0) })
-    }
-
-    /// Whether the body may have been sent; always true for a request without a body.
-    var isTaken: Bool { rest.withLock { $0 == nil } }
-
-    var body: HTTPClientRequest.Body? {
-        length.map { .stream(AsyncStream { self.take() }, length: .known(Int64($0))) }
-    }
-
-    private func take() -> ByteBuffer? {
-        rest.withLock { $0.take() }
-    }
-}
-
-extension Duration {
-    /// The duration as a NIO `TimeAmount`.
-    var timeAmount: TimeAmount {
-        .nanoseconds(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
+    /// Returns the request with the headers of every request.
+    func request(_ common: [(name: String, value: String)]) -> HTTPRequest {
+        let type = form.map { _ in [("content-type", mediaType)] } ?? []
+        return HTTPRequest(
+            form == nil ? method : "POST", url,
+            headers: (type + headers + common).map { (name: $0.0, value: Secret($0.1)) },
+            body: form.map { Array($0.utf8) })
     }
 }

@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+import HTTP
 package import Secrets
 
 /// A request for dynamic client registration (RFC 7591, 2) of a public client on the user's own computer.

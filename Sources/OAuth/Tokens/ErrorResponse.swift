@@ -1,5 +1,6 @@
 import Addresses
 import FoundationEssentials
+package import HTTP
 import Secrets
 
 /// An authority's error response (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5).

@@ -1,3 +1,4 @@
+import HTTP
 import JWTKit
 package import Secrets
 

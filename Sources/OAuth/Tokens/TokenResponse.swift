@@ -1,5 +1,6 @@
 import Addresses
 package import FoundationEssentials
+import HTTP
 package import Secrets
 
 /// A successful token response (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).

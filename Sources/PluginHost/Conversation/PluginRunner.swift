@@ -246,6 +246,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
+        let request = await addingNetwork(to: request)
         var block: Attributes
         do throws(ProtocolError) {
             block = try request.wire()
@@ -260,6 +261,16 @@ public struct PluginRunner: Sendable {
         case .result(let block): return block
         case .failed(let error): throw error
         }
+    }
+
+    /// Adds git's settings for the authority; a machine's platform is reached by none.
+    private func addingNetwork(to request: PluginRequest) async -> PluginRequest {
+        guard !request.authority.isEmpty else { return request }
+        var request = request
+        let own = request.network.caFiles
+        request.network = await GitNetwork(environment: environment).settings(for: request.authority).network
+        request.network.caFiles = own + request.network.caFiles.filter { !own.contains($0) }
+        return request
     }
 
     /// The same; reads what the result says.

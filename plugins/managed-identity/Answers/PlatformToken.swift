@@ -1,6 +1,7 @@
 import Addresses
+package import HTTP
 import JSON
-package import OAuth
+import OAuth
 package import Secrets
 
 /// A token from a platform.

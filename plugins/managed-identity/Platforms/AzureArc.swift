@@ -1,4 +1,5 @@
 import Addresses
+package import HTTP
 package import JSON
 package import OAuth
 import Secrets
@@ -43,7 +44,7 @@ package struct AzureArc: TokenSource {
         case 400..<500 where Fault(answer) != Fault(): return nil
         case let status: throw Self.invalid("answered without asking for a proof (HTTP \(status))", status: status)
         }
-        guard let path = answer.header("www-authenticate").flatMap(Self.realm) else {
+        guard let path = answer.only("www-authenticate").flatMap(Self.realm) else {
             throw Self.invalid("doesn't say which file proves who asks", status: 401)
         }
         var next = request

@@ -1,4 +1,5 @@
 import Addresses
+package import HTTP
 package import OAuth
 import Secrets
 

@@ -1,5 +1,6 @@
 import Addresses
 import Crypto
+package import HTTP
 package import OAuth
 import Secrets
 

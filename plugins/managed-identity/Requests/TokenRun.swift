@@ -1,5 +1,6 @@
 import Addresses
 import Glibc
+package import HTTP
 package import OAuth
 
 /// Requests a token from a platform, with retries according to its schedule.

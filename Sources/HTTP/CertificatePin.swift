@@ -1,6 +1,5 @@
 import Addresses
 import Crypto
-import NIOSSL
 
 /// The only certificate accepted from a service of this machine's platform, identified by the SHA-1 of its DER.
 ///
@@ -22,9 +21,5 @@ package struct CertificatePin: Sendable, Equatable {
     /// Whether a certificate matches the pin.
     package func matches(der: some Sequence<UInt8>) -> Bool {
         Array(Insecure.SHA1.hash(data: Array(der))).hexadecimal == digest
-    }
-
-    func matches(_ certificate: NIOSSLCertificate) -> Bool {
-        (try? certificate.toDERBytes()).map { matches(der: $0) } ?? false
     }
 }

@@ -1,0 +1,69 @@
+import Glibc
+
+/// The proxy for each host, as libcurl chooses it by the environment, and git by its settings.
+package struct ProxySettings: Sendable {
+    /// Where the proxy is named: a variable, or git's setting; nil if there is none.
+    package let source: String?
+    /// The proxy of hosts that aren't excepted; nil for none.
+    package let proxy: ProxyURL?
+    /// What `no_proxy` lists, in lower case and without the dots around; `*` alone stands for all hosts.
+    package let exceptions: [String]
+
+    /// No proxy for any host.
+    package static let none = ProxySettings()
+
+    private init() { (source, proxy, exceptions) = (nil, nil, []) }
+
+    /// Reads `https_proxy`, `all_proxy` and `no_proxy`; of each, the lower-case name counts first, and an empty one not at all.
+    ///
+    /// - Parameters:
+    ///   - environment: The process's environment.
+    ///   - setting: git's `http.proxy`, which counts before the variables; empty for no proxy, nil if it isn't set.
+    /// - Throws: where a proxy of no known kind is named: it isn't passed by.
+    package init(environment: [String: String], setting: String? = nil) throws(UnknownProxy) {
+        func variable(_ name: String) -> (name: String, value: String)? {
+            [name, name.uppercased()].lazy.compactMap { name in environment[name].map { (name, $0) } }
+                .first { !$0.value.isEmpty }
+        }
+        exceptions = Self.list(variable("no_proxy")?.value ?? "")
+        let named = setting.map { ("http.proxy", $0) } ?? variable("https_proxy") ?? variable("all_proxy")
+        guard let (name, text) = named, !text.isEmpty else {
+            (source, proxy) = (nil, nil)
+            return
+        }
+        guard let url = ProxyURL(text) else { throw UnknownProxy(source: name) }
+        (source, proxy) = (name, url)
+    }
+
+    private static func list(_ text: String) -> [String] {
+        text.utf8.split { " \t,".utf8.contains($0) }.map { entry in
+            let name = Substring(entry).lowercased()
+            let end = name.hasSuffix(".") ? name.dropLast() : name[...]
+            return String(end.hasPrefix(".") ? end.dropFirst() : end)
+        }
+    }
+
+    /// Returns the proxy for a host, which is a name, or an address with an IPv6 one's brackets; nil for none.
+    package func proxy(for host: String) -> ProxyURL? {
+        let excepted = exceptions == ["*"] || exceptions.contains { Self.covers($0, host.lowercased()) }
+        return excepted ? nil : proxy
+    }
+
+    /// Whether an entry stands for a host: a name for itself and those below it, an address for itself or, with a mask,
+    /// for its network.
+    private static func covers(_ entry: String, _ host: String) -> Bool {
+        guard let address = IPNetwork(host) else {
+            let host = host.hasSuffix(".") ? host.dropLast() : host[...]
+            return !entry.isEmpty && (host == entry || host.hasSuffix(".\(entry)"))
+        }
+        // A mask of no bits is none.
+        let network = entry.hasSuffix("/0") ? String(entry.dropLast(2)) : entry
+        return IPNetwork(network)?.contains(address) ?? false
+    }
+}
+
+/// A proxy is of no kind that libcurl knows.
+package struct UnknownProxy: Error, Sendable {
+    /// Where it is named: a variable, or git's setting.
+    package let source: String
+}

@@ -1,0 +1,53 @@
+import FoundationEssentials
+import Glibc
+import SwiftASN1
+import X509
+
+/// What a server's certificate says of itself.
+struct Certificate {
+    /// Its encoding.
+    let der: [UInt8]
+    /// The host names and addresses that it is for (RFC 9525, 6); a common name is none.
+    let names: [String]
+    /// When it begins to be valid, in seconds since 1970.
+    let begin: Int
+    /// When it expires, in seconds since 1970.
+    let end: Int
+
+    /// Reads a certificate in PEM; nil if it can't be read.
+    init?(pem: String) {
+        guard let document = try? PEMDocument(pemString: pem),
+            let certificate = try? X509.Certificate(derEncoded: document.derBytes)
+        else { return nil }
+        der = document.derBytes
+        let alternatives = try? certificate.extensions.subjectAlternativeNames
+        names = (alternatives.flatMap { $0 } ?? SubjectAlternativeNames()).compactMap { name in
+            switch name {
+            case .dnsName(let text): text
+            case .ipAddress(let bytes): Self.address(Array(bytes.bytes))
+            default: nil
+            }
+        }
+        begin = Int(certificate.notValidBefore.timeIntervalSince1970)
+        end = Int(certificate.notValidAfter.timeIntervalSince1970)
+    }
+
+    private static func address(_ bytes: [UInt8]) -> String? {
+        var text = [CChar](repeating: 0, count: 46)
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        guard [4, 16].contains(bytes.count), inet_ntop(family, bytes, &text, 46) != nil else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension CertificateProblem {
+    /// The same problem with what the certificate says of itself.
+    func detailed(by certificate: Certificate) -> CertificateProblem {
+        switch self {
+        case .expired: .expired(certificate.end)
+        case .notYetValid: .notYetValid(certificate.begin)
+        case .otherName: .otherName(certificate.names)
+        case .unknownIssuer, .notPinned, .unknown: self
+        }
+    }
+}

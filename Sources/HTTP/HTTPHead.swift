@@ -1,0 +1,26 @@
+/// The heads of an answer, line by line; the last one counts.
+struct HTTPHead {
+    /// The status of the last head; nil before the first.
+    private(set) var status: Int?
+    private(set) var fields: [HTTPAnswer.Field] = []
+    /// The bytes of all heads.
+    private(set) var size = 0
+
+    /// Takes a line with its end.
+    mutating func take(_ line: UnsafeRawBufferPointer) {
+        size += line.count
+        let text = line.prefix { $0 != 0x0D && $0 != 0x0A }
+        if text.starts(with: "HTTP/".utf8) {
+            // A proxy's or a provisional one may have come before.
+            let words = text.split(separator: UInt8(ascii: " "), maxSplits: 2)
+            status = words.count > 1 ? Int(String(decoding: words[1], as: UTF8.self)) : nil
+            fields = []
+        } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+            let name = String(decoding: text[..<colon], as: UTF8.self).lowercased()
+            var value = text[text.index(after: colon)...]
+            while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
+            while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
+            fields.append(HTTPAnswer.Field(name: name, value: String(decoding: value, as: UTF8.self)))
+        }
+    }
+}
