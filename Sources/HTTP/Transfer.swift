@@ -79,7 +79,7 @@ final class Transfer: @unchecked Sendable {
     /// Runs the transfer.
     func result() async -> Result<HTTPAnswer, HTTPError> {
         let code = await run()
-        if let code, code == 0, let status = head.status, !isInvalid {
+        if let code, code == 0, let status = head.status, status >= 200, !isInvalid {
             return .success(HTTPAnswer(status: status, headers: head.fields, body: body))
         }
         var error = HTTPError(
@@ -151,7 +151,7 @@ final class Transfer: @unchecked Sendable {
         // A hanging name server isn't waited for. Versions before 7.87 don't know it.
         _ = lanyard_curl_set_long(easy, CInt(CURLOPT_QUICK_EXIT), 1)
         let this = Unmanaged.passUnretained(self).toOpaque()
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA] {
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA] {
             note(lanyard_curl_set_pointer(easy, CInt(option), this))
         }
         note(
@@ -163,6 +163,7 @@ final class Transfer: @unchecked Sendable {
                 Transfer.of(data)?.take(UnsafeRawBufferPointer(start: bytes, count: count), isHead: true) ?? 0
             })
         guard Self.canCheck else { return }
+        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_PREREQDATA), this))
         note(lanyard_curl_set_check(easy) { data, _, _, _, _ in Transfer.of(data)?.mayBeSent() == true ? 0 : 1 })
     }
 
@@ -301,7 +302,8 @@ extension Transfer {
         if let problem { return .certificate(problem) }
         let connect = number(CURLINFO_HTTP_CONNECTCODE)
         switch code {
-        case 1, 8: return .garbled
+        // 0: an old libcurl takes any number for a status.
+        case 0, 1, 8: return .garbled
         case 5, 6: return .unreachable(.unknownName)
         case 7: return .unreachable(obstacle)
         case 18, 52, 55: return .closed
