@@ -17,14 +17,18 @@ enum PlainServer {
         return try await body(listener.port)
     }
 
-    /// Runs the body with the port of a proxy that connects to any port of this computer (RFC 9110, 9.3.6).
-    static func tunnelling<Result: Sendable>(_ body: (Int) async throws -> Result) async throws -> Result {
+    /// Runs the body with the port of a proxy that connects to any port of this computer (RFC 9110, 9.3.6), or to one only.
+    static func tunnelling<Result: Sendable>(
+        onlyTo allowed: UInt16? = nil, _ body: (Int) async throws -> Result
+    ) async throws -> Result {
         let listener = try Listener()
         defer { listener.close() }
         listener.serve { peer in
             let head = String(decoding: peer.read(), as: UTF8.self)
             let target = head.split(separator: " ").dropFirst().first?.split(separator: ":").last
-            guard let port = target.flatMap({ UInt16($0) }), let other = Peer(connectingTo: port) else { return }
+            guard let port = target.flatMap({ UInt16($0) }), port == allowed ?? port,
+                let other = Peer(connectingTo: port)
+            else { return peer.write(Array("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n".utf8)) }
             peer.write(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
             Thread.detachNewThread { other.copy(to: peer) }
             peer.copy(to: other)

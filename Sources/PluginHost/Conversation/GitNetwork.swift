@@ -1,5 +1,4 @@
 import Addresses
-import Files
 import Glibc
 public import PluginWire
 import Secrets
@@ -83,20 +82,16 @@ public struct GitNetwork: Sendable {
         return String(cString: text)
     }
 
-    private var isInRepository: Bool {
-        if environment["GIT_DIR"] != nil { return true }
-        var folder = workingFolder ?? ""
-        while !folder.isEmpty {
-            if FileStatus(of: "\(folder)/.git") != nil { return true }
-            folder = folder.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(folder[..<$0]) } ?? ""
-        }
-        return false
-    }
+    /// Whether git runs this process for a repository, whose settings then count: it names the repository to its helpers.
+    ///
+    /// Nobody else's working folder counts: a folder that came from elsewhere could send tokens through a proxy of its own.
+    private var isInRepository: Bool { environment["GIT_DIR"] != nil }
 
     /// Runs `git config`, and returns the keys, in lower case as far as case doesn't count, with their values.
     private func git(_ arguments: [String]) async -> [(key: String, value: String)] {
         let result = try? await Subprocess.run(
-            .name("git"), arguments: Arguments(["config", "--null"] + arguments),
+            .name("git"),
+            arguments: Arguments((isInRepository ? [] : ["-C", "/"]) + ["config", "--null"] + arguments),
             environment: .inherit.updating(["LC_ALL": "C"]), input: .none, output: .string(limit: 1 << 18),
             error: .discarded)
         guard let text = result?.standardOutput else { return [] }
