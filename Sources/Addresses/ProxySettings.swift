@@ -6,7 +6,7 @@ package struct ProxySettings: Sendable {
     package let source: String?
     /// The proxy of hosts that aren't excepted; nil for none.
     package let proxy: ProxyURL?
-    /// What `no_proxy` lists, in lower case and without the dots around; `*` alone stands for all hosts.
+    /// What `no_proxy` lists, in lower case; `*` alone stands for all hosts.
     package let exceptions: [String]
 
     /// No proxy for any host.
@@ -25,7 +25,9 @@ package struct ProxySettings: Sendable {
             [name, name.uppercased()].lazy.compactMap { name in environment[name].map { (name, $0) } }
                 .first { !$0.value.isEmpty }
         }
-        exceptions = Self.list(variable("no_proxy")?.value ?? "")
+        let list = variable("no_proxy")?.value ?? ""
+        // Beside anything else, even a blank, `*` is a name that no host has.
+        exceptions = list == "*" ? [list] : Self.list(list).filter { !$0.utf8.elementsEqual("*".utf8) }
         let named = setting.map { ("http.proxy", $0) } ?? variable("https_proxy") ?? variable("all_proxy")
         guard let (name, text) = named, !text.isEmpty else {
             (source, proxy) = (nil, nil)
@@ -36,11 +38,7 @@ package struct ProxySettings: Sendable {
     }
 
     private static func list(_ text: String) -> [String] {
-        text.utf8.split { " \t,".utf8.contains($0) }.map { entry in
-            let name = Substring(entry).lowercased()
-            let end = name.hasSuffix(".") ? name.dropLast() : name[...]
-            return String(end.hasPrefix(".") ? end.dropFirst() : end)
-        }
+        text.utf8.split { " \t,".utf8.contains($0) }.map { Substring($0).lowercased() }
     }
 
     /// Returns the proxy for a host, which is a name, or an address with an IPv6 one's brackets; nil for none.
@@ -54,7 +52,9 @@ package struct ProxySettings: Sendable {
     private static func covers(_ entry: String, _ host: String) -> Bool {
         guard let address = IPNetwork(host) else {
             let host = host.hasSuffix(".") ? host.dropLast() : host[...]
-            return !entry.isEmpty && (host == entry || host.hasSuffix(".\(entry)"))
+            let end = entry.hasSuffix(".") ? entry.dropLast() : entry[...]
+            let name = end.hasPrefix(".") ? end.dropFirst() : end
+            return !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))
         }
         // A mask of no bits is none.
         let network = entry.hasSuffix("/0") ? String(entry.dropLast(2)) : entry

@@ -27,14 +27,16 @@ package struct ProxyURL: Sendable, Equatable {
     /// interpret alike.
     ///
     /// Everything up to the last `@` is user name and password; as in curl, a `%` that begins no escape stands for
-    /// itself. What follows the host doesn't count. `socks` is git's word for `socks5`.
+    /// itself. What follows the host doesn't count. `socks` means `socks4` to curl and git.
     package init?(_ text: String) {
         let url = StrictURL.scheme(of: text) == nil ? "http://\(text)" : text
         guard let scheme = StrictURL.scheme(of: url) else { return nil }
-        kind = scheme == "socks" ? "socks5" : scheme
+        kind = scheme == "socks" ? "socks4" : scheme
         guard let usual = Self.kinds[kind] else { return nil }
         let authority = Substring(url.utf8.dropFirst("\(scheme)://".utf8.count).prefix { !$0.endsAuthority })
-        let (info, place) = authority.cut(atLast: "@") ?? (nil, authority)
+        var (info, place) = authority.cut(atLast: "@") ?? (nil, authority)
+        // A colon without a port is as good as none.
+        if place.hasSuffix(":") { place = place.dropLast() }
         guard let server = StrictURL("http://\(place)")?.host else { return nil }
         (name, port) = (server.name, server.port ?? usual)
         guard let info else {

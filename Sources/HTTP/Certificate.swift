@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 import Glibc
 import SwiftASN1
@@ -32,6 +33,19 @@ struct Certificate {
         end = Int(certificate.notValidAfter.timeIntervalSince1970)
     }
 
+    /// Whether it is for a host that libcurl takes it for, too (RFC 9525, 6).
+    ///
+    /// libcurl takes a common name if there is no other, and with GnuTLS also `*a` for the beginning of a label.
+    func isFor(_ host: String) -> Bool {
+        if IPNetwork(host) != nil { return !names.isEmpty }
+        let host = host.trimmedDot
+        return names.contains { name in
+            let name = name.lowercased().trimmedDot
+            guard name.hasPrefix("*."), let (_, rest) = host.cut(at: ".") else { return name == host }
+            return name.dropFirst(2) == rest && rest.utf8.contains(UInt8(ascii: "."))
+        }
+    }
+
     private static func address(_ bytes: [UInt8]) -> String? {
         var text = [CChar](repeating: 0, count: 46)
         let family = bytes.count == 4 ? AF_INET : AF_INET6
@@ -50,4 +64,9 @@ extension CertificateProblem {
         case .unknownIssuer, .notPinned, .unknown: self
         }
     }
+}
+
+extension String {
+    /// Without the dot that ends a name in the domain name system.
+    fileprivate var trimmedDot: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -83,9 +83,11 @@ package struct HTTPClient: Sendable {
             return try await Transfer(request, self, nil, until: end).result().get()
         }
         var failure = HTTPError(.certificate(.unknownIssuer))
+        var last: TrustAnchors.Source?
         // Most certificates are found by their hash; reading all takes longer than everything else of a request.
         for source in anchors.sources(readsFolders: !Transfer.usesGnuTLS) {
-            switch await Transfer(request, self, source(), until: end).result() {
+            last = source()
+            switch await Transfer(request, self, last, until: end).result() {
             case .success(let answer): return answer
             case .failure(let error): failure = error
             }
@@ -93,7 +95,7 @@ package struct HTTPClient: Sendable {
         }
         // Why is told by the certificate: what libcurl says of it depends on who made its TLS.
         if case .certificate(let problem) = failure.reason, !failure.isOfProxy,
-            let (seen, isNamed) = await Transfer(looking: request.url, self, until: end).certificate()
+            let (seen, isNamed) = await Transfer(looking: request.url, self, last, until: end).certificate()
         {
             failure.reason = .certificate((isNamed ? problem : .otherName([])).detailed(by: seen))
         }
@@ -105,8 +107,9 @@ package struct HTTPClient: Sendable {
         switch identity {
         case .anyone: return
         case .pinned: throw HTTPError(.library("a certificate that is known by its hash needs version 7.80 or later"))
-        case .trusted:
-            let seen = await Transfer(looking: request.url, self, until: end).certificate()
+        case .trusted(let anchors):
+            let source = anchors.sources(readsFolders: false).last?()
+            let seen = await Transfer(looking: request.url, self, source, until: end).certificate()
             if let (certificate, _) = seen, certificate.names.isEmpty { throw HTTPError(.certificate(.otherName([]))) }
         }
     }

@@ -22,11 +22,13 @@ final class Transfer: @unchecked Sendable {
     private let limits: HTTPClient.Limits
     private let proxy: ProxyURL?
     private let proxySource: String?
+    private let host: String
     private let source: TrustAnchors.Source?
     private let easy: UnsafeMutableRawPointer?
     private let multi: UnsafeMutableRawPointer?
     private let end: ContinuousClock.Instant
     private let isCancelled = Atomic(false)
+    private let sockets = Sockets()
 
     // What follows belongs to the thread that runs the transfer.
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
@@ -48,6 +50,7 @@ final class Transfer: @unchecked Sendable {
         (self.purpose, self.source, self.end) = (purpose, source, end)
         (identity, limits, proxy) = (client.identity, client.limits, client.proxy(for: url))
         proxySource = client.proxies.source
+        host = StrictURL(url)?.host.name ?? ""
         easy = curl_easy_init()
         multi = curl_multi_init()
         words = .allocate(capacity: 256)
@@ -64,8 +67,10 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Prepares a look at a server's certificate.
-    convenience init(looking url: String, _ client: HTTPClient, until end: ContinuousClock.Instant) {
-        self.init(.look, url, client, nil, until: end)
+    convenience init(
+        looking url: String, _ client: HTTPClient, _ source: TrustAnchors.Source?, until end: ContinuousClock.Instant
+    ) {
+        self.init(.look, url, client, source, until: end)
         set(CURLOPT_CONNECT_ONLY, 1)
     }
 
@@ -79,7 +84,7 @@ final class Transfer: @unchecked Sendable {
     /// Runs the transfer.
     func result() async -> Result<HTTPAnswer, HTTPError> {
         let code = await run()
-        if let code, code == 0, let status = head.status, status >= 200, !isInvalid {
+        if let code, code == 0, let status = head.status, status >= 200, head.isComplete, !isInvalid {
             return .success(HTTPAnswer(status: status, headers: head.fields, body: body))
         }
         var error = HTTPError(
@@ -162,6 +167,13 @@ final class Transfer: @unchecked Sendable {
             lanyard_curl_set_sink(easy, CInt(CURLOPT_HEADERFUNCTION)) { bytes, _, count, data in
                 Transfer.of(data)?.take(UnsafeRawBufferPointer(start: bytes, count: count), isHead: true) ?? 0
             })
+        let sockets = Unmanaged.passUnretained(sockets).toOpaque()
+        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_SOCKOPTDATA), sockets))
+        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_CLOSESOCKETDATA), sockets))
+        note(
+            lanyard_curl_set_sockets(
+                easy, { data, socket, _ in Sockets.of(data)?.add(socket) == true ? 0 : 1 },
+                { data, socket in Sockets.of(data)?.close(socket) ?? -1 }))
         guard Self.canCheck else { return }
         note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_PREREQDATA), this))
         note(lanyard_curl_set_check(easy) { data, _, _, _, _ in Transfer.of(data)?.mayBeSent() == true ? 0 : 1 })
@@ -216,10 +228,17 @@ final class Transfer: @unchecked Sendable {
         set(CURLOPT_CONNECTTIMEOUT_MS, min(left, Int(limits.connect / .milliseconds(1))))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                Self.queue.async { continuation.resume(returning: self.perform()) }
+                // libcurl itself doesn't look at the clock for as long as a proxy sends a body.
+                Self.queue.asyncAfter(deadline: .now() + .milliseconds(left + 200)) { [sockets] in sockets.shutDown() }
+                Self.queue.async {
+                    let code = self.perform()
+                    let isCancelled = self.isCancelled.load(ordering: .sequentiallyConsistent)
+                    continuation.resume(returning: isCancelled ? nil : code != 0 && self.sockets.areShut ? 28 : code)
+                }
             }
         } onCancel: {
             isCancelled.store(true, ordering: .sequentiallyConsistent)
+            sockets.shutDown()
             _ = curl_multi_wakeup(multi)
         }
     }
@@ -263,7 +282,7 @@ final class Transfer: @unchecked Sendable {
         case .trusted:
             // libcurl takes a common name for a host's if there is no other.
             seen = firstCertificate()
-            if let seen, !seen.names.isEmpty { isSent = true } else { problem = .otherName([]) }
+            if let seen, seen.isFor(host) { isSent = true } else { problem = .otherName([]) }
         case .pinned(let pin):
             seen = firstCertificate()
             if let seen, pin.matches(der: seen.der) { isSent = true } else { problem = .notPinned }
@@ -286,6 +305,40 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
+/// The open sockets of a transfer: what is shut down ends it, even where libcurl never looks up.
+private final class Sockets: Sendable {
+    private let state = Mutex((open: Set<CInt>(), areShut: false))
+
+    var areShut: Bool { state.withLock { $0.areShut } }
+
+    static func of(_ data: UnsafeMutableRawPointer?) -> Sockets? {
+        data.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Returns false if there are to be no more.
+    func add(_ socket: CInt) -> Bool {
+        state.withLock {
+            if !$0.areShut { $0.open.insert(socket) }
+            return !$0.areShut
+        }
+    }
+
+    /// Closes a socket; within the lock, so that no other one of its number is shut down.
+    func close(_ socket: CInt) -> CInt {
+        state.withLock {
+            $0.open.remove(socket)
+            return Glibc.close(socket)
+        }
+    }
+
+    func shutDown() {
+        state.withLock {
+            $0.areShut = true
+            for socket in $0.open { shutdown(socket, CInt(SHUT_RDWR)) }
+        }
+    }
+}
+
 // MARK: - Failures
 
 extension Transfer {
@@ -302,8 +355,9 @@ extension Transfer {
         if let problem { return .certificate(problem) }
         let connect = number(CURLINFO_HTTP_CONNECTCODE)
         switch code {
-        // 0: an old libcurl takes any number for a status.
-        case 0, 1, 8: return .garbled
+        // An old libcurl takes any number for a status.
+        case 0: return head.status.map { $0 < 200 } == true ? .garbled : .closed
+        case 1, 8: return .garbled
         case 5, 6: return .unreachable(.unknownName)
         case 7: return .unreachable(obstacle)
         case 18, 52, 55: return .closed
@@ -314,20 +368,25 @@ extension Transfer {
         case 56 where connect >= 300: return .refusedByProxy(connect)
         case 56: return .closed
         case 58: return .ownCertificate
-        case 63, 100: return .tooLarge
+        // CURLE_OUT_OF_MEMORY is what earlier versions say of a line that is too long.
+        case 27, 63, 100: return .tooLarge
         case 97: return socksFailure
-        default: return .unreachable(.other(text.isEmpty ? nil : text))
+        default: return isSent ? .garbled : .unreachable(.other(text.isEmpty ? nil : text))
         }
     }
 
     private func isFailure(_ code: CURLcode, ofProxy reason: HTTPError.Reason) -> Bool {
         switch reason {
-        case .unreachable: code != 6
+        // The name of a host that a SOCKS proxy can't find has a code of its own.
+        case .unreachable: [5, 6, 7, 28].contains(code)
         case .refusedByProxy, .proxyWantsPassword: true
-        case .certificate: number(CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
+        case .certificate, .withoutTLS, .outdatedTLS: isBeforeTunnel
         default: false
         }
     }
+
+    /// Whether a handshake is that with the proxy.
+    private var isBeforeTunnel: Bool { proxy?.kind == "https" && number(CURLINFO_HTTP_CONNECTCODE) == 0 }
 
     private var text: String { String(cString: words) }
 
@@ -367,7 +426,7 @@ extension Transfer {
     static var usesGnuTLS: Bool { String(cString: curl_version_info(0).pointee.ssl_version).hasPrefix("GnuTLS") }
 
     private var certificateProblem: CertificateProblem {
-        let result = number(CURLINFO_SSL_VERIFYRESULT)
+        let result = number(isBeforeTunnel ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT)
         // GnuTLS has a bit for each reason, OpenSSL a number.
         if Self.usesGnuTLS {
             if result == 0 { return .otherName([]) }
@@ -387,9 +446,10 @@ extension Transfer {
     /// CURLINFO_PROXY_ERROR: what the proxy itself said, or what went wrong on the way to it.
     private var socksFailure: HTTPError.Reason {
         switch number(CURLINFO_PROXY_ERROR) {
-        // The name that the proxy resolves.
-        case 10: .unreachable(.unknownName)
-        case 30, 31, 32: .proxyWantsPassword
+        // CURLPX_RESOLVE_HOST: the name that isn't left to the proxy.
+        case 27: .unreachable(.unknownName)
+        // CURLPX_NO_AUTH and CURLPX_USER_REJECTED.
+        case 12, 33: .proxyWantsPassword
         default: .refusedByProxy(nil)
         }
     }

@@ -40,7 +40,7 @@ import Testing
         "socks5://", "socks6://proxy.example",
         "ftp://proxy.example",
         "ftp://http://proxy.example", "http://", "http:///path", "http://user@", "http://user@:3128", "", ":3128", "@",
-        "http://proxy.example:", "http://proxy.example:0", "http://proxy.example:65536", "http://proxy.example:0x50",
+        "http://proxy.example:0", "http://proxy.example:65536", "http://proxy.example:0x50",
         "http://proxy.example:80:80", "http://pro xy.example", "http://proxy.example\r\n",
         "user:http://a@proxy.example",
         "http://user:p\nw@proxy.example", "http://user:%0d%0a@proxy.example",

@@ -31,7 +31,7 @@ struct ProxyTests {
         #expect(try ProxySettings(environment: environment).proxy(for: "id.example")?.text == text)
     }
 
-    @Test(arguments: [("http://g:1", "g:1"), ("", nil), ("socks://g", "socks5://g:1080")])
+    @Test(arguments: [("http://g:1", "g:1"), ("", nil), ("socks://g", "socks4://g:1080")])
     func `git's setting counts before the variables, and no_proxy for both`(_ setting: String, _ text: String?) throws {
         let settings = try ProxySettings(
             environment: ["https_proxy": "http://v:1", "no_proxy": "in.example"], setting: setting)
