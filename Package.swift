@@ -259,6 +259,18 @@ let development: [Target] = [
         name: "StoreProbe", dependencies: ["Addresses", "Secrets", "TokenStore"], path: "Tests/StoreProbe",
         swiftSettings: strict),
     .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
+    .executableTarget(
+        name: "HTTPProbe",
+        dependencies: ["Addresses", "CCurl", "HTTP", "OAuth", "PluginHost", "PluginOAuth", "Secrets"],
+        path: "Tests/HTTPProbe", swiftSettings: strict),
+    .testTarget(
+        name: "HTTPTests",
+        dependencies: [
+            "Addresses", "AuthorityFixture", "HTTPProbe", "TestSupport", crypto,
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict),
     .testTarget(
         name: "TokenStoreTests",
         dependencies: [

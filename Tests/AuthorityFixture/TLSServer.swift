@@ -18,11 +18,16 @@ public final class TLSServer: Sendable {
         public var notValidBefore = Date.now.addingTimeInterval(-3_600)
         /// The end of the certificate's validity.
         public var notValidAfter = Date.now.addingTimeInterval(3_600)
+        /// The subject's common name; nil for one of its own.
+        public var commonName: String?
         /// The only TLS that the server has; nil for what is usual.
         public var security: Security?
 
         /// Creates an identity with these names, valid for an hour.
         public init(_ names: GeneralName...) { self.names = names }
+
+        /// Creates an identity with these names, valid for an hour.
+        public init(_ names: [GeneralName]) { self.names = names }
 
         /// Returns a host's identity, valid for an hour.
         public static func host(_ name: String) -> Identity { Identity(.dnsName(name)) }
@@ -79,7 +84,8 @@ public final class TLSServer: Sendable {
         _ body: (TLSServer) async throws -> Void
     ) async throws {
         // If a client trusts several servers, their certificates are told apart by their subjects.
-        let (certificate, key) = try certificate(identity, subject: "localhost \(UUID().uuidString)")
+        let (certificate, key) = try certificate(
+            identity, subject: identity.commonName ?? "localhost \(UUID().uuidString)")
         let server = try await TLSServer(certificate, key, identity.security, behaviour)
         do { try await body(server) } catch {
             try await server.stop()
@@ -100,7 +106,7 @@ public final class TLSServer: Sendable {
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                SubjectAlternativeNames(identity.names)
+                if !identity.names.isEmpty { SubjectAlternativeNames(identity.names) }
             },
             issuerPrivateKey: .init(key))
         return (certificate, key)
