@@ -247,10 +247,14 @@ struct HTTPSProxyTests {
                                     #expect(reply.reason?.hasPrefix("certificate(\(problem)") == true, "\(reply)")
                                     #expect(reply.isOfProxy && !reply.mayHaveArrived, "\(problem) \(reply)")
                                 } else {
+                                    let words = [
+                                        "unknownIssuer": "is not trusted: its issuer is not known here",
+                                        "otherName": "is for another name", "expired": "expired",
+                                    ]
                                     #expect(
-                                        reply.message?.contains(
-                                            "the certificate of the proxy https://localhost:\(port)")
-                                            == true, "\(problem) \(reply)")
+                                        reply.message
+                                            == "the certificate of the proxy https://localhost:\(port) \(words[problem] ?? "")",
+                                        "\(problem) \(reply)")
                                 }
                             }
                         }
@@ -259,6 +263,24 @@ struct HTTPSProxyTests {
                     #expect(problem == nil || log.isEmpty)
                     #expect(server.requests.count == (problem == nil ? 2 : 0))
                 }
+            }
+        }
+    }
+
+    @Test(arguments: Libcurl.allCases)
+    func `a proxy without TLS is called so`(_ build: Libcurl) async throws {
+        try await ScratchDirectory.with { folder in
+            _ = try await Squid.with(in: folder.path) { squid in
+                var question = Question("https://id.example/")
+                let variables = ["https_proxy": "https://alice:secret@localhost:\(squid.port)"]
+                let reply = try await build.ask(question, variables)
+                #expect(reply.reason == "withoutTLS" && reply.isOfProxy && !reply.mayHaveArrived, "\(reply)")
+                question.peer = .authority
+                let shown = try await build.ask(question, variables)
+                #expect(
+                    shown.message == "the proxy https://localhost:\(squid.port) does not speak TLS at this port",
+                    "\(shown)")
+                #expect(shown.hint == "set https_proxy to http://HOST:PORT")
             }
         }
     }

@@ -7,7 +7,7 @@ import Testing
 /// The phases of a request, each of which ends at once when the user wants it, and by itself in time.
 struct TimeTests {
     enum Phase: String, CaseIterable {
-        case connecting, proxy, socks, handshake, answer, body
+        case connecting, proxy, flood, socks, handshake, answer, body
 
         /// Whether the server may have got the request by then.
         var isSent: Bool { [.answer, .body].contains(self) }
@@ -56,6 +56,19 @@ struct TimeTests {
                 {
                     !server.received.isEmpty
                 }
+            }
+        case .flood:
+            // libcurl reads the body of a refusal for as long as it comes.
+            let refusal =
+                "HTTP/1.1 407 Authenticate\r\nproxy-authenticate: Basic realm=\"a\"\r\n"
+                + "content-length: 9000000000000000000\r\n\r\n"
+            try await RawServer.run { client in
+                client.receiveHead()
+                client.send(refusal)
+                client.flood("a")
+            } _: { server in
+                let proxy = "http://alice:secret@127.0.0.1:\(server.port)"
+                try await body(Question("https://id.example/"), ["https_proxy": proxy]) { server.received.count > 20 }
             }
         case .handshake:
             try await RawServer.run {

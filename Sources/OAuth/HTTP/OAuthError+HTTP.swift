@@ -9,6 +9,7 @@ extension OAuthError {
         let way = error.proxy.map { " through the proxy \($0)" } ?? ""
         let proxy = error.proxy ?? ""
         let source = Self.name(ofProxy: error.proxySource ?? "https_proxy")
+        let peer = error.isOfProxy ? "the proxy \(proxy)" : host
         switch error.reason {
         case .cancelled: self = .ended
         case .library(let problem):
@@ -29,18 +30,21 @@ extension OAuthError {
         case .closed: self.init(.unavailable, "\(host) closed the connection before its answer was complete")
         case .tooLarge: self.init(.unavailable, "\(host) sent an answer that is too long")
         case .garbled: self = .unreadable(from: host, not: "HTTP")
-        case .certificate(let problem) where error.isOfProxy:
+        case .certificate(let problem):
             self.init(
-                .unavailable, "the certificate of the proxy \(proxy) is not trusted\(problem.words)",
-                hint: Self.namingAuthority)
-        case .certificate(let problem): self.init(problem, of: host)
+                problem, of: peer,
+                nameHint: error.isOfProxy
+                    ? "check \(source)"
+                    : "check the authority's name, and that no proxy or network sign-in page is in between")
         case .withoutTLS:
             self.init(
-                .unavailable, "\(host) does not speak TLS at this port",
-                hint: "check the authority's URL, and that no network sign-in page is in between")
+                .unavailable, "\(peer) does not speak TLS at this port",
+                hint: error.isOfProxy
+                    ? "set \(source) to http://HOST:PORT"
+                    : "check the authority's URL, and that no network sign-in page is in between")
         case .outdatedTLS:
             self.init(
-                .unavailable, "\(host) offers only encryption that is no longer safe, so nothing was sent to it\(way)",
+                .unavailable, "\(peer) offers only encryption that is no longer safe, so nothing was sent to it\(way)",
                 hint: "its administrator has to enable TLS 1.3, or TLS 1.2 with ECDHE and AES-GCM or ChaCha20")
         case .refusedByProxy(let status):
             let words = status.map { " (HTTP \($0))" } ?? ""
@@ -63,18 +67,17 @@ extension OAuthError {
         }
     }
 
-    private init(_ problem: CertificateProblem, of host: String) {
+    private init(_ problem: CertificateProblem, of peer: String, nameHint: String) {
         switch problem {
         case .otherName:
             self.init(
-                .unavailable, "the certificate of \(host) is for another name\(problem.words)",
-                hint: "check the authority's name, and that no proxy or network sign-in page is in between")
+                .unavailable, "the certificate of \(peer) is for another name\(problem.words)", hint: nameHint)
         case .expired, .notYetValid:
             self.init(
-                .unavailable, "the certificate of \(host) \(problem.words)", hint: "check this computer's clock")
+                .unavailable, "the certificate of \(peer) \(problem.words)", hint: "check this computer's clock")
         case .unknownIssuer, .notPinned, .unknown:
             self.init(
-                .unavailable, "the certificate of \(host) is not trusted\(problem.words)", hint: Self.namingAuthority)
+                .unavailable, "the certificate of \(peer) is not trusted\(problem.words)", hint: Self.namingAuthority)
         }
     }
 
