@@ -222,7 +222,9 @@ struct ProxyChoiceTests {
                 folder: place)
             var question = Question(url)
             (question.peer, question.asksGit) = (.nobody, true)
-            let reply = try await Libcurl.openSSL.ask(question, variables, in: place)
+            // git names the repository to what it runs for it.
+            let repository = setting.remote == nil ? [:] : ["GIT_DIR": ".git"]
+            let reply = try await Libcurl.openSSL.ask(question, variables.merging(repository) { $1 }, in: place)
             let ours = Self.place(reply.proxy.flatMap { ProxyURL($0) })
             #expect(reply.reason == nil)
             #expect(ours == Self.place(in: git.errors), "\(git.errors)")
