@@ -1,6 +1,5 @@
 package import Addresses
 import CCurl
-import Dispatch
 
 /// HTTPS by libcurl, git's own engine: one connection for each request, never redirected, without cookies and netrc.
 ///

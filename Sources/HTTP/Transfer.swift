@@ -15,7 +15,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    private static let queue = DispatchQueue(label: "http", attributes: .concurrent)
+    private static let clock = DispatchQueue(label: "http")
 
     private let purpose: Purpose
     private let identity: HTTPClient.ServerIdentity
@@ -229,12 +229,14 @@ final class Transfer: @unchecked Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // libcurl itself doesn't look at the clock for as long as a proxy sends a body.
-                Self.queue.asyncAfter(deadline: .now() + .milliseconds(left + 200)) { [sockets] in sockets.shutDown() }
-                Self.queue.async {
+                Self.clock.asyncAfter(deadline: .now() + .milliseconds(left + 200)) { [sockets] in sockets.shutDown() }
+                // Dispatch gives what waits few threads, and late.
+                let isStarted = Thread.start {
                     let code = self.perform()
                     let isCancelled = self.isCancelled.load(ordering: .sequentiallyConsistent)
                     continuation.resume(returning: isCancelled ? nil : code != 0 && self.sockets.areShut ? 28 : code)
                 }
+                if !isStarted { continuation.resume(returning: 2) }
             }
         } onCancel: {
             isCancelled.store(true, ordering: .sequentiallyConsistent)
@@ -452,5 +454,30 @@ extension Transfer {
         case 12, 33: .proxyWantsPassword
         default: .refusedByProxy(nil)
         }
+    }
+}
+
+/// A thread that runs a body, and ends.
+private final class Thread {
+    private let body: @Sendable () -> Void
+
+    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// Returns whether the system has a thread for it; otherwise the body doesn't run.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        var thread = pthread_t()
+        let this = Unmanaged.passRetained(Thread(body))
+        let error = pthread_create(
+            &thread, nil,
+            { this in
+                if let this { Unmanaged<Thread>.fromOpaque(this).takeRetainedValue().body() }
+                return nil
+            }, this.toOpaque())
+        guard error == 0 else {
+            this.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
     }
 }
