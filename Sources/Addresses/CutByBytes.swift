@@ -47,6 +47,12 @@ extension StringProtocol {
         return Substring(text.utf8[first...last])
     }
 
+    /// The text without the dot that may end a name in the domain name system.
+    package var withoutFinalDot: Substring {
+        let text = Substring(self)
+        return text.utf8.last == UInt8(ascii: ".") ? Substring(text.utf8.dropLast()) : text
+    }
+
     /// Whether the bytes of another text occur in this one.
     public func hasBytes(_ other: some StringProtocol) -> Bool {
         let (bytes, other) = (Array(utf8), Array(other.utf8))

@@ -2,12 +2,12 @@ import Glibc
 
 /// The proxy for each host, as libcurl chooses it by the environment, and git by its settings.
 package struct ProxySettings: Sendable {
-    /// Where the proxy is named: a variable, or git's setting; nil if there is none.
+    /// Where the proxy is named, in words: a variable, or git's setting; nil if there is none.
     package let source: String?
     /// The proxy of hosts that aren't excepted; nil for none.
     package let proxy: ProxyURL?
     /// What `no_proxy` lists, in lower case; `*` alone stands for all hosts.
-    package let exceptions: [String]
+    private let exceptions: [String]
 
     /// No proxy for any host.
     package static let none = ProxySettings()
@@ -28,7 +28,7 @@ package struct ProxySettings: Sendable {
         let list = variable("no_proxy")?.value ?? ""
         // Beside anything else, even a blank, `*` is a name that no host has.
         exceptions = list == "*" ? [list] : Self.list(list).filter { !$0.utf8.elementsEqual("*".utf8) }
-        let named = setting.map { ("http.proxy", $0) } ?? variable("https_proxy") ?? variable("all_proxy")
+        let named = setting.map { ("git's http.proxy", $0) } ?? variable("https_proxy") ?? variable("all_proxy")
         guard let (name, text) = named, !text.isEmpty else {
             (source, proxy) = (nil, nil)
             return
@@ -51,8 +51,7 @@ package struct ProxySettings: Sendable {
     /// for its network.
     private static func covers(_ entry: String, _ host: String) -> Bool {
         guard let address = IPNetwork(host) else {
-            let host = host.hasSuffix(".") ? host.dropLast() : host[...]
-            let end = entry.hasSuffix(".") ? entry.dropLast() : entry[...]
+            let (host, end) = (host.withoutFinalDot, entry.withoutFinalDot)
             let name = end.hasPrefix(".") ? end.dropFirst() : end
             return !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))
         }
@@ -64,6 +63,6 @@ package struct ProxySettings: Sendable {
 
 /// A proxy is of no kind that libcurl knows.
 package struct UnknownProxy: Error, Sendable {
-    /// Where it is named: a variable, or git's setting.
+    /// Where it is named, in words: a variable, or git's setting.
     package let source: String
 }

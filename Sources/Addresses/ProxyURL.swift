@@ -35,9 +35,10 @@ package struct ProxyURL: Sendable, Equatable {
         guard let usual = Self.kinds[kind] else { return nil }
         let authority = Substring(url.utf8.dropFirst("\(scheme)://".utf8.count).prefix { !$0.endsAuthority })
         var (info, place) = authority.cut(atLast: "@") ?? (nil, authority)
-        // A colon without a port is as good as none.
-        if place.hasSuffix(":") { place = place.dropLast() }
-        guard let server = StrictURL("http://\(place)")?.host else { return nil }
+        // Behind a scheme, a colon without a port is as good as none.
+        let endsInColon = url == text && place.hasSuffix(":")
+        if endsInColon { place = place.dropLast() }
+        guard let server = StrictURL("http://\(place)")?.host, !endsInColon || server.port == nil else { return nil }
         (name, port) = (server.name, server.port ?? usual)
         guard let info else {
             (user, password) = (nil, "")

@@ -38,9 +38,9 @@ struct Certificate {
     /// libcurl takes a common name if there is no other, and with GnuTLS also `*a` for the beginning of a label.
     func isFor(_ host: String) -> Bool {
         if IPNetwork(host) != nil { return !names.isEmpty }
-        let host = host.trimmedDot
+        let host = host.withoutFinalDot
         return names.contains { name in
-            let name = name.lowercased().trimmedDot
+            let name = name.lowercased().withoutFinalDot
             guard name.hasPrefix("*."), let (_, rest) = host.cut(at: ".") else { return name == host }
             return name.dropFirst(2) == rest && rest.utf8.contains(UInt8(ascii: "."))
         }
@@ -64,9 +64,4 @@ extension CertificateProblem {
         case .unknownIssuer, .notPinned, .unknown: self
         }
     }
-}
-
-extension String {
-    /// Without the dot that ends a name in the domain name system.
-    fileprivate var trimmedDot: String { hasSuffix(".") ? String(dropLast()) : self }
 }

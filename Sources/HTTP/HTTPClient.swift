@@ -109,7 +109,9 @@ package struct HTTPClient: Sendable {
         case .trusted(let anchors):
             let source = anchors.sources(readsFolders: false).last?()
             let seen = await Transfer(looking: request.url, self, source, until: end).certificate()
-            if let (certificate, _) = seen, certificate.names.isEmpty { throw HTTPError(.certificate(.otherName([]))) }
+            if let (certificate, isNamed) = seen, !isNamed {
+                throw HTTPError(.certificate(.otherName(certificate.names)))
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ package struct HTTPError: Error, Sendable, Equatable {
     package var reason: Reason
     /// The proxy that was used, as `HOST:PORT`; nil for none.
     package var proxy: String?
-    /// Where that is named: a variable, or git's setting.
+    /// Where that is named, in words: a variable, or git's setting.
     package var proxySource: String?
     /// Whether the failure is one of the connection to the proxy.
     package var isOfProxy = false

@@ -1,3 +1,5 @@
+import Addresses
+
 /// The heads of an answer, line by line; the last one counts, and no trailer.
 struct HTTPHead {
     /// The status of the last head; nil before the first.
@@ -23,10 +25,8 @@ struct HTTPHead {
             fields = []
         } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
             let name = String(decoding: text[..<colon], as: UTF8.self).lowercased()
-            var value = text[text.index(after: colon)...]
-            while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
-            while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
-            fields.append(HTTPAnswer.Field(name: name, value: String(decoding: value, as: UTF8.self)))
+            let value = String(decoding: text[text.index(after: colon)...], as: UTF8.self).trimmed()
+            fields.append(HTTPAnswer.Field(name: name, value: String(value)))
         }
     }
 }

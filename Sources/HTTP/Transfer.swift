@@ -40,7 +40,6 @@ final class Transfer: @unchecked Sendable {
     private var isTooLarge = false
     /// Whether the connection was found good, and the request is sent from then on.
     private var isSent = false
-    private var seen: Certificate?
     private var problem: CertificateProblem?
 
     private init(
@@ -97,7 +96,7 @@ final class Transfer: @unchecked Sendable {
     /// Connects, and returns the server's certificate, and whether it is for the URL's host; nil if there is none.
     func certificate() async -> (Certificate, isNamed: Bool)? {
         let code = await run()
-        return firstCertificate().map { ($0, code != 60 && !$0.names.isEmpty) }
+        return firstCertificate().map { ($0, code != 60 && $0.isFor(host)) }
     }
 
     // MARK: - Options
@@ -282,12 +281,11 @@ final class Transfer: @unchecked Sendable {
         switch identity {
         case .anyone: isSent = true
         case .trusted:
-            // libcurl takes a common name for a host's if there is no other.
-            seen = firstCertificate()
-            if let seen, seen.isFor(host) { isSent = true } else { problem = .otherName([]) }
+            isSent = firstCertificate()?.isFor(host) == true
+            if !isSent { problem = .otherName([]) }
         case .pinned(let pin):
-            seen = firstCertificate()
-            if let seen, pin.matches(der: seen.der) { isSent = true } else { problem = .notPinned }
+            isSent = firstCertificate().map { pin.matches(der: $0.der) } == true
+            if !isSent { problem = .notPinned }
         }
         return isSent
     }

@@ -16,6 +16,16 @@ struct HostileTests {
         init(_ name: String, _ start: String, _ rest: String, _ reason: String) {
             (testDescription, self.start, self.rest, self.reason) = (name, start, rest, reason)
         }
+
+        /// Runs the body with a server, or a proxy, that sends this.
+        func run(_ body: (RawServer) async throws -> Void) async throws {
+            try await RawServer.run(
+                { client in
+                    client.receiveHead()
+                    client.send(start)
+                    client.flood(rest)
+                }, body)
+        }
     }
 
     /// How much the process may grow, in KiB; libcurl itself and the certificates are in it.
@@ -42,11 +52,7 @@ struct HostileTests {
 
     @Test(arguments: answers, Libcurl.allCases)
     func `an endless answer ends in bounded memory`(_ flood: Flood, _ build: Libcurl) async throws {
-        try await RawServer.run { client in
-            client.receiveHead()
-            client.send(flood.start)
-            client.flood(flood.rest)
-        } _: { server in
+        try await flood.run { server in
             var question = Question("http://127.0.0.1:\(server.port)/")
             (question.peer, question.whole) = (.machine, 5)
             let reply = try await build.ask(question)
@@ -88,11 +94,7 @@ struct HostileTests {
 
     @Test(arguments: refusals, Libcurl.allCases)
     func `so does a proxy's`(_ flood: Flood, _ build: Libcurl) async throws {
-        try await RawServer.run { client in
-            client.receiveHead()
-            client.send(flood.start)
-            client.flood(flood.rest)
-        } _: { proxy in
+        try await flood.run { proxy in
             var question = Question("https://id.example/")
             (question.connect, question.whole) = (5, 5)
             let reply = try await build.ask(question, ["https_proxy": "http://alice:secret@127.0.0.1:\(proxy.port)"])

@@ -25,9 +25,8 @@ extension Examination {
             let isOne = Set(texts.map(\.text)).count == 1
             return .pass("proxy", isOne ? texts[0].text : texts.map { "\($0): \($1)" }.joined(separator: "; "))
         } catch {
-            let name = error.source.hasPrefix("http.") ? "git's \(error.source)" : error.source
             return .fail(
-                "proxy", "\(name) names no proxy of a kind that curl knows",
+                "proxy", "\(error.source) names no proxy of a kind that curl knows",
                 Hint("write it like", write: "http://proxy.contoso.com:8080"))
         }
     }
@@ -56,9 +55,8 @@ extension Examination {
 
     private func verification(_ ways: [NetworkWay]) -> Finding? {
         guard let source = ways.compactMap(\.settings.unverified).first else { return nil }
-        let name = source.hasPrefix("http.") ? "git's \(source)" : source
         return .warn(
-            "verification", "\(name) turns the verification of certificates off for git; lanyard always verifies",
+            "verification", "\(source) turns the verification of certificates off for git; lanyard always verifies",
             Hint(
                 "if your network has a certificate authority of its own, put into \(context.short(context.userFile))",
                 write: "ca-file = \"/PATH/ca.pem\""))
@@ -79,7 +77,7 @@ private struct NetworkWay {
         let proxies = try ProxySettings(environment: environment, setting: settings.network.proxy?.reveal())
         guard let source = proxies.source else { return "none" }
         guard let proxy = proxies.proxy(for: host) else { return "none, because of no_proxy" }
-        return "\(proxy.url) (\(source == "http.proxy" ? "git's \(settings.proxySource ?? source)" : source))"
+        return "\(proxy.url) (\(settings.proxySource ?? source))"
     }
 }
 

@@ -8,7 +8,7 @@ extension OAuthError {
     init(_ error: HTTPError, host: String) {
         let way = error.proxy.map { " through the proxy \($0)" } ?? ""
         let proxy = error.proxy ?? ""
-        let source = Self.name(ofProxy: error.proxySource ?? "https_proxy")
+        let source = error.proxySource ?? "https_proxy"
         let peer = error.isOfProxy ? "the proxy \(proxy)" : host
         switch error.reason {
         case .cancelled: self = .ended
@@ -127,16 +127,10 @@ extension OAuthError {
         switch problem {
         case .certificates(let problem): self.init(problem)
         case .proxy(let source):
-            let name = Self.name(ofProxy: source)
             self.init(
-                .invalidRequest, "the proxy that \(name) names cannot be used",
-                hint: "set \(name) to http://HOST:PORT or socks5h://HOST:PORT")
+                .invalidRequest, "the proxy that \(source) names cannot be used",
+                hint: "set \(source) to http://HOST:PORT or socks5h://HOST:PORT")
         }
-    }
-
-    /// What people know a variable, or git's setting, as.
-    private static func name(ofProxy source: String) -> String {
-        source.hasPrefix("http.") ? "git's \(source)" : source
     }
 
     init(_ problem: CertificateFileProblem) {

@@ -12,9 +12,9 @@ public struct GitNetwork: Sendable {
     public struct Settings: Sendable {
         /// What the plugin gets of it.
         public var network = PluginNetwork()
-        /// Whether git is told not to verify certificates, and by what: a setting or a variable.
+        /// What tells git not to verify certificates, in words: a setting or a variable; nil for nothing.
         public var unverified: String?
-        /// The setting that names the proxy: git's for all URLs, or that of a remote.
+        /// The setting that names the proxy, in words: that of a URL, or of a remote.
         public var proxySource: String?
 
         init() {}
@@ -27,19 +27,21 @@ public struct GitNetwork: Sendable {
 
     /// Asks git about a URL; there is nothing if there is no git.
     public func settings(for url: String) async -> Settings {
-        var values = await git(["--get-urlmatch", "http", url])
-        if isInRepository {
-            // git doesn't tell which remote it asks for: what all those with a proxy agree on is certainly right.
-            let remotes = await git(["--get-regexp", #"^remote\..*\.(proxy|proxyauthmethod)$"#])
-            for name in ["proxy", "proxyauthmethod"] {
-                let found = Set(remotes.filter { $0.key.hasSuffix(".\(name)") }.map(\.value))
-                if found.count == 1, let value = found.first {
-                    values.append((key: "http.\(name)", value: value))
-                    if name == "proxy" { values.append((key: "source", value: "remote.NAME.proxy")) }
-                }
-            }
+        async let ofRemotes =
+            isInRepository ? git(["--get-regexp", #"^remote\..*\.(proxy|proxyauthmethod)$"#]) : []
+        var values = Dictionary(await git(["--get-urlmatch", "http", url]).map { ($0.key, $0.value) }) { $1 }
+        let remotes = await ofRemotes
+        // git doesn't tell which remote it asks for: what all those with a proxy agree on is certainly right.
+        func agreed(_ name: String) -> String? {
+            let found = Set(remotes.filter { $0.key.hasSuffix(".\(name)") }.map(\.value))
+            return found.count == 1 ? found.first : nil
         }
-        return read(Dictionary(values.map { ($0.key, $0.value) }) { $1 })
+        values["http.proxyauthmethod"] = agreed("proxyauthmethod") ?? values["http.proxyauthmethod"]
+        let proxy = agreed("proxy")
+        values["http.proxy"] = proxy ?? values["http.proxy"]
+        var settings = read(values)
+        if proxy != nil { settings.proxySource = "git's remote.NAME.proxy" }
+        return settings
     }
 
     private func read(_ values: [String: String]) -> Settings {
@@ -49,7 +51,7 @@ public struct GitNetwork: Sendable {
         }
         var settings = Settings()
         settings.network.proxy = values["http.proxy"].map { Secret($0) }
-        settings.proxySource = values["http.proxy"].map { _ in values["source"] ?? "http.proxy" }
+        settings.proxySource = values["http.proxy"].map { _ in "git's http.proxy" }
         let method = variable("GIT_HTTP_PROXY_AUTHMETHOD") ?? values["http.proxyauthmethod"]
         settings.network.proxyAuthentication = method.flatMap {
             ["basic", "digest", "ntlm", "negotiate"].contains($0) ? $0 : nil
@@ -64,7 +66,7 @@ public struct GitNetwork: Sendable {
         if environment["GIT_SSL_NO_VERIFY"] != nil {
             settings.unverified = "GIT_SSL_NO_VERIFY"
         } else if let value = values["http.sslverify"], ["false", "no", "off", "0", ""].contains(value.lowercased()) {
-            settings.unverified = "http.sslVerify"
+            settings.unverified = "git's http.sslVerify"
         }
         return settings
     }
