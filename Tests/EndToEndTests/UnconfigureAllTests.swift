@@ -14,6 +14,16 @@ import Testing
                 #expect(try await home.lanyard(["configure"] + tool + ["--yes"]).status == 0)
             }
             #expect(try await home.lanyard(["configure", "git", "--yes"]).status == 0)
+            let unasked = try await home.lanyard(["unconfigure", "--all"])
+            #expect(
+                unasked.status == 64
+                    && unasked.errors == """
+                        lanyard: error: there is no terminal to ask you whether to change the tools' settings
+                        lanyard: hint: to change them without being asked: lanyard unconfigure --all --yes
+                        lanyard: hint: only to look: lanyard unconfigure --all --dry-run
+
+                        """,
+                "\(unasked)")
             let shown = try await home.lanyard(["unconfigure", "--all", "--dry-run"])
             #expect(shown.status == 0 && shown.errors.contains("would be removed"), "\(shown)")
             #expect(try home.text(docker).contains("lanyard"))
@@ -90,7 +100,7 @@ import Testing
             #expect(
                 refused.errors == """
                     install: error: these tools still ask lanyard, and will fail without it: docker
-                    install: hint: undo that first: \(program) unconfigure --all
+                    install: hint: undo that first: '\(program)' unconfigure --all --yes
                     install: hint: or uninstall it nevertheless: \(installer) --uninstall --yes '\(prefix)'
 
                     """)

@@ -31,11 +31,14 @@ struct UnconfigureCommand: Command {
         let isRecorded = try !GitRecord(.global, context).entries().isEmpty
         if isRecorded || context.program("git") != nil { commands.append(UnconfigureGitCommand.self) }
         var failed: Failure?
+        var isUnanswered = false
         for command in commands {
             do {
                 if var command = try command.parseAsRoot(flags) as? any Command {
                     try await command.run(in: context)
                 }
+            } catch let failure as Failure where failure.status == .usage {
+                isUnanswered = true
             } catch let failure as Failure {
                 context.console.report(failure)
                 failed = failure
@@ -44,6 +47,14 @@ struct UnconfigureCommand: Command {
         if (try? GitRecord(.system, context).entries())?.isEmpty == false {
             context.console.note(
                 Hint("git uses lanyard for all users, too; to undo that", run: "sudo lanyard unconfigure git --system"))
+        }
+        guard !isUnanswered else {
+            throw Failure(
+                "there is no terminal to ask you whether to change the tools' settings",
+                hints: [
+                    Hint("to change them without being asked", run: "lanyard unconfigure --all --yes"),
+                    Hint("only to look", run: "lanyard unconfigure --all --dry-run"),
+                ], status: .usage)
         }
         if let failed { throw ExitCode(failed.status.rawValue) }
     }
