@@ -16,6 +16,8 @@ package struct OAuthError: Error, Sendable, Equatable {
         case unavailable
         /// The request or the client's registration is wrong; trying again doesn't help.
         case invalidRequest
+        /// A setting of this computer can't be used, such as a variable or git's; trying again doesn't help.
+        case unusableSetting
         /// There is no authority at the URL.
         case notFound
         /// The redirect URI can't be used.

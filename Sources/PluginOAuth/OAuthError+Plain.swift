@@ -14,6 +14,7 @@ extension OAuthError {
     package var plain: PluginError {
         var error = PluginError(code, message, hint: hint)
         error.retryAfter = retryAfter
+        if kind == .unusableSetting { error.reasons = [.setting] }
         return error
     }
 
@@ -22,7 +23,7 @@ extension OAuthError {
         case .cancelled: .cancelled
         case .throttled: .throttled
         case .unavailable, .silent: .unavailable
-        case .refused, .invalidRequest, .notFound, .unusableRedirect, .noAccessToken: .invalidRequest
+        case .refused, .invalidRequest, .unusableSetting, .notFound, .unusableRedirect, .noAccessToken: .invalidRequest
         case .unsupported: .unsupported
         case .broken, .untrusted: .internal
         }

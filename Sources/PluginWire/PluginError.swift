@@ -40,6 +40,8 @@ public struct PluginError: Error, Sendable, Equatable {
         case expiredPassword = "expired-password"
         /// A policy forbids it; the authority's page explains why.
         case policy
+        /// A setting of this computer can't be used, such as a variable or git's; rule and registration aren't at fault.
+        case setting
     }
 
     /// The kind.

@@ -238,6 +238,33 @@ import Testing
         }
     }
 
+    @Test func `the rule's place is named where the rule is at fault, and not for a setting`() async throws {
+        try await World.with { world in
+            func edits(_ extra: [String: String] = [:]) async throws -> [String] {
+                let failure = try #require(try await Self.doctor(world, extra).checks.first { $0.level == "fail" })
+                #expect(failure.check == "authority" && !failure.remedies.isEmpty, "\(failure)")
+                return failure.remedies.filter { $0.hasPrefix("edit ") }
+            }
+            func git(_ key: String, _ value: String) -> [String: String] {
+                ["GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": key, "GIT_CONFIG_VALUE_0": value]
+            }
+            try Self.configure(world, "/contoso.example")
+            let settings = [
+                ["https_proxy": "ftp://x"], ["HTTPS_PROXY": "ftp://x"], ["ALL_PROXY": "http://x:99999"],
+                ["SSL_CERT_FILE": "/nowhere.pem"], git("http.proxy", "ftp://x"), git("http.sslCAInfo", "/nowhere.pem"),
+                git("http.sslCert", "/nowhere.pem"),
+            ]
+            for setting in settings { #expect(try await edits(setting) == [], "\(setting)") }
+            try Self.configure(world, "/contoso.example", trusting: "/nowhere.pem")
+            #expect(try await edits() == [])
+            for authority in ["/contoso.example", "/nowhere.example"] {
+                try Self.configure(world, authority, client: "22222222-2222-2222-2222-222222222222")
+                let told = try await edits()
+                #expect(told.count == 1 && told.first?.hasSuffix("config.toml:3") == true, "\(told)")
+            }
+        }
+    }
+
     // MARK: Whole
 
     @Test func `what works is told, and each renewal is stored`() async throws {

@@ -48,7 +48,8 @@ struct AnswerTests {
     @Test(arguments: [
         (OAuthError.Kind.throttled, PluginError.Code.throttled), (.unavailable, .unavailable), (.broken, .internal),
         (.cancelled, .cancelled), (.unsupported, .unsupported), (.notFound, .invalidRequest),
-        (.invalidRequest, .invalidRequest), (.noAccessToken, .invalidRequest), (.unusableRedirect, .invalidRequest),
+        (.invalidRequest, .invalidRequest), (.unusableSetting, .invalidRequest), (.noAccessToken, .invalidRequest),
+        (.unusableRedirect, .invalidRequest),
     ])
     func `errors of OAuth keep their meaning`(_ kind: OAuthError.Kind, _ code: PluginError.Code) {
         var error = OAuthError(kind, "it did not work", hint: "do something")

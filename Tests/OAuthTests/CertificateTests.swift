@@ -144,7 +144,8 @@ struct CertificateTests {
                 userAgent: "tests", environment: isConfigured ? [:] : ["SSL_CERT_FILE": path])
             settings.network.caFiles = isConfigured ? [path] : []
             let error = #expect(throws: OAuthError.self) { try Transport(settings) }
-            #expect(error?.kind == .invalidRequest && error?.message == "\(path) \(problem)", "\(error?.message ?? "")")
+            #expect(
+                error?.kind == .unusableSetting && error?.message == "\(path) \(problem)", "\(error?.message ?? "")")
             #expect(error?.hint?.contains(isConfigured ? "ca-file" : "SSL_CERT_FILE") == true)
         }
     }

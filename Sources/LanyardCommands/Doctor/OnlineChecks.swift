@@ -102,7 +102,9 @@ struct OnlineChecks: Sendable {
         var (text, remedies) = (failure.message, failure.hints)
         if let error = error.cause {
             text = isForStrangers ? error.wordsForStrangers : Failure.words(of: error)
-            if error.code == .invalidRequest, let place = target.rulePlace { remedies.append(Hint("edit \(place)")) }
+            if error.code == .invalidRequest, !error.reasons.contains(.setting), let place = target.rulePlace {
+                remedies.append(Hint("edit \(place)"))
+            }
         }
         return Finding(
             check: check, level: error.isHarmless ? .warn : .fail, text: "\(who)\(target.authority): \(text)",

@@ -58,7 +58,7 @@ package struct DirectTransport: Sendable {
     ///   - headers: Additional headers of every request.
     ///   - network: The certificates to trust; its proxy is ignored.
     ///   - connect: The time limit for connecting.
-    /// - Throws: `invalidRequest` if a certificate file can't be used.
+    /// - Throws: `unusableSetting` if a certificate file can't be used.
     package init(
         to url: String, pin: CertificatePin?, userAgent: String, headers: [(name: String, value: String)] = [],
         network: NetworkSettings, connect: Duration

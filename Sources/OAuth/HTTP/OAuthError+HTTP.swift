@@ -22,7 +22,7 @@ extension OAuthError {
                 hint: "install your distribution's libcurl with OpenSSL, or change http.proxyAuthMethod")
         case .ownCertificate:
             self.init(
-                .invalidRequest, "the certificate that git's http.sslCert names can't be used",
+                .unusableSetting, "the certificate that git's http.sslCert names can't be used",
                 hint: "check http.sslCert and http.sslKey: PEM files without a password, which match")
         case .invalid:
             self.init(.invalidRequest, "\(host) can't be asked: a value has characters that HTTP doesn't allow")
@@ -128,14 +128,14 @@ extension OAuthError {
         case .certificates(let problem): self.init(problem)
         case .proxy(let source):
             self.init(
-                .invalidRequest, "the proxy that \(source) names cannot be used",
+                .unusableSetting, "the proxy that \(source) names cannot be used",
                 hint: "set \(source) to http://HOST:PORT or socks5h://HOST:PORT")
         }
     }
 
     init(_ problem: CertificateFileProblem) {
         self.init(
-            .invalidRequest, "\(problem.path.displayable()) \(problem.fault)",
+            .unusableSetting, "\(problem.path.displayable()) \(problem.fault)",
             hint: "make \(problem.variable) name a readable file of PEM certificates")
     }
 }

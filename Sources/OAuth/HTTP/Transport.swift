@@ -108,7 +108,7 @@ package struct Transport: Sendable {
 
     /// Creates a transport to authorities.
     ///
-    /// - Throws: `invalidRequest` if a certificate file or the proxy's name can't be used.
+    /// - Throws: `unusableSetting` if a certificate file or the proxy's name can't be used.
     package init(_ settings: Settings) throws(OAuthError) {
         var bounds = HTTPClient.Limits()
         (bounds.connect, bounds.body) = (settings.limits.connect, settings.limits.body)
