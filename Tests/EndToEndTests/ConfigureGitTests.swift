@@ -151,7 +151,7 @@ import Testing
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", url, "--scope", "a/.default"] + options,
                 [("have git ask no other helper there, as with --only? [Y/n] ", answer), ("go on? [Y/n] ", "")])
-            #expect(ended.output.contains("git 2.45 also passes lanyard's tokens to store"), "\(ended)")
+            #expect(ended.output.contains("git 2.45.1 also passes lanyard's tokens to store"), "\(ended)")
             let helpers = try await home.git(["config", "--get-urlmatch", "credential.helper", url])
             #expect(helpers.output == "lanyard\n", "\(helpers)")
             let own = try await home.git(["config", "--get-all", "credential.\(url).helper"])

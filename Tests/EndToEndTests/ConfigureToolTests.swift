@@ -595,6 +595,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("pip", "pip", "pip 23.0.1 from /usr/lib/pip (python 3.11)", "pip 23.1 from /usr/lib/pip (python 3.11)"),
+        ("cargo", "cargo", "cargo 1.73.0 (9c4383fb5 2023-08-26)", "cargo 1.74.0 (ecb9851af 2023-10-18)"),
+        ("go", "go", "go version go1.23.12 linux/amd64", "go version go1.24rc1 linux/amd64"),
+        ("bazel", "bazel", "bazel 6.5.0", "bazel 7.0.0"), ("nuget", "dotnet", "9.0.101", "9.0.200"),
+    ])
+    func `a tool that is too old for what is written is told wherever its set-up is`(
+        tool: String, program: String, old: String, new: String
+    ) async throws {
+        try await Home.withTools { home in
+            for (version, isOld) in [(old, true), (new, false)] {
+                // In a project's folder, some tools run the release that the project names.
+                try home.program(program, "[ \"$PWD\" = / ] && echo '\(version)'")
+                let url = "\(tool == "cargo" ? "sparse+" : "")https://feeds.contoso.com/x"
+                for command in [["configure", tool, "--yes"], ["doctor"], ["explain", url, "--for", tool]] {
+                    let ended = try await home.lanyard(command)
+                    let told = (ended.output + ended.errors).contains(
+                        "\(tool) \(Self.number(version)) can't ask lanyard, ")
+                    #expect(told == isOld, "\(command) \(version): \(ended)")
+                }
+            }
+        }
+    }
+
+    private static func number(_ version: String) -> String {
+        String(version.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." })
+    }
+
+    @Test func `where pip may not replace itself, a newer one is for a virtual environment`() async throws {
+        try await Home.withTools { home in
+            try home.program("pip", "echo pip 23.0.1 from x")
+            let own = try await home.lanyard(["configure", "pip", "--yes"])
+            #expect(own.errors.contains("\(home.folder)/bin/pip install --upgrade pip"), "\(own)")
+            try home.write("[externally-managed]\n", to: "\(home.folder)/lib/python3.11/EXTERNALLY-MANAGED")
+            let managed = try await home.lanyard(["configure", "pip", "--yes"])
+            let command =
+                "python3 -m venv --without-pip ~/.venv && pip --python ~/.venv install pip && . ~/.venv/bin/activate"
+            #expect(managed.errors.contains(command) && !managed.errors.contains("--upgrade"), "\(managed)")
+        }
+    }
+
     @Test func `one host of several is taken back`() async throws {
         try await Home.withTools { home in
             let file = "\(home.folder)/home/.docker/config.json"

@@ -252,9 +252,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("2.39.5 (Apple Git-154)", "warn", "2.39; git before 2.41 hides server challenges"),
-        ("2.41.0", "pass", "2.41; sends tokens as passwords"), ("2.46-rc1", "pass", "2.46; supports tokens"),
-        ("2.45.0.windows.1", "pass", "2.45; sends tokens as passwords"),
+        ("2.39.5 (Apple Git-154)", "warn", "2.39.5; git before 2.41 hides server challenges"),
+        ("2.41.0", "pass", "2.41.0; sends tokens as passwords"), ("2.46-rc1", "pass", "2.46; supports tokens"),
+        ("2.45.0.windows.1", "pass", "2.45.0; sends tokens as passwords"),
     ])
     func `a git that hides server challenges is a warning only if a tenant is left to them`(
         version: String, level: String, text: String

@@ -127,7 +127,7 @@ struct ConfigureGitCommand: Command {
 
     /// Returns what to write; if another helper may keep tokens, the user can choose to have git ask lanyard alone.
     private func plan(
-        _ session: Session, _ pattern: URLPattern?, _ version: GitVersion
+        _ session: Session, _ pattern: URLPattern?, _ version: ToolVersion
     ) async throws(Failure) -> GitPlan {
         let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only, version)
         guard let keeper = plan.keepers.first else { return plan }

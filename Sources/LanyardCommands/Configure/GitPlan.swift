@@ -16,13 +16,13 @@ struct GitPlan: Sendable {
     /// The host that lanyard is to be alone for; nil for all.
     private let host: URLPattern?
     private let isAlone: Bool
-    private let version: GitVersion
+    private let version: ToolVersion
 
     /// Determines what is missing.
     ///
     /// Without a pattern, git asks lanyard for every URL. If `isAlone`, git asks no other helper.
     init(
-        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: GitVersion
+        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: ToolVersion
     ) async throws(Failure) {
         self.scope = scope
         self.pattern = pattern

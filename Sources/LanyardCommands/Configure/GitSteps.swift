@@ -64,7 +64,7 @@ struct GitReport {
     let session: Session
     let plan: GitPlan
     let pattern: URLPattern?
-    let version: GitVersion
+    let version: ToolVersion
     let hasRule: Bool
     /// Whether the user is about to be asked to sign in.
     let goesOn: Bool

@@ -66,7 +66,7 @@ struct Examination: Sendable {
         findings += await keyringFindings()
         findings += memoryFindings
         findings += await gitFindings()
-        findings += toolFindings
+        findings += await toolFindings()
         // A machine that asks an agent neither signs in nor connects to an authority.
         guard configuration.agent == nil else { return findings }
         findings += personFindings

@@ -19,9 +19,9 @@ extension Examination {
         }
     }
 
-    private func program(_ version: GitVersion) -> Finding {
+    private func program(_ version: ToolVersion) -> Finding {
         let how = version.takesTokens ? "supports tokens" : "sends tokens as passwords, which Azure DevOps accepts"
-        guard version < GitVersion(major: 2, minor: 41) else { return .pass("git", "\(version); \(how)") }
+        guard version < ToolVersion(2, 41) else { return .pass("git", "\(version); \(how)") }
         guard let host = hostOfUnknownTenant else {
             let missed = "git before 2.41 hides server challenges, so claims requests are missed"
             return .pass("git", "\(version); \(how); \(missed)")
@@ -44,7 +44,7 @@ extension Examination {
         return registry.gitHosts.first
     }
 
-    private func helpers(_ entries: [GitConfiguration.Entry], _ version: GitVersion) async -> Finding {
+    private func helpers(_ entries: [GitConfiguration.Entry], _ version: ToolVersion) async -> Finding {
         let name = "git.helpers"
         let everywhere = GitHelpers(entries, for: nil)
         if let leak = leak(entries, version, everywhere) { return leak }
@@ -70,7 +70,7 @@ extension Examination {
 
     /// Returns a finding if git passes a token from lanyard to another helper that may store it, perhaps in a file.
     private func leak(
-        _ entries: [GitConfiguration.Entry], _ version: GitVersion, _ everywhere: GitHelpers
+        _ entries: [GitConfiguration.Entry], _ version: ToolVersion, _ everywhere: GitHelpers
     ) -> Finding? {
         let leaks = tokenPlaces(entries).compactMap { place -> (place: String, keeper: GitHelpers.Helper)? in
             guard let request = try? CredentialRequest(url: place) else { return nil }

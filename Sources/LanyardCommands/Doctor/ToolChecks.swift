@@ -5,17 +5,22 @@ import ToolTexts
 extension Examination {
     /// Checks the tools besides git that use lanyard: a finding for each one that was configured or finds lanyard by
     /// itself, none for other tools.
-    var toolFindings: [Finding] {
+    func toolFindings() async -> [Finding] {
         let entries: [ToolRecord.Entry]
         do throws(Failure) {
             entries = try ToolRecord(context).entries()
         } catch {
             return [.fail("tools", error)]
         }
-        return Tools.all.compactMap { tool in finding(of: tool, entries.filter { $0.tool == tool.name }) }
+        var findings: [Finding] = []
+        for tool in Tools.all {
+            guard let finding = await finding(of: tool, entries.filter { $0.tool == tool.name }) else { continue }
+            findings.append(finding)
+        }
+        return findings
     }
 
-    private func finding(of tool: any ConfigurableTool.Type, _ entries: [ToolRecord.Entry]) -> Finding? {
+    private func finding(of tool: any ConfigurableTool.Type, _ entries: [ToolRecord.Entry]) async -> Finding? {
         let check = "tools.\(tool.name)"
         let isNamed = (try? ToolPlace(context)).map { !tool.urlsFound($0).isEmpty } ?? false
         let isInUse =
@@ -33,6 +38,9 @@ extension Examination {
             let file = context.short(unread.change.setting.file)
             let remedy = Hint("to configure it here, too", run: "lanyard configure \(tool.name)\(last: unread.place)")
             return .warn(check, "\(tool.name) does not read \(file) here, where it is told to ask lanyard", remedy)
+        }
+        if let outdated = await tool.outdated(context) {
+            return .warn(check, "\(tool.name) is configured to ask lanyard, but is too old to do so", outdated)
         }
         // Whether a place works is a question about that place.
         let places = (entries.isEmpty ? [nil] : entries.map(\.place).uniqued).map { $0.flatMap(URLPattern.init) }

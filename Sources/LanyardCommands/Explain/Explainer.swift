@@ -51,6 +51,7 @@ final class Explainer {
     func explanation() async -> Explanation {
         await explain()
         explanation.tool = toolView
+        explanation.tool?.outdated = await tool?.name.configured?.outdated(session.context)
         if explanation.agent != nil, tool?.request != nil {
             explanation.tool?.gets = "what the agent returns"
             explanation.tool?.isUnusable = false

@@ -188,7 +188,7 @@ extension Explanation {
             hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }
         // One command may be the remedy for two problems.
-        let others = gitHints + [exchangeHint, tool?.uses?.hint].compactMap(\.self)
+        let others = gitHints + [exchangeHint, tool?.uses?.hint, tool?.outdated].compactMap(\.self)
         return hints + others.filter { hint in !hints.contains { $0.copied == hint.copied } }
     }
 

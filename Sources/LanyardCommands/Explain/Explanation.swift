@@ -44,6 +44,8 @@ struct Explanation: Sendable {
         let asks: [String]
         /// How the tool is configured; nil if lanyard doesn't configure such tools.
         let uses: ToolUse?
+        /// That the installed tool is too old to ask lanyard; nil if it isn't.
+        var outdated: Hint?
         /// What the tool gets, in words that follow its name and "gets".
         var gets = "no credential"
         /// lanyard's output for the tool, with masked secrets; empty if it isn't known yet.

@@ -26,15 +26,15 @@ struct Git: Sendable {
     }
 
     /// The oldest release that shows which file sets a value.
-    static let oldest = GitVersion(major: 2, minor: 8)
+    static let oldest = ToolVersion(2, 8)
 
     /// Returns git's release.
     ///
     /// - Throws: `Failure` if git isn't installed.
-    func version() async throws(Failure) -> GitVersion {
+    func version() async throws(Failure) -> ToolVersion {
         let result = try await run(["--version"])
         guard result.status == 0 else { throw result.failure(doing: "printing its version") }
-        guard let version = GitVersion(result.output) else {
+        guard let version = ToolVersion(result.output) else {
             throw Failure(
                 "git prints no version: \(String(result.output.pieces(between: "\n").first ?? "").displayable(limit: 100))",
                 hints: [Hint("see which program that is", run: "type git")])
@@ -44,7 +44,7 @@ struct Git: Sendable {
 
     /// Returns git's release; throws if git isn't installed or is too old to be configured.
     @discardableResult
-    func requireUsable() async throws(Failure) -> GitVersion {
+    func requireUsable() async throws(Failure) -> ToolVersion {
         let version = try await version()
         guard version >= Self.oldest else {
             throw Failure(
@@ -91,34 +91,5 @@ struct Git: Sendable {
         let reason = error.underlyingError.map { ": \($0.description.lowercased().displayable(limit: 200))" } ?? ""
         let shown = context.short(path)
         return Failure("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
-    }
-}
-
-/// A release of git, as far as lanyard's behaviour depends on it.
-struct GitVersion: Sendable, Comparable, CustomStringConvertible {
-    let major: Int
-    let minor: Int
-
-    var description: String { "\(major).\(minor)" }
-
-    /// Whether git accepts bearer tokens, and tells its other helpers not to store them.
-    var takesTokens: Bool { self >= GitVersion(major: 2, minor: 46) }
-
-    static func < (one: GitVersion, other: GitVersion) -> Bool {
-        (one.major, one.minor) < (other.major, other.minor)
-    }
-}
-
-extension GitVersion {
-    /// Parses the output of `git --version`: `git version 2.39.5 (Apple Git-154)`, `git version 2.46-rc1`.
-    init?(_ text: String) {
-        guard let word = text.trimmed(of: " \n").pieces(between: " ").first(where: { $0.utf8.first?.isDigit == true })
-        else {
-            return nil
-        }
-        // A release candidate's number has more after its digits.
-        let numbers = word.pieces(between: ".").map { Int(Substring($0.utf8.prefix(while: \.isDigit))) }
-        guard numbers.count > 1, let major = numbers[0], let minor = numbers[1] else { return nil }
-        self.init(major: major, minor: minor)
     }
 }

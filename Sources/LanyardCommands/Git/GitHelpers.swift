@@ -79,7 +79,7 @@ struct GitHelpers: Sendable, Equatable {
     var hasLanyard: Bool { all.contains(where: \.isLanyard) }
     var isLanyardAlone: Bool { hasLanyard && all.allSatisfy(\.isLanyard) }
     /// Returns the helpers that may store lanyard's tokens; git before 2.46 passes tokens to all helpers.
-    func keepers(_ version: GitVersion) -> [Helper] {
+    func keepers(_ version: ToolVersion) -> [Helper] {
         hasLanyard && !version.takesTokens ? all.filter(\.mayKeep) : []
     }
 

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Rules
 import Secrets
 import SettingsFile
@@ -16,6 +17,13 @@ enum BazelTool: ConfigurableTool {
     static let relatives = ["bazelisk"]
     static let schemes = ["https", "http", "grpcs", "grpc"]
     static let programs = ["bazel", "bazelisk"]
+
+    /// bazelisk would download what it runs, which is usually the newest.
+    static func oldest(_ path: String) -> ToolVersion? {
+        FileTrust.realPath(path)?.hasBytes("bazelisk") == false ? ToolVersion(7) : nil
+    }
+
+    static func newer(than path: String) -> Hint { "install a newer one: https://bazel.build/install" }
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let name = pattern.host.name

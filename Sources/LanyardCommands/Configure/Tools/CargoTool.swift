@@ -16,6 +16,9 @@ enum CargoTool: ConfigurableTool {
     static let url = ToolURL.none
     static let paths = ["CARGO_HOME"]
 
+    static func oldest(_ path: String) -> ToolVersion? { ToolVersion(1, 74) }
+    static func newer(than path: String) -> Hint { "install a newer one from https://rustup.rs" }
+
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let file = file(place)
         let setting = ToolSetting(.toml, ["registry", "global-credential-providers"], in: file)

@@ -23,6 +23,12 @@ protocol ConfigurableTool: Sendable {
     static var exampleOfURL: String { get }
     /// The commands that show that the tool is installed.
     static var programs: [String] { get }
+    /// Returns the oldest release of one of the programs that goes by what lanyard writes; nil if it isn't known.
+    static func oldest(_ path: String) -> ToolVersion?
+    /// The argument with which the tool prints its release.
+    static var versionArgument: String { get }
+    /// Returns how to get a newer release than the program at a path.
+    static func newer(than path: String) -> Hint
     /// Other tools that go by its settings.
     static var relatives: [String] { get }
     /// The lanyard program that the tool looks for on `PATH`; nil if the tool's settings name a program.
@@ -77,6 +83,9 @@ extension ConfigurableTool {
     static var purposeOfExample: String { "Make \(name) use lanyard" }
     static var exampleOfURL: String { "" }
     static var programs: [String] { [name] }
+    static func oldest(_ path: String) -> ToolVersion? { nil }
+    static var versionArgument: String { "--version" }
+    static func newer(than path: String) -> Hint { "install a newer one" }
     static var schemes: [String] { ["https", "http"] }
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
     static func requireUse(_ place: ToolPlace) throws(Failure) {}
@@ -258,6 +267,16 @@ extension ConfigurableTool {
     /// Returns the path of the installed tool; nil if it isn't installed.
     static func installed(_ context: CommandContext) -> String? {
         programs.compactMap { context.program($0) }.first
+    }
+
+    /// Returns that the installed tool is too old for what lanyard writes, and the remedy; nil if it isn't, or doesn't say.
+    static func outdated(_ context: CommandContext) async -> Hint? {
+        guard let path = installed(context), let oldest = oldest(path),
+            let version = await Program.output(path, [versionArgument]).flatMap(ToolVersion.init), version < oldest
+        else { return nil }
+        let newer = newer(than: path)
+        let text = "\(name) \(version) can't ask lanyard, \(oldest) and later do; \(newer.text)"
+        return newer.copied.map { Hint(text, write: $0) } ?? Hint(text)
     }
 
     /// Whether the tool asks lanyard for everything.

@@ -46,6 +46,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         if Tool.installed(context) == nil {
             context.console.note(.notInstalled(Tool.programs))
         }
+        if let outdated = await Tool.outdated(context) { context.console.note(outdated) }
         if let helper = Tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
         for note in try Tool.notes(place) { context.console.note(note) }
     }

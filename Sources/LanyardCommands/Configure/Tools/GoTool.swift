@@ -12,6 +12,10 @@ enum GoTool: ConfigurableTool {
         """
     static let url = ToolURL.none
     static let paths = ["GOENV"]
+    static let versionArgument = "version"
+
+    static func oldest(_ path: String) -> ToolVersion? { ToolVersion(1, 24) }
+    static func newer(than path: String) -> Hint { "install a newer one from https://go.dev/dl" }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let setting = ToolSetting(.lines, ["GOAUTH"], in: try file(place))

@@ -15,6 +15,12 @@ enum NuGetTool: ConfigurableTool {
     static let relatives = ["dotnet"]
     static let programs = ["dotnet", "nuget"]
 
+    static func oldest(_ path: String) -> ToolVersion? {
+        path.hasSuffix("/dotnet") ? ToolVersion(9, 0, 200) : ToolVersion(6, 13)
+    }
+
+    static func newer(than path: String) -> Hint { "install a newer one: https://dotnet.microsoft.com/download" }
+
     private static let program = "nuget-plugin-lanyard"
     /// If one of these is set, NuGet doesn't search `PATH`.
     private static let variables = ["NUGET_PLUGIN_PATHS", "NUGET_NETCORE_PLUGIN_PATHS"]

@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import Terminal
 import ToolTexts
 
@@ -14,6 +15,22 @@ enum PipTool: ConfigurableTool {
     static let relatives = ["pip3"]
     static let programs = ["pip", "pip3"]
     static let paths = ["PIP_CONFIG_FILE"]
+
+    static func oldest(_ path: String) -> ToolVersion? { ToolVersion(23, 1) }
+
+    /// pip refuses to replace itself where the distribution says so (PEP 668).
+    static func newer(than path: String) -> Hint {
+        let libraries = FileTrust.parent(of: FileTrust.parent(of: path)) + "/lib"
+        let isManaged = (try? Folder(libraries))?.names(atMost: 1 << 16).contains { name in
+            name.hasPrefix("python3") && access("\(libraries)/\(name)/EXTERNALLY-MANAGED", F_OK) == 0
+        }
+        guard isManaged == true else { return Hint("for a newer one", run: "\(path) install --upgrade pip") }
+        return Hint(
+            "for a newer one in a virtual environment",
+            run: """
+                python3 -m venv --without-pip ~/.venv && pip --python ~/.venv install pip && . ~/.venv/bin/activate
+                """)
+    }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         guard !readsNone(place) else {
