@@ -25,14 +25,29 @@ extension Configuration {
         if let file = userFile(environment: environment) {
             if let text = try read(file, isSystem: false) {
                 try configuration.apply(SettingsTable(file: file, text: text), isSystem: false)
-            } else if environment["LANYARD_CONFIG"] == file, !isToBeWritten {
-                throw SettingsError(
-                    file: file, line: nil, message: "no such file",
-                    hint: "LANYARD_CONFIG names it; lanyard rule add makes it")
+            } else if environment["LANYARD_CONFIG"] == file {
+                try requireSandbox(of: file, environment)
+                if !isToBeWritten {
+                    throw SettingsError(
+                        file: file, line: nil, message: "no such file",
+                        hint: "LANYARD_CONFIG names it; lanyard rule add makes it")
+                }
             }
         }
         try configuration.apply(environment: environment)
         return configuration
+    }
+
+    /// Throws for a file of a sandbox that has ended, and whose folder is gone.
+    private static func requireSandbox(of file: String, _ environment: [String: String]) throws(SettingsError) {
+        guard let folder = environment["LANYARD_SANDBOX_DIR"], FileTrust.parent(of: file) == folder,
+            FileStatus(of: folder) == nil
+        else { return }
+        // What its env.sh sets, and the browser that it offers.
+        let browser = environment["BROWSER"]?.hasBytes("sandbox sign-in") == true ? ["BROWSER"] : []
+        throw SettingsError(
+            file: file, line: nil, message: "the sandbox that this shell uses has ended",
+            command: ["unset", "LANYARD_CONFIG", "LANYARD_SANDBOX_DIR", "GIT_CONFIG_GLOBAL"] + browser)
     }
 
     /// Loads only the system's file, which applies to everybody.

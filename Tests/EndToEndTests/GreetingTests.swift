@@ -111,6 +111,37 @@ import Testing
         }
     }
 
+    @Test func `a shell whose sandbox has ended is told how to go on`() async throws {
+        try await Home.with(.unlocked) { home in
+            let folder = "\(home.folder)/a sand'box"
+            var lines = ""
+            try await Self.greeting(in: home, at: folder) { text in
+                let browser = "If that terminal cannot open a browser, let a scripted one sign in:"
+                lines =
+                    try home.text(folder + "/env.sh")
+                    + Self.lines(of: text, below: browser).joined(separator: "\n")
+            }
+            try FileManager.default.removeItem(atPath: folder)
+            let script = """
+                unset GIT_CONFIG_GLOBAL LANYARD_CONFIG BROWSER
+                variables() { env | grep -v '^_=' | sort; }
+                before=$(variables)
+                \(lines)
+                lanyard rule add https://contoso.com 2>/dev/null && exit 3
+                told=$(lanyard accounts 2>&1) && exit 4
+                echo "$told"
+                eval "${told##*hint: run: }"
+                [ "$(variables)" = "$before" ] && lanyard accounts
+                """
+            let ended = try await run("/bin/sh", ["-c", script], environment: home.environment, folder: home.folder)
+            #expect(ended.status == 0, "\(ended)")
+            #expect(
+                ended.output.hasPrefix(
+                    "lanyard: error: \(folder)/config.toml: the sandbox that this shell uses has ended\n"))
+            #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+    }
+
     private static func repositories(in text: String) -> [String] {
         lines(of: text, below: "Repositories:").map { String($0.dropFirst(2)) }
     }
