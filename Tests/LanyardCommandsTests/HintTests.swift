@@ -1,3 +1,4 @@
+import Glibc
 import PluginHost
 import PluginWire
 import Secrets
@@ -26,6 +27,22 @@ import TokenStore
             ("git\(last: text)", "git\(isOption ? " --" : "") \(word)"),
         ]
         for (command, expected) in commands { #expect(command.text.utf8.elementsEqual(expected.utf8), "\(command)") }
+    }
+
+    @Test(arguments: [nil, "", "own/folder", "locked/1000", "locked/1000/more", "file/folder", "relative"])
+    func `the hint about a runtime directory makes one that is the user's`(name: String?) async throws {
+        try await ScratchDirectory.with { scratch in
+            let locked = scratch.path + "/locked"
+            #expect(mkdir(locked, 0o555) == 0)
+            _ = try scratch.write("", to: "file")
+            let folder = name.map { $0.contains("/") ? "\(scratch.path)/\($0)" : $0 }
+            let hint = Hint.findingRuntimeFolder(folder, systemd: scratch.path + "/none")
+            var environment = ["HOME": scratch.path + "/a home", "PATH": "/usr/bin:/bin"]
+            environment["XDG_RUNTIME_DIR"] = folder
+            let script = "\(hint.copied ?? "false") && test -O \"$XDG_RUNTIME_DIR\" && echo \"$XDG_RUNTIME_DIR\""
+            let ended = try await run("/bin/sh", ["-c", script], environment: environment, folder: scratch.path)
+            #expect(ended.status == 0 && ended.output.hasPrefix(scratch.path), "\(hint): \(ended)")
+        }
     }
 
     @Test func `a file's path in a hint is one word`() {

@@ -10,7 +10,7 @@ extension Examination {
 
     private var runtimeDirectory: Finding {
         let name = "runtime"
-        let remedy = Hint.findingRuntimeFolder
+        let remedy = Hint.findingRuntimeFolder()
         guard let path = context.variable("XDG_RUNTIME_DIR") else {
             return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
         }
@@ -33,7 +33,7 @@ extension Examination {
             return .pass(name, "answers are not remembered: turned off")
         }
         guard runtimeDirectory.level == .pass else {
-            return .warn(name, "without a runtime directory, every get asks the keyring", .findingRuntimeFolder)
+            return .warn(name, "without a runtime directory, every get asks the keyring", .findingRuntimeFolder())
         }
         guard context.answers.key() != nil else {
             return .warn(

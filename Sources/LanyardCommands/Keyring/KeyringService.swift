@@ -107,22 +107,32 @@ extension Hint {
                     "start one for all of your shells",
                     run: "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\"")
         }
-        return findingRuntimeFolder
+        return findingRuntimeFolder()
     }
 
     /// How to have a runtime directory, where `XDG_RUNTIME_DIR` names none of the user's.
-    static var findingRuntimeFolder: Hint {
-        let folder = processVariable("XDG_RUNTIME_DIR")
-        let own = "/run/user/\(geteuid())"
+    ///
+    /// `folder` is the variable's value, and `own` is where systemd makes the user's folder.
+    static func findingRuntimeFolder(
+        _ folder: String? = processVariable("XDG_RUNTIME_DIR"), systemd own: String = "/run/user/\(geteuid())"
+    ) -> Hint {
         if Folder.isOwn(own), folder != own {
             return Hint("name the folder of your login's", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
         }
-        if let folder, FileStatus(of: folder) == nil {
+        if let folder, canMake(folder) {
             return Hint("make a folder for it first", run: "mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
         }
         return Hint(
             "make a folder for it first",
-            run: "export XDG_RUNTIME_DIR=$HOME/.cache/run && mkdir -pm 700 $XDG_RUNTIME_DIR")
+            run: "export XDG_RUNTIME_DIR=\"$HOME/.cache/run\" && mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
+    }
+
+    /// Whether a folder is missing that this user may make.
+    private static func canMake(_ folder: String) -> Bool {
+        guard folder.hasPrefix("/"), FileStatus(of: folder) == nil else { return false }
+        var parent = FileTrust.parent(of: folder)
+        while FileStatus(of: parent) == nil { parent = FileTrust.parent(of: parent) }
+        return FileStatus(of: parent)?.isFolder == true && access(parent, W_OK | X_OK) == 0
     }
 
     /// How to get a keyring service: by starting the one that is there, beside which no other may run.
