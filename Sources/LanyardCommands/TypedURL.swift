@@ -2,6 +2,7 @@ import Addresses
 import Files
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 
 // URLs as users type them, perhaps without a scheme.
@@ -10,7 +11,8 @@ extension String {
     /// The URL, with `https` if it has no scheme; nil for an account, an address for ssh, and a scheme without its colon.
     fileprivate var withScheme: String? {
         if let scheme = StrictURL.scheme(of: self) {
-            return String.schemesOfSSH.contains(scheme) && Hint.httpsRemote(self) != nil ? nil : self
+            let isOther = String.schemesOfSSH.contains(scheme) && httpsOfSSH != nil || corrected != nil
+            return isOther ? nil : self
         }
         guard !isAccount, !hasPrefix("git@") || !hasBytes(":") else { return nil }
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
@@ -18,6 +20,18 @@ extension String {
     }
 
     fileprivate static let schemesOfSSH = ["ssh", "git+ssh", "ssh+git"]
+
+    /// The URL if its scheme is a misspelt `https`, or lacks the colon or a slash; nil for any other text.
+    fileprivate var corrected: String? {
+        let scheme = Substring(utf8.prefix(while: \.isAlphanumeric)).lowercased()
+        let tail = Substring(utf8.dropFirst(scheme.utf8.count))
+        let isWeb = ["http", "https"].contains(scheme)
+        let isMisspelt = (scheme.hasPrefix("h") || scheme.hasPrefix("t")) && scheme.editDistance(to: "https") <= 2
+        guard tail.hasPrefix("://") ? !isWeb && isMisspelt : isWeb && (tail.hasPrefix(":") || tail.hasPrefix("/"))
+        else { return nil }
+        let url = "\(isWeb ? scheme : "https")://\(Substring(tail.utf8.drop { ":/".utf8.contains($0) }))"
+        return URLPattern(url) == nil ? nil : url
+    }
 
     /// Whether it is an account's user name, and not a host with a user name.
     fileprivate var isAccount: Bool {
@@ -42,9 +56,11 @@ extension CredentialRequest {
 }
 
 extension URLPattern {
-    /// Creates the pattern for a typed URL.
-    init(typed url: String) throws(Failure) {
-        guard let pattern = url.withScheme.flatMap(URLPattern.init) else { throw Failure(notURL: url) }
+    /// Creates the pattern for a typed URL; an error for another text shows the example.
+    init(typed url: String, example: String = Example.url) throws(Failure) {
+        guard let pattern = url.withScheme.flatMap(URLPattern.init) else {
+            throw Failure(notURL: url, example: example)
+        }
         // A password would be written into files, and the pattern would match no request.
         guard !pattern.hasPassword else {
             throw Failure(
@@ -112,16 +128,18 @@ extension Failure {
     }
 
     /// Creates the error for a text that isn't a URL.
-    fileprivate init(notURL text: String) {
+    fileprivate init(notURL text: String, example: String = Example.url) {
         let shown = text.displayable(limit: 200)
         if text.isAccount {
             let login: ShellCommand = "lanyard login\(option: "--account", text, limit: 200) URL"
             self.init("\(shown) is an account, and not a URL", hints: [Hint("sign it in", run: login)], status: .usage)
-        } else if let remote = Hint.httpsRemote(text) {
+        } else if let url = text.httpsOfSSH {
             self.init(
-                "\(shown) is an address for ssh, and git asks no helper about those", hints: [remote], status: .usage)
+                "\(shown) is an address for ssh, and git asks no helper about those",
+                hints: [.again("use the server's https URL", with: url, for: text)], status: .usage)
         } else {
-            self.init("\(shown) is not a URL", hints: ["write it like \(Example.url)"], status: .usage)
+            let hint = text.corrected.map { Hint.again("did you mean", with: $0, for: text) }
+            self.init("\(shown) is not a URL", hints: [hint ?? Hint("write it like", write: example)], status: .usage)
         }
     }
 }
@@ -135,20 +153,39 @@ extension Hint {
         ]
     }
 
-    /// How to have git reach a repository over https that it reaches by ssh; nil for any other text.
+    /// How to run this process's command again with a URL for a word of it; the URL alone if it has no such word.
+    fileprivate static func again(_ text: String, with url: String, for word: String) -> Hint {
+        let words = CommandLine.arguments.dropFirst()
+        guard words.contains(word) else { return Hint(text, write: url.displayable(limit: 500)) }
+        return Hint(text, run: ShellCommand(words: ["lanyard"] + words.map { $0 == word ? url : $0 }))
+    }
+
+    /// How to have the user's rules found if no variable names a folder for them, as in a job with an empty environment;
+    /// nil if one does.
+    static var namingHome: Hint? {
+        let names = ["LANYARD_CONFIG", "XDG_CONFIG_HOME", "HOME"]
+        let named = names.lazy.compactMap(processVariable).first { $0.hasPrefix("/") }
+        if let named, named != processVariable("HOME") || FileStatus(of: named)?.isFolder == true { return nil }
+        return Hint(
+            "HOME names no folder, so your own rules aren't read; set it",
+            run: "export HOME=$(getent passwd $(id -u) | cut -d: -f6)")
+    }
+}
+
+extension String {
+    /// The https URL of a repository from its address for ssh; nil for any other text.
     ///
     /// `git@github.com:foo/bar.git` and `ssh://git@github.com/foo/bar.git` are the same (git-clone(1), GIT URLS).
-    static func httpsRemote(_ text: String) -> Hint? {
-        guard let (head, tail) = text.cut(at: ":") else { return nil }
+    var httpsOfSSH: String? {
+        guard let (head, tail) = cut(at: ":") else { return nil }
         let isURL = tail.hasPrefix("//")
         guard !isURL || String.schemesOfSSH.contains(head.lowercased()),
             let (place, path) = isURL ? tail.dropFirst(2).cut(at: "/") : (head, tail), !path.isEmpty,
             let host = RequestHost(String(place.cut(atLast: "@")?.1 ?? place)), host.name.hasBytes(".")
         else { return nil }
         let user = place.cut(atLast: "@")?.0
-        let url = "https://\(httpsPlace(of: host.name, user: user, path.pieces(between: "/")))"
-        guard URLPattern(url) != nil else { return nil }
-        return Hint("use the server's https URL", run: "git remote set-url origin\(last: url)")
+        let url = "https://\(Self.httpsPlace(of: host.name, user: user, path.pieces(between: "/")))"
+        return URLPattern(url) == nil ? nil : url
     }
 
     /// Returns the host and path over https of a repository that has them over ssh.
@@ -171,16 +208,5 @@ extension Hint {
             path = [user.cut(at: ":")?.0 ?? user] + path.map { $0 == "_ssh" ? "_git" : $0 }
         }
         return ([other[...]] + path).joined(separator: "/")
-    }
-
-    /// How to have the user's rules found if no variable names a folder for them, as in a job with an empty environment;
-    /// nil if one does.
-    static var namingHome: Hint? {
-        let names = ["LANYARD_CONFIG", "XDG_CONFIG_HOME", "HOME"]
-        let named = names.lazy.compactMap(processVariable).first { $0.hasPrefix("/") }
-        if let named, named != processVariable("HOME") || FileStatus(of: named)?.isFolder == true { return nil }
-        return Hint(
-            "HOME names no folder, so your own rules aren't read; set it",
-            run: "export HOME=$(getent passwd $(id -u) | cut -d: -f6)")
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -72,7 +73,7 @@ import Testing
                 "give a URL that a rule maps, or name the token: lanyard token --authority URL --client-id ID --scope SCOPE"
             ]
         ),
-        (["login", "https://"], "https:// is not a URL", ["write it like https://dev.azure.com/contoso"]),
+        (["login", "https://"], "https:// is not a URL", ["write it like: https://dev.azure.com/contoso"]),
     ]
 
     @Test(arguments: wrong)
@@ -162,16 +163,32 @@ import Testing
     }
 
     @Test(
-        arguments: takers.filter { $0 != ["rule", "remove"] },
-        ["git@ssh.dev.azure.com:v3", "ssh://git@ssh.dev.azure.com/v3"])
-    func `an address for ssh in place of a URL comes with the one over https`(command: [String], server: String)
+        arguments: takers.filter { $0 != ["rule", "remove"] } + [["exec"], ["configure", "docker"]],
+        [
+            "git@ssh.dev.azure.com:v3/contoso/My%20Project/repo",
+            "ssh://git@ssh.dev.azure.com/v3/contoso/My%20Project/repo",
+        ])
+    func `an address for ssh in place of a URL comes with the same command over https`(
+        command: [String], address: String
+    )
         async throws
     {
         try await Home.with(.unlocked) { home in
-            let ended = try await home.lanyard(command + ["\(server)/contoso/My%20Project/repo"])
-            let url = "https://dev.azure.com/contoso/My%20Project/_git/repo"
-            let told = "use the server's https URL: git remote set-url origin \(url)\n"
+            let tail = command == ["exec"] ? ["--", "true", "a b"] : []
+            let ended = try await home.lanyard(command + [address] + tail)
+            let words = (command + ["https://dev.azure.com/contoso/My%20Project/_git/repo"]).joined(separator: " ")
+            let again = "lanyard \(words)\(tail.isEmpty ? "" : " -- true 'a b'")"
+            #expect(ended.errors.hasSuffix("hint: use the server's https URL: \(again)\n"), "\(ended)")
+            #expect(ended.status == 64)
+        }
+    }
+
+    @Test func `a misspelt https is told with the same command`() async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(["configure", "git", "--only", "htps://git.contoso.com"])
+            let told = "hint: did you mean: lanyard configure git --only https://git.contoso.com\n"
             #expect(ended.status == 64 && ended.errors.hasSuffix(told), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.gitFile))
         }
     }
 }

@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: remotes)
     func `an address for ssh has a URL over https`(address: String, url: String?) {
-        #expect(Hint.httpsRemote(address)?.copied == url.map { "git remote set-url origin \($0)" })
+        #expect(address.httpsOfSSH == url)
     }
 
     @Test(arguments: remotes.filter { $0.1 != nil }.map(\.0))
@@ -62,6 +62,29 @@ import Testing
         {
             let failure = #expect(throws: Failure.self) { try parse(address) }
             #expect(failure?.message.contains("is an address for ssh") == true, "\(String(describing: failure))")
+        }
+    }
+
+    @Test(arguments: [
+        ("htps://contoso.com/x", "https://contoso.com/x"), ("htttps://contoso.com", "https://contoso.com"),
+        ("HTPS://contoso.com", "https://contoso.com"), ("httsp://contoso.com", "https://contoso.com"),
+        ("ttps://contoso.com", "https://contoso.com"), ("https:/contoso.com/x", "https://contoso.com/x"),
+        ("https//contoso.com", "https://contoso.com"), ("http//contoso.com", "http://contoso.com"),
+        ("https:contoso.com", "https://contoso.com"), ("htps://", nil), ("http://contoso.com", nil),
+        ("ftp://contoso.com", nil), ("ftps://contoso.com", nil), ("smtps://contoso.com", nil),
+        ("git://contoso.com", nil), ("contoso.com", nil), ("http.contoso.com", nil), ("htps.contoso.com/x", nil),
+    ])
+    func `a misspelt https is told, and not taken for a scheme`(typed: String, meant: String?) throws {
+        for parse in [{ _ = try CredentialRequest(url: $0) }, { _ = try URLPattern(typed: $0) }]
+            as [(String) throws -> Void]
+        {
+            var hint: String?
+            do { try parse(typed) } catch let failure as Failure { hint = failure.hints.first?.line }
+            if let meant {
+                #expect(hint == "did you mean: \(meant)")
+            } else {
+                #expect(hint?.hasPrefix("did you mean") != true)
+            }
         }
     }
 

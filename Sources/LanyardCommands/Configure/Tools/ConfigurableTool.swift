@@ -132,12 +132,10 @@ extension ConfigurableTool {
     }
 
     private static func typed(_ url: String) throws(Failure) -> URLPattern {
-        do throws(Failure) { return try URLPattern(typed: url) } catch {
-            let example = exampleOfURL.isEmpty ? "https://registry.contoso.com" : exampleOfURL.trimmed(of: " \\\n")
-            let shown = url.displayable(limit: 300)
-            let meant = url.hasPrefix("arn:") ? "https://sts.amazonaws.com/\(shown)" : String(example)
-            throw Failure(error.message, hints: [Hint("write it like", write: meant)], status: error.status)
-        }
+        let example = exampleOfURL.isEmpty ? "https://registry.contoso.com" : exampleOfURL.trimmed(of: " \\\n")
+        let shown = url.displayable(limit: 300)
+        return try URLPattern(
+            typed: url, example: url.hasPrefix("arn:") ? "https://sts.amazonaws.com/\(shown)" : String(example))
     }
 
     /// Returns a hint about the part of a URL that the tool ignores, so that it is configured for more; nil if there is
