@@ -10,13 +10,6 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// The compiler settings of the host's own targets.
-///
-/// They wait for other processes most of the time, so small code is worth more than fast code. The targets of the
-/// library PluginKit can't use these settings: SwiftPM would reject packages that depend on them.
-let compact =
-    strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
-
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
@@ -359,56 +352,56 @@ let package = Package(
                 "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "ToolTexts", "YAML", argumentParser,
                 subprocess, system,
             ],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "ToolTexts", dependencies: ["Addresses", "JSON", "Secrets", "SettingsFile", "YAML"],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "ConsumerProtocols",
             dependencies: ["Addresses", "Claims", "CredentialEngine", "Forwarding", "JSON", "Rules", "Secrets"],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "CredentialEngine",
             dependencies: [
                 "Addresses", "Claims", "Files", "Forwarding", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenAcquisition", "TokenStore",
             ],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: [
                 "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenStore",
             ],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "Forwarding",
-            dependencies: ["Addresses", "CLinux", "Files", "Rules", "Secrets", system], swiftSettings: compact),
+            dependencies: ["Addresses", "CLinux", "Files", "Rules", "Secrets", system], swiftSettings: strict),
         .target(
             name: "Rules",
             dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
-            swiftSettings: compact),
-        .target(name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", toml], swiftSettings: compact),
+            swiftSettings: strict),
+        .target(name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", toml], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
                 "Addresses", "CLinux", "Files", "JSON", "SecretService", "Secrets", crypto,
             ],
-            swiftSettings: compact),
-        .target(name: "SecretService", dependencies: ["CGLib"], swiftSettings: compact),
+            swiftSettings: strict),
+        .target(name: "SecretService", dependencies: ["CGLib"], swiftSettings: strict),
         .target(
             name: "OtherCaches",
             dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "TokenStore", "YAML"],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(
             name: "PluginHost",
             dependencies: [
                 "Addresses", "Claims", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system,
             ],
-            swiftSettings: compact),
+            swiftSettings: strict),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
         .target(name: "Claims", dependencies: ["Addresses", "JSON", "Secrets"], swiftSettings: strict),
@@ -416,12 +409,12 @@ let package = Package(
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
-        .target(name: "YAML", swiftSettings: compact),
+        .target(name: "YAML", swiftSettings: strict),
         .target(name: "CGLib", linkerSettings: [.linkedLibrary("dl")]),
         // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
         // sandbox depend on it for nothing else.
         .target(name: "CLinux"),
-        .target(name: "Terminal", dependencies: ["Addresses", "CLinux", "Secrets", system], swiftSettings: compact),
+        .target(name: "Terminal", dependencies: ["Addresses", "CLinux", "Secrets", system], swiftSettings: strict),
 
         // The first-party plugins: one executable, one target each.
         .executableTarget(

@@ -15,6 +15,17 @@ extension StringProtocol {
         return text.utf8.lastIndex(of: UInt8(ascii: delimiter)).map(text.cut)
     }
 
+    /// Returns the text before and after the first occurrence of another text; nil if it doesn't occur.
+    public func cut(atText other: some StringProtocol) -> (Substring, Substring)? {
+        let text = Substring(self)
+        var start = text.startIndex
+        while !text.utf8[start...].starts(with: other.utf8) {
+            guard start < text.endIndex else { return nil }
+            text.utf8.formIndex(after: &start)
+        }
+        return (text[..<start], text[text.utf8.index(start, offsetBy: other.utf8.count)...])
+    }
+
     /// Returns the pieces between the occurrences of an ASCII delimiter.
     public func pieces(
         between delimiter: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = true
@@ -54,10 +65,7 @@ extension StringProtocol {
     }
 
     /// Whether the bytes of another text occur in this one.
-    public func hasBytes(_ other: some StringProtocol) -> Bool {
-        let (bytes, other) = (Array(utf8), Array(other.utf8))
-        return other.isEmpty || bytes.indices.contains { bytes[$0...].starts(with: other) }
-    }
+    public func hasBytes(_ other: some StringProtocol) -> Bool { cut(atText: other) != nil }
 
     /// Whether both texts are the same, byte by byte.
     @inlinable

@@ -130,12 +130,12 @@ public struct CachedCredential: Sendable {
 
 extension String {
     /// Whether a challenge asks for claims, as in continuous access evaluation.
-    fileprivate var bringsClaims: Bool { lowercased().contains("claims") }
+    fileprivate var bringsClaims: Bool { lowercased().hasBytes("claims") }
 
     /// Whether a challenge names an authority, and so perhaps a tenant.
     ///
     /// The parameters in question are `authority`, `authorization` and `authorization_uri`.
-    fileprivate var namesAuthority: Bool { lowercased().contains("authori") }
+    fileprivate var namesAuthority: Bool { lowercased().hasBytes("authori") }
 }
 
 extension TokenRequest {

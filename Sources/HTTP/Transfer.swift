@@ -408,7 +408,7 @@ extension Transfer {
     /// libcurl has one code for all of these, and words that depend on who made its TLS.
     private var handshakeFailure: HTTPError.Reason {
         let text = text.lowercased()
-        func says(_ words: [String]) -> Bool { words.contains(where: text.contains) }
+        func says(_ words: [String]) -> Bool { words.contains(where: text.hasBytes) }
         if says(["wrong version number", "http request", "unexpected tls packet", "record layer failure"]) {
             return .withoutTLS
         }

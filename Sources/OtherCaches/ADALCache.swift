@@ -75,7 +75,7 @@ private struct ADALEntry {
     /// Whether the tenant is the account's home; a guest's identity provider differs.
     private func isAtHome(_ tenant: String) -> Bool {
         guard let provider = text("identityProvider") ?? claims?["idp"]?.string else { return true }
-        return provider.lowercased().contains(tenant.lowercased())
+        return provider.lowercased().hasBytes(tenant.lowercased())
     }
 
     private var claims: JSONValue? { text("accessToken").flatMap { WebToken.claims(of: $0) } }

@@ -151,10 +151,8 @@ private struct STSAnswer {
     /// Returns the text of the first element with this name, if it contains nothing else; these texts need no
     /// unescaping.
     private func element(_ name: String) -> String? {
-        guard let start = text.utf8.firstRange(of: "<\(name)>".utf8)?.upperBound,
-            let end = text.utf8[start...].firstRange(of: "</\(name)>".utf8)?.lowerBound
+        guard let (_, rest) = text.cut(atText: "<\(name)>"), let (value, _) = rest.cut(atText: "</\(name)>")
         else { return nil }
-        let value = text[start..<end]
         return value.utf8.contains(UInt8(ascii: "<")) ? nil : String(value.trimmed())
     }
 }

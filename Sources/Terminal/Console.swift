@@ -72,9 +72,9 @@ package struct Console: Sendable {
     /// Shows the user a message in which a word links to a page, if the terminal supports links.
     package func note(_ line: String, linking word: String, to url: String) {
         let text = laidOut(Hint(line))
-        guard screen.hasLinks, let link = Hyperlink(word, to: url), let range = text.utf8.firstRange(of: word.utf8)
+        guard screen.hasLinks, let link = Hyperlink(word, to: url), let (before, after) = text.cut(atText: word)
         else { return show(text) }
-        show(text[..<range.lowerBound] + link.text + text[range.upperBound...])
+        show(before + link.text + after)
     }
 
     /// Shows rows of a file, or of other text that is already laid out, as they are.

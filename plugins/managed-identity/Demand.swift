@@ -56,11 +56,11 @@ package struct Demand: Sendable, Equatable {
         guard !scope.isSame(as: wholeScope), let slash = scope.utf8.lastIndex(of: UInt8(ascii: "/")) else {
             return scope
         }
-        guard let path = scope.utf8.firstRange(of: "://".utf8)?.upperBound else {
+        guard let (_, rest) = scope.cut(atText: "://") else {
             return String(scope.utf8.prefix { $0 != UInt8(ascii: "/") }) ?? scope
         }
         // A URL without a path, or with an empty one, is already a resource.
-        let isScope = slash > path && slash != scope.utf8.index(before: scope.utf8.endIndex)
+        let isScope = slash > rest.startIndex && slash != scope.utf8.index(before: scope.utf8.endIndex)
         return isScope ? String(scope[..<slash]) : scope
     }
 }

@@ -53,15 +53,12 @@ struct Redaction: Sendable {
 
     /// Returns a word without a URL's user, path and unknown host, or without an email address.
     private func withoutPlaces(_ word: String) -> String {
-        guard let separator = word.utf8.firstRange(of: "://".utf8) else {
-            return word.hasBytes("@") ? "USER@DOMAIN" : word
-        }
-        let rest = word[separator.upperBound...]
+        guard let (scheme, rest) = word.cut(atText: "://") else { return word.hasBytes("@") ? "USER@DOMAIN" : word }
         let (authority, path) = rest.cut(at: "/") ?? (rest, "")
         let host = authority.pieces(between: "@").last.map(String.init) ?? ""
         let name = Substring(host.utf8.prefix { !":,".utf8.contains($0) }).lowercased()
         let shown = knownHosts.contains(name) ? host : "HOST"
-        return "\(word[..<separator.upperBound])\(shown)\(path.isEmpty ? "" : "/…")"
+        return "\(scheme)://\(shown)\(path.isEmpty ? "" : "/…")"
     }
 
     /// Returns the hosts that errors may name, those of the configuration and the proxy; a name without a domain could
@@ -137,12 +134,11 @@ extension String {
     fileprivate func replacingWhole(_ word: String, by other: String) -> String {
         var result = ""
         var rest = self[...]
-        while let found = rest.firstRange(of: word) {
-            let before = found.lowerBound == rest.startIndex ? result.last : rest[rest.index(before: found.lowerBound)]
-            let after = found.upperBound == rest.endIndex ? nil : rest[found.upperBound]
-            let isPart = before?.isLetterOrDigit == true || after?.isLetterOrDigit == true
-            result += rest[..<found.lowerBound] + (isPart ? word : other)
-            rest = rest[found.upperBound...]
+        while let (before, after) = rest.cut(atText: word) {
+            let isPart =
+                (before.last ?? result.last)?.isLetterOrDigit == true || after.first?.isLetterOrDigit == true
+            result += before + (isPart ? word : other)
+            rest = after
         }
         return result + rest
     }
@@ -168,12 +164,13 @@ extension String {
 
     /// The text without the names of other people's home folders below `/home`.
     fileprivate var withoutHomes: String {
-        let parts = split(separator: "/home/", omittingEmptySubsequences: false)
-        return parts.enumerated().map { index, part in
-            guard index > 0 else { return String(part) }
-            let rest = part.utf8.drop { !"/ :,".utf8.contains($0) }
-            return (rest.count == part.utf8.count ? "" : "USER") + Substring(rest)
-        }.joined(separator: "/home/")
+        var result = ""
+        var rest = self[...]
+        while let (before, after) = rest.cut(atText: "/home/") {
+            rest = Substring(after.utf8.drop { !"/ :,".utf8.contains($0) })
+            result += "\(before)/home/\(rest.utf8.count == after.utf8.count ? "" : "USER")"
+        }
+        return result + rest
     }
 }
 

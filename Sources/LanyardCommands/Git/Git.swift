@@ -15,7 +15,7 @@ struct Git: Sendable {
         let errors: String
 
         /// Whether git found no file to read.
-        var isFileMissing: Bool { errors.contains("unable to read config file") || errors.isEmpty }
+        var isFileMissing: Bool { errors.hasBytes("unable to read config file") || errors.isEmpty }
 
         /// Returns git's error message as a failure.
         func failure(doing what: String, hints: [Hint] = []) -> Failure {

@@ -78,7 +78,7 @@ struct GitConfiguration: Sendable {
         // The value doesn't exist; git reports that once it has the lock.
         let result = try await git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
         guard [0, 5].contains(result.status) else {
-            let isForbidden = result.errors.contains("Permission denied")
+            let isForbidden = result.errors.hasBytes("Permission denied")
             throw result.failure(
                 doing: "opening its configuration to write",
                 hints: [isForbidden ? hint : "look at that file and its folder, and try again"])

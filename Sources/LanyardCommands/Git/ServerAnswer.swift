@@ -95,17 +95,16 @@ enum ServerAnswer: Sendable, Equatable {
     /// Returns git's reason why the URL couldn't be read; nil if the server answered, or if git's words aren't about
     /// that.
     private static func reasonUnreachable(_ words: String) -> String? {
-        guard words.utf8.starts(with: "unable to access '".utf8), let mark = words.utf8.firstRange(of: "': ".utf8)
+        guard words.utf8.starts(with: "unable to access '".utf8), let (_, reason) = words.cut(atText: "': ")
         else { return nil }
-        let reason = words[mark.upperBound...]
         // curl's words for an HTTP error.
         return reason.hasBytes("returned error: ") ? nil : String(reason)
     }
 
     /// Returns the value of a `WWW-Authenticate` header in a line of git's trace; nil for any other line.
     private static func challenge(_ line: Substring) -> String? {
-        guard let mark = line.utf8.firstRange(of: "<= Recv header: ".utf8),
-            let (name, value) = line[mark.upperBound...].cut(at: ":"), name.lowercased() == "www-authenticate"
+        guard let (_, header) = line.cut(atText: "<= Recv header: "),
+            let (name, value) = header.cut(at: ":"), name.lowercased() == "www-authenticate"
         else { return nil }
         return String(value.trimmed(of: " \r"))
     }

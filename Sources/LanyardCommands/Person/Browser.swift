@@ -77,7 +77,7 @@ struct Browser: Sendable {
     private func start(
         _ words: [String], url: String, _ failed: @escaping @Sendable (String) -> Void
     ) async -> Outcome {
-        let hasPlace = words.dropFirst().contains { $0.contains("%s") }
+        let hasPlace = words.dropFirst().contains { $0.hasBytes("%s") }
         let arguments = hasPlace ? words.map { $0.replacing(bytes: "%s", with: url) } : words + [url]
         var options = PlatformOptions()
         options.createSession = true

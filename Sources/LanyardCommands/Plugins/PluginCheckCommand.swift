@@ -56,7 +56,7 @@ struct PluginCheckCommand: Command {
         }
         let registry = PluginRegistry.discover(environment: environment, executable: context.executable)
         let folder = isPath ? "\(environment["LANYARD_PLUGIN_PATH"] ?? "")/\(name)/" : "/\(name)/"
-        if let problem = registry.problems.first(where: { $0.file.contains(folder) }) {
+        if let problem = registry.problems.first(where: { $0.file.hasBytes(folder) }) {
             throw Failure(problem.description, hints: problem.hints)
         }
         guard let manifest = registry.plugins.first(where: { $0.name == name }) else {

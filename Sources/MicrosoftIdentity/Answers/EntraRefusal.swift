@@ -39,7 +39,7 @@ package struct EntraRefusal: Sendable, Equatable {
     /// The description without the trailing trace ID, correlation ID and timestamp, starting with the error's number.
     package var summary: String {
         let shown = response.summary(endingAt: [" Trace ID:", " Correlation ID:"])
-        guard let code = codes.first(where: { $0 > 0 }), !shown.contains("AADSTS\(code)") else { return shown }
+        guard let code = codes.first(where: { $0 > 0 }), !shown.hasBytes("AADSTS\(code)") else { return shown }
         return "AADSTS\(code): \(shown)"
     }
 
@@ -63,8 +63,8 @@ package struct EntraRefusal: Sendable, Equatable {
     /// Returns the run of these bytes after a mark; empty if the mark doesn't occur.
     private static func run(of bytes: String, behind mark: String, in description: String) -> String {
         let allowed = Array(bytes.utf8)
-        guard let found = description.utf8.firstRange(of: mark.utf8) else { return "" }
-        return String(Substring(description.utf8[found.upperBound...].prefix { allowed.contains($0) }))
+        guard let (_, rest) = description.cut(atText: mark) else { return "" }
+        return String(Substring(rest.utf8.prefix { allowed.contains($0) }))
     }
 
     private struct Members: Decodable {

@@ -55,9 +55,7 @@ package struct ErrorResponse: Sendable, Equatable {
     /// end of the line.
     package func summary(endingAt marks: [String] = []) -> String {
         var text = Substring(description.utf8.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") })
-        for end in marks {
-            if let range = text.utf8.firstRange(of: end.utf8) { text = text[..<range.lowerBound] }
-        }
+        for end in marks { text = text.cut(atText: end)?.0 ?? text }
         let words = String(text.trimmed(of: " ."))
         return (words.isEmpty ? error : words).displayable(limit: 300)
     }

@@ -118,14 +118,14 @@ extension Array {
 /// Glob patterns with `*` as the only special character.
 enum Glob {
     static func matches(_ pattern: String, _ text: String) -> Bool {
-        let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+        let parts = pattern.pieces(between: "*", omittingEmpty: false)
         guard parts.count > 1, let first = parts.first, let last = parts.last else { return pattern.isSame(as: text) }
-        guard text.utf8.starts(with: first) else { return false }
-        var rest = text.utf8.dropFirst(first.count)
+        guard text.utf8.starts(with: first.utf8) else { return false }
+        var rest = Substring(text.utf8.dropFirst(first.utf8.count))
         for part in parts.dropFirst().dropLast() {
-            guard let found = rest.firstRange(of: part) else { return false }
-            rest = rest[found.upperBound...]
+            guard let (_, after) = rest.cut(atText: part) else { return false }
+            rest = after
         }
-        return rest.reversed().starts(with: last.reversed())
+        return rest.utf8.reversed().starts(with: last.utf8.reversed())
     }
 }

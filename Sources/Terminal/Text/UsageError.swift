@@ -29,11 +29,11 @@ package struct UsageError: Sendable, Equatable {
         let reason =
             lines.filter { !$0.hasPrefix(Self.bullet) }.joined(separator: ",")
             + (values.isEmpty ? "" : " \(values.joined(separator: ", "))")
-        let end = reason.utf8.firstRange(of: ". ".utf8)
-        let suggestion = end.map { String(reason[$0.upperBound...]).inOurStyle }
+        let sentences = reason.cut(atText: ". ")
+        let suggestion = sentences.map { String($0.1).inOurStyle }
         let complaint = Complaint(text)
         self.init(
-            String(end.map { reason[..<$0.lowerBound] } ?? reason[...]).inOurStyle,
+            String(sentences?.0 ?? reason[...]).inOurStyle,
             hints: (suggestion.map { [Hint($0)] } ?? complaint.usage) + complaint.help)
     }
 }
