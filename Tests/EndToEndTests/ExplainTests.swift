@@ -231,6 +231,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `over http nothing promises a token`(hasRule: Bool) async throws {
+        try await World.with { world in
+            let url = "http://git.contoso.example"
+            if hasRule {
+                let rule =
+                    "\n[[rule]]\nurl = \"\(url)\"\nauthority = \"https://login.microsoftonline.com/contoso.com\"\n"
+                let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+                try (text + rule).write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            }
+            let ended = try await world.lanyard(["explain", url], ["GIT_CONFIG_GLOBAL": "/dev/null"])
+            #expect(ended.output.contains("tokens are not sent over http, where others could read them"), "\(ended)")
+            #expect(ended.output.contains("if the server has https, write: https://git.contoso.example"))
+            #expect(!ended.output.contains("git does not ask lanyard here"))
+            let command = "to have git ask lanyard for the password only: lanyard configure git \(url)\n"
+            #expect(ended.output.contains(command) != hasRule)
+        }
+    }
+
     @Test func `never asks, not even a locked keyring`() async throws {
         try await World.with(.locked) { world in
             let url = "\(world.sandbox.resource)/common/hello.git"

@@ -215,7 +215,8 @@ final class Explainer {
 
     /// The result if no rule maps the URL and no password is stored.
     private var nothing: String {
-        let reason = "no rule maps the URL"
+        let refusal = request.isTokenPlace ? "" : ", \(Failure.unencrypted(request.scheme ?? ""))"
+        let reason = "no rule maps the URL\(refusal)"
         guard let tool, !tool.name.isGit else { return "print nothing: \(reason), and no password is stored for it" }
         return "return nothing: \(reason)" + (tool.takesPasswords ? ", and no password is stored for it" : "")
     }

@@ -209,8 +209,11 @@ extension Explanation {
         guard let git else { return [] }
         let place = url.placeOfURL
         var hints: [Hint] = []
-        if !git.helpers.hasLanyard {
-            hints.append(Hint("git does not ask lanyard here", run: "lanyard configure git \(place)"))
+        let command: ShellCommand = "lanyard configure git \(place)"
+        if !git.helpers.hasLanyard, isTokenPlace {
+            hints.append(Hint("git does not ask lanyard here", run: command))
+        } else if !git.helpers.hasLanyard, case .nothing = mapping {
+            hints.append(Hint("to have git ask lanyard for the password only", run: command))
         }
         if let missing = git.missing {
             hints.append(Hint("git can't find \(missing.program); to tell it where lanyard is", run: missing.remedy))
