@@ -114,8 +114,8 @@ extension Failure {
             ? "tokens are not sent over http, where others could read them" : "tokens are not sent over \(scheme)"
     }
 
-    /// Creates the error for a URL that no rule maps.
-    init(noRuleMaps request: CredentialRequest) {
+    /// Creates the error for a URL that no rule maps; git isn't mentioned where its configuration wouldn't help.
+    init(noRuleMaps request: CredentialRequest, isForGit: Bool = true) {
         guard request.isTokenPlace else {
             self.init(
                 "no rule maps \(request.url), and \(Self.unencrypted(request.scheme ?? ""))",
@@ -124,7 +124,7 @@ extension Failure {
         }
         self.init(
             "no rule maps \(request.url)",
-            hints: Hint.namingHome.map { [$0] } ?? Hint.addingRule(for: request.url))
+            hints: Hint.namingHome.map { [$0] } ?? Hint.addingRule(for: request.url, isForGit: isForGit))
     }
 
     /// Creates the error for a text that isn't a URL.
@@ -146,10 +146,11 @@ extension Failure {
 
 extension Hint {
     /// The first step towards tokens for a URL.
-    static func addingRule(for url: String) -> [Hint] {
-        [
-            Hint("add one for git", run: "lanyard configure git\(last: url)"),
-            Hint("or for other tools", run: "lanyard rule add\(last: url)"),
+    static func addingRule(for url: String, isForGit: Bool) -> [Hint] {
+        let rule: ShellCommand = "lanyard rule add\(last: url)"
+        guard isForGit else { return [Hint("add one", run: rule)] }
+        return [
+            Hint("add one for git", run: "lanyard configure git\(last: url)"), Hint("or for other tools", run: rule),
         ]
     }
 

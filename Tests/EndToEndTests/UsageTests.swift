@@ -183,6 +183,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [["token"], ["exec", "https://graph.microsoft.com", "--", "true"]])
+    func `who asks for a token without a rule is told what makes one`(command: [String]) async throws {
+        try await Home.with(.unlocked) { home in
+            let url = "https://graph.microsoft.com"
+            let ended = try await home.lanyard(command.count > 1 ? command : command + [url])
+            #expect(ended.errors.contains("hint: add one: lanyard rule add \(url)/\n"), "\(ended)")
+            #expect(!ended.errors.contains("configure git"))
+        }
+    }
+
     @Test func `a misspelt https is told with the same command`() async throws {
         try await Home.with { home in
             let ended = try await home.lanyard(["configure", "git", "--only", "htps://git.contoso.com"])

@@ -29,6 +29,9 @@ extension ArgumentHelp {
 }
 
 extension TokenNamingCommand {
+    /// Whether the command prepares what git gets, too.
+    private static var isForGit: Bool { self is LoginCommand.Type }
+
     /// Returns the request that the options specify.
     ///
     /// Without options, it is the rule's, if the configuration has exactly one.
@@ -38,7 +41,9 @@ extension TokenNamingCommand {
         guard asked.host != nil || named.isComplete(identity, in: session.configuration) else {
             throw Failure(.incomplete, in: session.context).with(.usage)
         }
-        guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
+        guard let request = try session.resolve(asked) else {
+            throw Failure(noRuleMaps: asked, isForGit: Self.isForGit)
+        }
         return (request, asked.host == nil ? nil : asked.url)
     }
 
@@ -92,7 +97,7 @@ extension TokenNamingCommand {
         guard !rules.isEmpty else {
             throw Failure(
                 "no rule says yet which token to get",
-                hints: Hint.addingRule(for: "URL") + [
+                hints: Hint.addingRule(for: "URL", isForGit: Self.isForGit) + [
                     Hint("or name the token", write: "--authority URL --client-id ID --scope SCOPE")
                 ], status: .usage)
         }
