@@ -135,4 +135,13 @@ import Testing
             #expect(options.contains("--system"))
         }
     }
+
+    @Test func `an authority may be named by its domain`() async throws {
+        try await Home.with { home in
+            let set = try await home.lanyard(["config", "set", "authority", "contoso.com"])
+            #expect(set.status == 0, "\(set)")
+            let got = try await home.lanyard(["config", "get", "authority"])
+            #expect(got.output == "https://login.microsoftonline.com/contoso.com\n", "\(got)")
+        }
+    }
 }

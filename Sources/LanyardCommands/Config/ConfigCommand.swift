@@ -80,7 +80,7 @@ struct ConfigSetCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let key = try SettingKey(key)
-        let wanted = try key.value(value)
+        let wanted = try key.value(value, in: context)
         let file = try SettingFilePlace(of: key, value, isSystem: place.system, in: context)
         try key.requireUsable(wanted, in: Session(context, of: place.scope, isToBeWritten: true))
         try file.change { file throws(SettingsError) in

@@ -18,10 +18,11 @@ struct SettingKey {
         self.name = name
     }
 
-    /// Converts words to a value of this key.
+    /// Converts words to a value of this key; an authority may be typed as a domain, as in a rule.
     ///
     /// - Throws: `Failure` with the exit status for wrong usage if they aren't valid.
-    func value(_ words: [String]) throws(Failure) -> SettingValue {
+    func value(_ words: [String], in context: CommandContext) throws(Failure) -> SettingValue {
+        let words = name == "authority" ? words.map { context.registry.authority(typed: $0) } : words
         do throws(SettingsError) { return try Configuration.value(words, of: name) } catch {
             throw Failure(error.message, hints: error.hints, status: .usage)
         }
