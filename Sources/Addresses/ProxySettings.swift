@@ -33,7 +33,9 @@ package struct ProxySettings: Sendable {
             (source, proxy) = (nil, nil)
             return
         }
-        guard let url = ProxyURL(text) else { throw UnknownProxy(source: name) }
+        guard let url = ProxyURL(text) else {
+            throw UnknownProxy(source: name, isOnlyPort: ProxyURL.hasWrongPort(text))
+        }
         (source, proxy) = (name, url)
     }
 
@@ -61,8 +63,10 @@ package struct ProxySettings: Sendable {
     }
 }
 
-/// A proxy is of no kind that libcurl knows.
+/// A proxy is of no kind that libcurl knows, or has no port that there is.
 package struct UnknownProxy: Error, Sendable {
     /// Where it is named, in words: a variable, or git's setting.
     package let source: String
+    /// Whether it would be a proxy without its port.
+    package let isOnlyPort: Bool
 }

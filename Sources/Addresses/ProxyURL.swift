@@ -48,6 +48,12 @@ package struct ProxyURL: Sendable, Equatable {
         guard let user = name.proxyText, let password = secret.proxyText else { return nil }
         (self.user, self.password) = (user, password)
     }
+
+    /// Whether a text that is no proxy's URL would be one without its port.
+    static func hasWrongPort(_ text: String) -> Bool {
+        guard let (start, port) = text.cut(atLast: ":"), !port.hasPrefix("/"), !port.hasBytes("@") else { return false }
+        return ProxyURL(String(start)) != nil
+    }
 }
 
 extension Substring {

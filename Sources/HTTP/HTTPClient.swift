@@ -47,7 +47,7 @@ package struct HTTPClient: Sendable {
         do throws(UnknownProxy) {
             proxies = try ProxySettings(environment: settings.environment, setting: settings.proxy)
         } catch {
-            throw .proxy(source: error.source)
+            throw .proxy(error)
         }
     }
 
@@ -119,6 +119,5 @@ package struct HTTPClient: Sendable {
 /// A setting can't be used.
 package enum NetworkSettingsProblem: Error, Sendable {
     case certificates(CertificateFileProblem)
-    /// The proxy that a variable or git's setting names is of no kind that libcurl knows.
-    case proxy(source: String)
+    case proxy(UnknownProxy)
 }

@@ -279,6 +279,7 @@ import Testing
         ("https://alice:geheim@proxy.example:8443", "pass", "https://proxy.example:8443 (https_proxy)"),
         ("socks5://alice:geheim@proxy.example", "pass", "socks5://proxy.example:1080 (https_proxy)"),
         ("ftp://alice:geheim@proxy.example", "fail", "https_proxy names no proxy of a kind that curl knows"),
+        ("http://alice:geheim@h:99999", "fail", "https_proxy names a proxy with a port that can't be one"),
         ("http://alice:geheim@", "fail", "https_proxy names no proxy of a kind that curl knows"),
     ])
     func `a proxy is the one that sign-ins use`(url: String, level: String, text: String) async throws {

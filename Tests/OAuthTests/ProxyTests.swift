@@ -39,7 +39,9 @@ struct ProxyTests {
         #expect(settings.proxy(for: "in.example") == nil)
     }
 
-    @Test(arguments: ["socks4b://proxy.example:1080", "ftp://proxy.example", "http://"])
+    @Test(arguments: [
+        "socks4b://proxy.example:1080", "ftp://proxy.example", "http://", "http://:80", "http://alice:pass@a b",
+    ])
     func `a proxy of another kind is an error`(_ text: String) {
         for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             var settings = Transport.Settings(userAgent: "tests", environment: [name: text])
@@ -47,6 +49,16 @@ struct ProxyTests {
             let error = #expect(throws: OAuthError.self) { try Transport(settings) }
             #expect(error?.message == "the proxy that \(name) names cannot be used")
         }
+    }
+
+    @Test(arguments: [
+        "http://proxy.example:99999", "http://proxy.example:port/", "proxy.example:0", "http://[::1]:1x",
+        "socks5://alice:pass@proxy.example:65536",
+    ])
+    func `a port that can't be one is an error of its own`(_ text: String) {
+        let settings = Transport.Settings(userAgent: "tests", environment: ["https_proxy": text])
+        let error = #expect(throws: OAuthError.self) { try Transport(settings) }
+        #expect(error?.message == "the proxy that https_proxy names has a port that can't be one")
     }
 
     @Test(arguments: [

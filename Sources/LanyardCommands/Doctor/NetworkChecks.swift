@@ -25,8 +25,9 @@ extension Examination {
             let isOne = Set(texts.map(\.text)).count == 1
             return .pass("proxy", isOne ? texts[0].text : texts.map { "\($0): \($1)" }.joined(separator: "; "))
         } catch {
+            let lack = error.isOnlyPort ? "a proxy with a port that can't be one" : "no proxy of a kind that curl knows"
             return .fail(
-                "proxy", "\(error.source) names no proxy of a kind that curl knows",
+                "proxy", "\(error.source) names \(lack)",
                 Hint("write it like", write: "http://proxy.contoso.com:8080"))
         }
     }

@@ -126,9 +126,11 @@ extension OAuthError {
     init(_ problem: NetworkSettingsProblem) {
         switch problem {
         case .certificates(let problem): self.init(problem)
-        case .proxy(let source):
+        case .proxy(let problem):
+            let source = problem.source
+            let reason = problem.isOnlyPort ? "has a port that can't be one" : "cannot be used"
             self.init(
-                .unusableSetting, "the proxy that \(source) names cannot be used",
+                .unusableSetting, "the proxy that \(source) names \(reason)",
                 hint: "set \(source) to http://HOST:PORT or socks5h://HOST:PORT")
         }
     }
