@@ -2,22 +2,26 @@ import Files
 import Glibc
 import Terminal
 
-/// The directory of everything that a sandbox creates, accessible to its owner only.
+/// The directory of everything that a sandbox creates; what it makes there is accessible to its owner only.
 struct Home: Sendable {
     let path: String
 
-    /// Creates the directory, accessible to its owner only.
+    /// Creates the directory, accessible to its owner only; one that is there keeps its permissions.
     init(at path: String) throws(SandboxError) {
         // All files that this process or git creates from here on are accessible to the owner only.
         umask(0o077)
         let other = Hint("name one of your own", run: "lanyard sandbox serve --directory DIR")
         Folder.make(path)
-        do throws(FileProblem) { _ = try Folder(path) } catch {
+        do throws(FileProblem) {
+            _ = try Folder(path)
+            guard Folder.isOwn(path) else { throw .foreign }
+            guard FileStatus(of: path)?.isWritableByOthers == false else { throw .exposed }
+        } catch {
             let reason = FileStatus(of: path) == nil ? "it can't be made there" : error.reason
             throw SandboxError("cannot use the directory \(path): \(reason)", hint: other)
         }
-        guard let full = FileTrust.realPath(path), chmod(full, 0o700) == 0 else {
-            throw SandboxError("the directory \(path) isn't yours", hint: other)
+        guard let full = FileTrust.realPath(path) else {
+            throw SandboxError("cannot use the directory \(path): it is gone", hint: other)
         }
         self.path = full
     }

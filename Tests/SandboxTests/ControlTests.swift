@@ -94,7 +94,7 @@ import Testing
         try await withSandbox { sandbox in
             let manager = FileManager.default
             let names = try manager.subpathsOfDirectory(atPath: sandbox.directory)
-            for name in names + [""] {
+            for name in names {
                 let path = sandbox.directory + "/" + name
                 let mode = try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? 0o777
                 #expect(mode & 0o077 == 0, "\(name)")
@@ -114,6 +114,24 @@ import Testing
         let outcome = try await Program.sandbox(["serve"] + options)
         #expect(!outcome.succeeded && outcome.error.hasPrefix("lanyard: error: \(told)\nlanyard: hint: "))
         #expect(outcome.error.split(separator: "\n").count == 2, "\(outcome.error)")
+    }
+
+    @Test func `a folder that was there keeps its mode, unless others may write to it`() async throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/sandbox-test-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        #expect(try await Program.serve(in: directory) { _ in } == .exited(0))
+        #expect(try mode(directory) == 0o755)
+        #expect(try await Program.serve(in: directory + "/new") { _ in } == .exited(0))
+        #expect(try mode(directory + "/new") == 0o700)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory)
+        let outcome = try await Program.sandbox(["serve", "--directory", directory])
+        #expect(outcome.error.contains("cannot use the directory \(directory): other users can write to it"))
+        #expect(try mode(directory) == 0o777)
     }
 
     @Test func `a users file with an unknown key is refused`() async throws {
