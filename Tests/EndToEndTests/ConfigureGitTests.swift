@@ -410,7 +410,8 @@ import Testing
             try home.program("git", "echo git version 1.8.3.1")
             let old = try await home.lanyard(["configure", "git", "--yes"])
             #expect(old.status == 1)
-            #expect(old.errors.hasPrefix("lanyard: error: git 1.8 is too old: lanyard needs 2.8 or later\n"), "\(old)")
+            #expect(
+                old.errors.hasPrefix("lanyard: error: git 1.8.3 is too old: lanyard needs 2.8 or later\n"), "\(old)")
         }
     }
 
