@@ -117,7 +117,7 @@ import Testing
             #expect(ended.errors.hasPrefix("lanyard: there is no D-Bus session, so no keyring"), "\(ended)")
             #expect(ended.errors.contains("no rules; add one for git: lanyard configure git URL\n"), "\(ended)")
             #expect(
-                ended.errors.contains("lanyard: hint: start one for all of your shells: dbus-daemon --session --fork "),
+                ended.errors.contains("into ~/.profile: dbus-daemon --session --fork "),
                 "\(ended)")
         }
     }

@@ -100,14 +100,19 @@ extension Hint {
         if processVariable("DBUS_SESSION_BUS_ADDRESS") != nil {
             return Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS")
         }
-        if let folder = processVariable("XDG_RUNTIME_DIR"), Folder.isOwn(folder) {
-            return access(folder + "/bus", F_OK) == 0
-                ? "log in again: the bus has ended"
-                : Hint(
-                    "start one for all of your shells",
-                    run: "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\"")
-        }
-        return findingRuntimeFolder()
+        let own = processVariable("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
+        if let own, access(own + "/bus", F_OK) == 0 { return "log in again: the bus has ended" }
+        let folder = own == nil ? findingRuntimeFolder() : nil
+        let login = "/run/user/\(geteuid())"
+        if let folder, Folder.isOwn(login), access(login + "/bus", F_OK) == 0 { return folder }
+        let isThere = hasService("org.freedesktop.secrets") || isInstalled(KeyringProvider.gnomeKeyring)
+        let service = isThere ? nil : Package.gnomeKeyring.hint().copied
+        let bus = "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\""
+        // The lines in the manual keep a folder that is named before them.
+        let first = folder?.copied?.hasPrefix("export ") == true ? "the export and then " : ""
+        return Hint(
+            "start one for all of your shells, and put \(first)what lanyard-unlock(1) has for it into ~/.profile",
+            write: [service, folder?.copied, bus].compactMap(\.self).joined(separator: " && "))
     }
 
     /// How to have a runtime directory, where `XDG_RUNTIME_DIR` names none of the user's.
@@ -117,13 +122,15 @@ extension Hint {
         _ folder: String? = processVariable("XDG_RUNTIME_DIR"), systemd own: String = "/run/user/\(geteuid())"
     ) -> Hint {
         if Folder.isOwn(own), folder != own {
-            return Hint("name the folder of your login's", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
+            return Hint(
+                "name the folder of your login's, here and in ~/.profile",
+                run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
         }
         if let folder, canMake(folder) {
             return Hint("make a folder for it first", run: "mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
         }
         return Hint(
-            "make a folder for it first",
+            "make a folder for it first, here and in ~/.profile",
             run: "export XDG_RUNTIME_DIR=\"$HOME/.cache/run\" && mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
     }
 
@@ -138,11 +145,7 @@ extension Hint {
     /// How to get a keyring service: by starting the one that is there, beside which no other may run.
     static var gettingKeyringService: Hint {
         let wallets = ["org.kde.secretservicecompat", "org.kde.kwalletd6", "org.kde.kwalletd5"]
-        let folders = (processVariable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share").pieces(between: ":")
-        let wallet = wallets.first { name in
-            folders.contains { access("\($0)/dbus-1/services/\(name).service", F_OK) == 0 }
-        }
-        if let wallet {
+        if let wallet = wallets.first(where: hasService) {
             return Hint(
                 "start KWallet",
                 run: "dbus-send --session --print-reply --dest=\(wallet) / org.freedesktop.DBus.Peer.Ping")
@@ -156,6 +159,12 @@ extension Hint {
             return Hint("start it", run: "gnome-keyring-daemon --start --components=secrets")
         }
         return Package.gnomeKeyring.hint("install one")
+    }
+
+    /// Whether the bus can start a service.
+    private static func hasService(_ name: String) -> Bool {
+        let folders = (processVariable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share").pieces(between: ":")
+        return folders.contains { access("\($0)/dbus-1/services/\(name).service", F_OK) == 0 }
     }
 
     private static func isInstalled(_ program: String) -> Bool {

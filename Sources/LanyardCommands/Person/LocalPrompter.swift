@@ -52,7 +52,7 @@ struct LocalPrompter: UserPrompter {
             let unlocker = try KeyringUnlocker(context, group: configuration.group)
             context.console.note(
                 unlocker.makesFirst
-                    ? "there is no keyring yet; a password creates one, Enter goes on without"
+                    ? "there is no keyring yet; a password creates one, Enter creates none"
                     : "the keyring is locked; its password unlocks it, Enter leaves it locked")
             let isOpen = try await unlocker.openAtTerminal(context)
             if !isOpen { context.requester?.noteDecline(in: context) }
