@@ -288,7 +288,9 @@ public struct TokenAcquirer: Sendable {
         // A page that opens unasked states its reason. Without one, it is the first sign-in, or one that was asked for.
         if let error {
             let name = account?.username ?? ""
-            await person.interface.progress("\(name.isEmpty ? "you" : name) must sign in again: \(error.message)")
+            let what = error.isAboutAccount ? "can't sign in here" : "must sign in again"
+            let remedy = error.isAboutAccount ? error.hint.map { "; \($0)" } ?? "" : ""
+            await person.interface.progress("\(name.isEmpty ? "you" : name) \(what): \(error.message)\(remedy)")
         }
         let given = try await askPersonByBroker(run, account: account, because: error, person)
         let result =
