@@ -58,8 +58,13 @@ import Testing
                 #expect(use.status == 1 && use.errors.contains("the account \(typed) has not signed in\n"), "\(use)")
                 #expect(use.errors.contains("lanyard: hint: did you mean: lanyard use \(meant)\n"), "\(use)")
             }
-            let nobody = try await world.lanyard(["use", "somebody-else@northwind.example"])
-            #expect(nobody.errors.hasSuffix("in\nlanyard: hint: see: lanyard accounts\n"), "\(nobody)")
+            // Other people, whatever of the address is the same.
+            for other in ["somebody-else@northwind.example", "carol@contoso.example", "rob@contoso.example", "rob"]
+                + ["alicia@contoso.example", "alice@northwind.example"]
+            {
+                let nobody = try await world.lanyard(["use", other])
+                #expect(nobody.errors.hasSuffix("in\nlanyard: hint: see: lanyard accounts\n"), "\(nobody)")
+            }
         }
     }
 

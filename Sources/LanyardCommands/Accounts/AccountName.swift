@@ -49,15 +49,18 @@ extension KnownAccounts {
                 "\(account.nameForPeople) has signed in, but not to \(named.place.urlForPeople)",
                 hints: [Hint("sign in there", run: named.login(account.nameForPeople))])
         }
-        let words = all.flatMap { known in
-            let user = known.account.username
-            return [user, user.cut(at: "@").map { String($0.0) } ?? user].map { ($0, self.name(of: known)) }
+        let typed = name.personAndDomain
+        // Another person's name, however near, is no slip of the fingers; swapped letters are.
+        let nearest = all.first { known in
+            let own = known.account.username.personAndDomain
+            guard own.person.utf8.sorted() == typed.person.utf8.sorted() else { return false }
+            guard let domain = typed.domain else { return true }
+            return own.domain.map { [$0].nearest(to: domain) != nil } ?? false
         }
-        let nearest = words.map(\.0).nearest(to: name).flatMap { near in words.first { $0.0 == near }?.1 }
+        let meant = nearest.map { Hint("did you mean", run: "\(command)\(last: self.name(of: $0))") }
         return Failure(
             "the account \(shown) has not signed in",
-            hints: [nearest.map { Hint("did you mean", run: "\(command)\(last: $0)") }].compactMap(\.self)
-                + [Hint("see", run: "lanyard accounts")])
+            hints: [meant, Hint("see", run: "lanyard accounts")].compactMap(\.self))
     }
 }
 
@@ -83,6 +86,11 @@ extension AccountRecord {
 }
 
 extension String {
+    fileprivate var personAndDomain: (person: String, domain: String?) {
+        let name = lowercased()
+        return name.cut(at: "@").map { (String($0.0), String($0.1)) } ?? (name, nil)
+    }
+
     /// Whether it is an address whose domain has a dot, so that nothing seems to be missing.
     var isWholeAddress: Bool { cut(atLast: "@").map { $0.1.hasBytes(".") } ?? false }
 }
