@@ -57,6 +57,7 @@ import Testing
                 ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
             #expect(ended.status == 0, "\(ended)")
             #expect(ended.output.components(separatedBy: "signed in as alice@contoso.example").count == 2, "\(ended)")
+            #expect(!ended.output.contains("next: "), "\(ended)")
             let clone = try await world.git(["clone", url])
             #expect(clone.status == 0, "\(clone)")
         }

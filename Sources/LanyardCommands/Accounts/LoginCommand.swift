@@ -85,8 +85,7 @@ struct LoginCommand: TokenNamingCommand {
         guard let url, let pattern = try? URLPattern(typed: url), pattern.isTokenPlace, !session.maps(pattern) else {
             return false
         }
-        var command = try ConfigureGitCommand.parse([pattern.text])
-        try await command.run(in: session.context)
+        try await ConfigureGitCommand.parse([pattern.text]).run(in: session.context, goesOn: true)
         return true
     }
 }

@@ -70,7 +70,10 @@ struct ConfigureGitCommand: Command {
 
     private var hasRuleOptions: Bool { !rule.isEmpty || !page.texts.isEmpty }
 
-    mutating func run(in context: CommandContext) async throws {
+    mutating func run(in context: CommandContext) async throws { try await run(in: context, goesOn: false) }
+
+    /// Configures git; `goesOn` says that a sign-in follows.
+    func run(in context: CommandContext, goesOn: Bool) async throws {
         let version = try await Git(context: context).requireUsable()
         let session = try Session(context, of: scope.system ? .system : .user, isToBeWritten: true)
         let pattern = try url.map { url throws(Failure) in try URLPattern(typed: url) }
@@ -96,7 +99,7 @@ struct ConfigureGitCommand: Command {
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
             session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
-            goesOn: first != nil
+            goesOn: goesOn || first != nil
         ).tell()
         try await first?.offer()
     }
