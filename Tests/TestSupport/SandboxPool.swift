@@ -7,6 +7,7 @@ import SystemPackage
 package actor SandboxPool {
     private static let shared = SandboxPool()
     private var commands: FileDescriptor?
+    private var process = Process()
 
     /// Runs the body with a sandbox in a folder; if the folder has a users.toml, it defines the users.
     package static func with<Result: Sendable>(
@@ -38,6 +39,11 @@ package actor SandboxPool {
     }
 
     private func tell(_ command: String) throws {
+        // If it crashed, only the tests that used it then fail.
+        if let commands, !process.isRunning {
+            try commands.close()
+            self.commands = nil
+        }
         let commands = try self.commands ?? launch()
         self.commands = commands
         try commands.writeAll("\(command)\n".utf8)
@@ -47,13 +53,12 @@ package actor SandboxPool {
     private func launch() throws -> FileDescriptor {
         // The child of another test must not keep the pipe open.
         let pipe = try FileDescriptor.pipe(options: .closeOnExec)
-        let process = Process()
+        process = Process()
         process.executableURL = URL(fileURLWithPath: Built.sandbox)
         process.arguments = ["serve", "--directories-from-stdin"]
         process.environment = ["PATH": Programs.folder]
         process.standardInput = FileHandle(fileDescriptor: pipe.readEnd.rawValue, closeOnDealloc: true)
         process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
         try process.run()
         return pipe.writeEnd
     }
