@@ -148,7 +148,14 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumGracefulShutdownDuration = .milliseconds(500)
         defer { world.git.stop() }
         do {
-            try await ServiceGroup(configuration: configuration).run()
+            let group = ServiceGroup(configuration: configuration)
+            // A server that is cancelled drops the connections that it has just accepted, which ends the process: its own
+            // way down closes its ports first.
+            try await withTaskCancellationHandler {
+                try await Task { try await group.run() }.value
+            } onCancel: {
+                Task { await group.triggerGracefulShutdown() }
+            }
         } catch is CancellationError {
             // A request was still open after half a second and was cut off.
         } catch let error as IOError where error.errnoCode == EADDRINUSE {

@@ -1103,6 +1103,25 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: Clients.folder != nil, "there are no tools of others"))
+    func `kubectl takes the user that is printed`() async throws {
+        try await Home.withTools { home in
+            try home.write(Self.clusters("token: t"), to: "\(home.folder)/home/.kube/config")
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            let command = try #require(
+                ended.errors.components(separatedBy: "to set up another: kubectl ").last, "\(ended)")
+            func kubectl(_ arguments: [String]) async throws -> Ended {
+                try await run(
+                    Clients.program("kubectl"), arguments, environment: home.environment, folder: home.folder)
+            }
+            let words = command.split { $0.isWhitespace }.map(String.init)
+            let made = try await kubectl(words)
+            #expect(made.status == 0, "\(made)")
+            let asked = try await kubectl(["--user", "NAME", "--server", "https://127.0.0.1:1", "get", "pods"])
+            #expect(asked.errors.contains("lanyard") && !asked.errors.contains("must be specified"), "\(asked)")
+        }
+    }
+
     /// A user of the kubelogin for issuers of OpenID Connect, with a secret.
     private static let oidc = """
         exec:

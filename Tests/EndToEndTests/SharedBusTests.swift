@@ -111,6 +111,29 @@ import Testing
         }
     }
 
+    @Test func `a bus that ended is started again by what is printed`() async throws {
+        try await KeyringFixture.with(.noBus) { fixture in
+            defer { Self.end(programsNaming: fixture.scratch.path) }
+            let folder = fixture.scratch.path + "/own"
+            #expect(mkdir(folder, 0o700) == 0)
+            var environment = fixture.environment
+            environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+            environment["XDG_RUNTIME_DIR"] = folder
+            environment["PATH"] = "/usr/bin:/bin"
+            let bus = "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\""
+            let killed = """
+                pid=$(\(bus) --print-pid) && kill -9 $pid && while kill -0 $pid 2>&-; do sleep 0.1; done
+                test -S "$XDG_RUNTIME_DIR/bus" && '\(Built.lanyard)' status
+                """
+            let told = try await run("/bin/bash", ["-c", killed], environment: environment)
+            let command = try #require(told.errors.components(separatedBy: "~/.profile: ").last, "\(told)")
+            #expect(command == bus + "\n", "\(told)")
+            let unlock = "\(bus) && printf pw | '\(Built.lanyard)' unlock"
+            let unlocked = try await run("/bin/bash", ["-c", unlock], environment: environment)
+            #expect(unlocked.status == 0, "\(unlocked)")
+        }
+    }
+
     private static func end(programsNaming text: String) {
         for process in RunningProcess.all
         where process.text.contains(text) && process.text.contains("gnome-keyring-daemon")

@@ -36,12 +36,25 @@ import TokenStore
             #expect(mkdir(locked, 0o555) == 0)
             _ = try scratch.write("", to: "file")
             let folder = name.map { $0.contains("/") ? "\(scratch.path)/\($0)" : $0 }
-            let hint = Hint.findingRuntimeFolder(folder, systemd: scratch.path + "/none")
+            let hint = Hint.findingRuntimeFolder(
+                folder, systemd: scratch.path + "/none", home: scratch.path + "/a home")
             var environment = ["HOME": scratch.path + "/a home", "PATH": "/usr/bin:/bin"]
             environment["XDG_RUNTIME_DIR"] = folder
             let script = "\(hint.copied ?? "false") && test -O \"$XDG_RUNTIME_DIR\" && echo \"$XDG_RUNTIME_DIR\""
             let ended = try await run("/bin/sh", ["-c", script], environment: environment, folder: scratch.path)
             #expect(ended.status == 0 && ended.output.hasPrefix(scratch.path), "\(hint): \(ended)")
+        }
+    }
+
+    @Test func `without a home to write to the runtime directory is a temporary one`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let home = scratch.path + "/locked"
+            #expect(mkdir(home, 0o555) == 0)
+            let hint = Hint.findingRuntimeFolder(nil, systemd: scratch.path + "/none", home: home)
+            let script = "\(hint.copied ?? "false") && test -O \"$XDG_RUNTIME_DIR\""
+            let ended = try await run(
+                "/bin/sh", ["-c", script], environment: ["TMPDIR": scratch.path, "HOME": home, "PATH": "/usr/bin:/bin"])
+            #expect(ended.status == 0, "\(hint): \(ended)")
         }
     }
 

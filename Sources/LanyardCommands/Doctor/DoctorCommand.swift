@@ -73,10 +73,14 @@ struct DoctorSummary: Sendable {
     private static func lines(_ findings: [Finding], on screen: Screen) -> [String] {
         let columns = screen.columns
         let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
-        var shown: Set<String> = []
+        var shown: [String] = []
         return zip(findings, texts).flatMap { finding, text in
-            // Shows each text to copy once, even if it helps with several findings.
-            let remedies = finding.remedies.filter { $0.copied.map { shown.insert($0).inserted } ?? true }
+            // Shows each text to copy once, even if it helps with several findings, or is how another begins.
+            let remedies = finding.remedies.filter { remedy in
+                guard let copied = remedy.copied else { return true }
+                defer { shown.append("\(copied) && ") }
+                return !shown.contains { $0.hasPrefix("\(copied) && ") }
+            }
             return ["\(finding.level.word(on: screen))  \(text)"]
                 + remedies.map { "      -> \($0.wrapped(columns: columns, indent: 9))" }
         }

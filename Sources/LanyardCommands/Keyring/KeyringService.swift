@@ -101,9 +101,12 @@ extension Hint {
             return Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS")
         }
         let own = processVariable("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
-        if let own, access(own + "/bus", F_OK) == 0 { return "log in again: the bus has ended" }
-        let folder = own == nil ? findingRuntimeFolder() : nil
         let login = "/run/user/\(geteuid())"
+        // Where systemd starts no bus, a new one takes the place of the one that ended.
+        if own == login, access(login + "/bus", F_OK) == 0, access("/run/systemd/system", F_OK) == 0 {
+            return "log in again: the bus has ended"
+        }
+        let folder = own == nil ? findingRuntimeFolder() : nil
         if let folder, Folder.isOwn(login), access(login + "/bus", F_OK) == 0 { return folder }
         let isThere = hasService("org.freedesktop.secrets") || isInstalled(KeyringProvider.gnomeKeyring)
         let service = isThere ? nil : Package.gnomeKeyring.hint().copied
@@ -119,7 +122,8 @@ extension Hint {
     ///
     /// `folder` is the variable's value, and `own` is where systemd makes the user's folder.
     static func findingRuntimeFolder(
-        _ folder: String? = processVariable("XDG_RUNTIME_DIR"), systemd own: String = "/run/user/\(geteuid())"
+        _ folder: String? = processVariable("XDG_RUNTIME_DIR"), systemd own: String = "/run/user/\(geteuid())",
+        home: String? = processVariable("HOME")
     ) -> Hint {
         if Folder.isOwn(own), folder != own {
             return Hint(
@@ -128,6 +132,11 @@ extension Hint {
         }
         if let folder, canMake(folder) {
             return Hint("make a folder for it first", run: "mkdir -pm 700 \"$XDG_RUNTIME_DIR\"")
+        }
+        guard let home, Folder.isOwn("\(home)/.cache/run") || canMake("\(home)/.cache/run")
+        else {
+            return Hint(
+                "no folder for it can be made in your home; for this shell", run: "export XDG_RUNTIME_DIR=$(mktemp -d)")
         }
         return Hint(
             "make a folder for it first, here and in ~/.profile",

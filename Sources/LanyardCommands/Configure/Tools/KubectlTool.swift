@@ -166,7 +166,7 @@ enum KubectlTool: ConfigurableTool {
                     "to set up another",
                     run: """
                         kubectl config set-credentials NAME --exec-api-version client.authentication.k8s.io/v1 \
-                        --exec-command lanyard --exec-arg kubectl --exec-provide-cluster-info
+                        --exec-command lanyard --exec-arg kubectl --exec-provide-cluster-info --exec-interactive-mode IfAvailable
                         """)
             ])
     }
