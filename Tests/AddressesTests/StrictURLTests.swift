@@ -11,10 +11,10 @@ import Testing
 
     /// Returns what `readers.py` makes of each URL: curl, then Python's two parsers.
     private func readings(of urls: [String]) async throws -> [[String?]] {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "readers.py").path()
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().path(percentEncoded: false)
         let input = String(decoding: try JSONEncoder().encode(urls), as: UTF8.self)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        let ended = try await run("python3", [script], input: input, environment: ["PATH": path])
+        let ended = try await run("python3", [folder + "readers.py"], input: input, environment: ["PATH": path])
         try #require(ended.status == 0, "\(ended.errors)")
         return try JSONDecoder().decode([[String?]].self, from: Data(ended.output.utf8))
     }
