@@ -107,7 +107,9 @@ extension Hint {
             return "log in again: the bus has ended"
         }
         let folder = own == nil ? findingRuntimeFolder() : nil
-        if let folder, Folder.isOwn(login), access(login + "/bus", F_OK) == 0 { return folder }
+        // A second bus in the folder would take the first one's place, which other shells use.
+        let named = Folder.isOwn(login) ? login : "\(processVariable("HOME") ?? "")/.cache/run"
+        if let folder, Folder.isOwn(named), access(named + "/bus", F_OK) == 0 { return folder }
         let isThere = hasService("org.freedesktop.secrets") || isInstalled(KeyringProvider.gnomeKeyring)
         let service = isThere ? nil : Package.gnomeKeyring.hint().copied
         let bus = "dbus-daemon --session --fork --address=\"unix:path=$XDG_RUNTIME_DIR/bus\""
