@@ -37,15 +37,13 @@ extension StringProtocol {
 
     /// Returns the text with each occurrence of an ASCII text replaced.
     public func replacing(bytes old: some StringProtocol, with new: String) -> String {
-        let old = Array(old.utf8)
-        var bytes: [UInt8] = []
-        var rest = Array(utf8)[...]
-        while let byte = rest.first {
-            let isFound = rest.starts(with: old)
-            bytes += isFound ? Array(new.utf8) : [byte]
-            rest = rest.dropFirst(isFound ? old.count : 1)
+        var result = ""
+        var rest = Substring(self)
+        while let (before, after) = rest.cut(atText: old) {
+            result += before + new
+            rest = after
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return result + rest
     }
 
     /// Returns the text without these ASCII characters at its beginning and end.
@@ -58,7 +56,7 @@ extension StringProtocol {
         return Substring(text.utf8[first...last])
     }
 
-    /// The text without the dot that may end a name in the domain name system.
+    /// The text without a dot at its end, as of a sentence, or of a name in the domain name system.
     package var withoutFinalDot: Substring {
         let text = Substring(self)
         return text.utf8.last == UInt8(ascii: ".") ? Substring(text.utf8.dropLast()) : text

@@ -6,8 +6,7 @@ import SystemPackage
 /// They share what takes long to create: the process, the keys and the certificates.
 package actor SandboxPool {
     private static let shared = SandboxPool()
-    private var commands: FileDescriptor?
-    private var process = Process()
+    private var running: (process: Process, commands: FileDescriptor)?
 
     /// Runs the body with a sandbox in a folder; if the folder has a users.toml, it defines the users.
     package static func with<Result: Sendable>(
@@ -40,26 +39,26 @@ package actor SandboxPool {
 
     private func tell(_ command: String) throws {
         // If it crashed, only the tests that used it then fail.
-        if let commands, !process.isRunning {
-            try commands.close()
-            self.commands = nil
+        if let running, !running.process.isRunning {
+            try running.commands.close()
+            self.running = nil
         }
-        let commands = try self.commands ?? launch()
-        self.commands = commands
-        try commands.writeAll("\(command)\n".utf8)
+        let running = try self.running ?? launch()
+        self.running = running
+        try running.commands.writeAll("\(command)\n".utf8)
     }
 
     /// Starts the process, which exits with this one because its input is closed then.
-    private func launch() throws -> FileDescriptor {
+    private func launch() throws -> (Process, FileDescriptor) {
         // The child of another test must not keep the pipe open.
         let pipe = try FileDescriptor.pipe(options: .closeOnExec)
-        process = Process()
+        let process = Process()
         process.executableURL = URL(fileURLWithPath: Built.sandbox)
         process.arguments = ["serve", "--directories-from-stdin"]
         process.environment = ["PATH": Programs.folder]
         process.standardInput = FileHandle(fileDescriptor: pipe.readEnd.rawValue, closeOnDealloc: true)
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        return pipe.writeEnd
+        return (process, pipe.writeEnd)
     }
 }

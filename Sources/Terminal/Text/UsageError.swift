@@ -63,7 +63,7 @@ extension String {
     fileprivate var inOurStyle: String {
         let text = replacing(bytes: "Missing expected argument", with: "missing argument")
             .replacing(bytes: "Please provide", with: "use")
-        let body = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text[...]
+        let body = text.withoutFinalDot
         // A text that begins with the user's own word stays as it was typed.
         guard body.utf8.dropFirst().first.map({ (0x61...0x7A).contains($0) }) == true else {
             return String(body).displayable()

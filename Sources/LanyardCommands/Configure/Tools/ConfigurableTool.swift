@@ -4,6 +4,8 @@ import Files
 import Rules
 import Secrets
 import SettingsFile
+import Subprocess
+import SystemPackage
 import Terminal
 import ToolTexts
 
@@ -268,9 +270,16 @@ extension ConfigurableTool {
     }
 
     /// Returns that the installed tool is too old for what lanyard writes, and the remedy; nil if it isn't, or doesn't say.
+    ///
+    /// It runs in `/`, where no project's files tell a tool which release to run, and downloads none.
     static func outdated(_ context: CommandContext) async -> Hint? {
+        let variables: [Environment.Key: String?] = [
+            "GOPROXY": "off", "RUSTUP_AUTO_INSTALL": "0", "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1",
+            "DOTNET_SKIP_FIRST_TIME_EXPERIENCE": "1",
+        ]
         guard let path = installed(context), let oldest = oldest(path),
-            let version = await Program.output(path, [versionArgument]).flatMap(ToolVersion.init), version < oldest
+            let printed = await Program.output(path, [versionArgument], with: variables, in: "/"),
+            let version = ToolVersion(printed), version < oldest
         else { return nil }
         let newer = newer(than: path)
         let text = "\(name) \(version) can't ask lanyard, \(oldest) and later do; \(newer.text)"
