@@ -20,7 +20,7 @@ package struct ProxySettings: Sendable {
     ///   - environment: The process's environment.
     ///   - setting: git's `http.proxy`, which counts before the variables; empty for no proxy, nil if it isn't set.
     /// - Throws: where a proxy of no known kind is named: it isn't passed by.
-    package init(environment: [String: String], setting: String? = nil) throws(UnknownProxy) {
+    package init(environment: [String: String], setting: String? = nil) throws(NetworkSettingsError) {
         func variable(_ name: String) -> (name: String, value: String)? {
             [name, name.uppercased()].lazy.compactMap { name in environment[name].map { (name, $0) } }
                 .first { !$0.value.isEmpty }
@@ -34,7 +34,7 @@ package struct ProxySettings: Sendable {
             return
         }
         guard let url = ProxyURL(text) else {
-            throw UnknownProxy(source: name, isOnlyPort: ProxyURL.hasWrongPort(text))
+            throw NetworkSettingsError(name, ProxyURL.hasWrongPort(text) ? .proxyPort : .proxy)
         }
         (source, proxy) = (name, url)
     }
@@ -63,10 +63,23 @@ package struct ProxySettings: Sendable {
     }
 }
 
-/// A proxy is of no kind that libcurl knows, or has no port that there is.
-package struct UnknownProxy: Error, Sendable {
-    /// Where it is named, in words: a variable, or git's setting.
+/// What a variable or a setting names can't be used on the way to a server.
+package struct NetworkSettingsError: Error, Sendable {
+    /// What is wrong with it.
+    package enum Fault: Sendable, Equatable {
+        /// A proxy is of no kind that libcurl knows.
+        case proxy
+        /// A proxy would be one without its port.
+        case proxyPort
+        /// A file of certificates; with words that follow its path in a sentence.
+        case certificates(path: String, String)
+    }
+
+    /// What names it, in words: a variable, or git's setting.
     package let source: String
-    /// Whether it would be a proxy without its port.
-    package let isOnlyPort: Bool
+    /// What is wrong with it.
+    package let fault: Fault
+
+    /// Creates an error.
+    package init(_ source: String, _ fault: Fault) { (self.source, self.fault) = (source, fault) }
 }

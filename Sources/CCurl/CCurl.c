@@ -70,9 +70,8 @@ CURLcode lanyard_curl_set_check(CURL *handle, int (*check)(void *, char *, char 
     return library.call.set(handle, CURLOPT_PREREQFUNCTION, check);
 }
 
-CURLcode lanyard_curl_set_sockets(CURL *handle, int (*opened)(void *, int, int), int (*close)(void *, int)) {
-    CURLcode code = library.call.set(handle, CURLOPT_SOCKOPTFUNCTION, opened);
-    return code != 0 ? code : library.call.set(handle, CURLOPT_CLOSESOCKETFUNCTION, close);
+CURLcode lanyard_curl_set_progress(CURL *handle, int (*report)(void *, int64_t, int64_t, int64_t, int64_t)) {
+    return library.call.set(handle, CURLOPT_XFERINFOFUNCTION, report);
 }
 
 CURLcode lanyard_curl_get_long(CURL *handle, int info, long *value) { return library.call.get(handle, info, value); }

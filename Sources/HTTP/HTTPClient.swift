@@ -1,5 +1,6 @@
 package import Addresses
 import CCurl
+import Dispatch
 
 /// HTTPS by libcurl, git's own engine: one connection for each request, never redirected, without cookies and netrc.
 ///
@@ -39,16 +40,10 @@ package struct HTTPClient: Sendable {
     /// Creates a client for servers on the network.
     package init(
         userAgent: String, _ settings: NetworkSettings, limits: Limits = Limits()
-    ) throws(NetworkSettingsProblem) {
+    ) throws(NetworkSettingsError) {
         (self.userAgent, self.settings, self.limits) = (userAgent, settings, limits)
-        do throws(CertificateFileProblem) { identity = .trusted(try TrustAnchors(settings)) } catch {
-            throw .certificates(error)
-        }
-        do throws(UnknownProxy) {
-            proxies = try ProxySettings(environment: settings.environment, setting: settings.proxy)
-        } catch {
-            throw .proxy(error)
-        }
+        identity = .trusted(try TrustAnchors(settings))
+        proxies = try ProxySettings(environment: settings.environment, setting: settings.proxy)
     }
 
     /// Creates a client for one server on this machine, or one hop away: no proxy is used.
@@ -56,6 +51,9 @@ package struct HTTPClient: Sendable {
         (self.userAgent, self.identity, self.limits) = (userAgent, identity, limits)
         (settings, proxies) = (NetworkSettings(environment: [:]), .none)
     }
+
+    /// Begins to load libcurl, which takes longer than most of what a program does before its first request.
+    package static func prepare() { DispatchQueue.global().async { _ = lanyard_curl_open() } }
 
     /// Returns the proxy for a URL; nil for none.
     package func proxy(for url: String) -> ProxyURL? {
@@ -72,7 +70,7 @@ package struct HTTPClient: Sendable {
     package func send(_ request: HTTPRequest, within limit: Duration) async throws(HTTPError) -> HTTPAnswer {
         if let problem = lanyard_curl_open() { throw HTTPError(.library(String(cString: problem))) }
         if let method = settings.proxyAuthentication, proxy(for: request.url) != nil,
-            curl_version_info(0).pointee.features & method.feature != method.feature
+            curl_version_info(0).pointee.features & method.bits.feature != method.bits.feature
         {
             throw HTTPError(.lacking(method))
         }
@@ -94,7 +92,7 @@ package struct HTTPClient: Sendable {
         }
         // Why is told by the certificate: what libcurl says of it depends on who made its TLS.
         if case .certificate(let problem) = failure.reason, !failure.isOfProxy,
-            let (seen, isNamed) = await Transfer(looking: request.url, self, last, until: end).certificate()
+            let (seen, isNamed) = await Transfer(request, self, last, until: end, onlyLooks: true).certificate()
         {
             failure.reason = .certificate((isNamed ? problem : .otherName([])).detailed(by: seen))
         }
@@ -103,21 +101,14 @@ package struct HTTPClient: Sendable {
 
     /// Looks at the server's certificate on a connection before that of the request, for a libcurl that can't be stopped later.
     private func checkBefore(_ request: HTTPRequest, until end: ContinuousClock.Instant) async throws(HTTPError) {
-        switch identity {
-        case .anyone: return
-        case .pinned: throw HTTPError(.library("a certificate that is known by its hash needs version 7.80 or later"))
-        case .trusted(let anchors):
-            let source = anchors.sources(readsFolders: false).last?()
-            let seen = await Transfer(looking: request.url, self, source, until: end).certificate()
-            if let (certificate, isNamed) = seen, !isNamed {
-                throw HTTPError(.certificate(.otherName(certificate.names)))
-            }
+        if case .pinned = identity {
+            throw HTTPError(.library("a certificate that is known by its hash needs version 7.80 or later"))
         }
+        guard case .trusted(let anchors) = identity,
+            let (certificate, isNamed) = await Transfer(
+                request, self, anchors.sources(readsFolders: false).last?(), until: end, onlyLooks: true
+            ).certificate(), !isNamed
+        else { return }
+        throw HTTPError(.certificate(.otherName(certificate.names)))
     }
-}
-
-/// A setting can't be used.
-package enum NetworkSettingsProblem: Error, Sendable {
-    case certificates(CertificateFileProblem)
-    case proxy(UnknownProxy)
 }

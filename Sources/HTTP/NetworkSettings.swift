@@ -26,25 +26,17 @@ package struct NetworkSettings: Sendable {
 package enum ProxyAuthentication: String, Sendable {
     case basic, digest, negotiate, ntlm
 
-    /// The bit that stands for it in CURLOPT_PROXYAUTH.
-    var bit: Int {
+    /// The bits that stand for it in CURLOPT_PROXYAUTH, and in what libcurl says that it was built with; the latter 0 if
+    /// it always has it.
+    var bits: (option: Int, feature: CInt) {
         switch self {
-        case .basic: 0x1
-        case .digest: 0x2
-        case .negotiate: 0x4
-        case .ntlm: 0x8
+        case .basic: (0x1, 0)
+        case .digest: (0x2, 0)
+        case .negotiate: (0x4, 1 << 8)
+        case .ntlm: (0x8, 1 << 4)
         }
     }
 
     /// All of them: the proxy says which it takes.
     static let all = 0xF
-
-    /// The bit in what libcurl says that it was built with; 0 if it always has it.
-    var feature: CInt {
-        switch self {
-        case .basic, .digest: 0
-        case .negotiate: 1 << 8
-        case .ntlm: 1 << 4
-        }
-    }
 }

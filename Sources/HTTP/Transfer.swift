@@ -7,31 +7,19 @@ import Synchronization
 
 /// One request by libcurl, on a handle and a connection of its own.
 final class Transfer: @unchecked Sendable {
-    /// What happens with the connection.
-    private enum Purpose {
-        case request(HTTPRequest)
-        /// Only the certificate is looked at, and whom it is for; nothing is sent.
-        case look
-    }
-
     private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    private static let clock = DispatchQueue(label: "http")
 
-    private let purpose: Purpose
-    private let identity: HTTPClient.ServerIdentity
-    private let limits: HTTPClient.Limits
+    private let client: HTTPClient
     private let proxy: ProxyURL?
-    private let proxySource: String?
     private let host: String
     private let source: TrustAnchors.Source?
     private let easy: UnsafeMutableRawPointer?
     private let multi: UnsafeMutableRawPointer?
     private let end: ContinuousClock.Instant
     private let isCancelled = Atomic(false)
-    private let sockets = Sockets()
 
     // What follows belongs to the thread that runs the transfer.
-    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private var list: UnsafeMutablePointer<curl_slist>?
     private let words: UnsafeMutablePointer<CChar>
     private var content: [UInt8] = []
     private var isInvalid = false
@@ -42,39 +30,23 @@ final class Transfer: @unchecked Sendable {
     private var isSent = false
     private var problem: CertificateProblem?
 
-    private init(
-        _ purpose: Purpose, _ url: String, _ client: HTTPClient, _ source: TrustAnchors.Source?,
-        until end: ContinuousClock.Instant
+    /// Prepares a request, or only a look at the certificate of the server that it is for, which nothing is sent to.
+    init(
+        _ request: HTTPRequest, _ client: HTTPClient, _ source: TrustAnchors.Source?,
+        until end: ContinuousClock.Instant, onlyLooks: Bool = false
     ) {
-        (self.purpose, self.source, self.end) = (purpose, source, end)
-        (identity, limits, proxy) = (client.identity, client.limits, client.proxy(for: url))
-        proxySource = client.proxies.source
-        host = StrictURL(url)?.host.name ?? ""
+        (self.client, self.source, self.end) = (client, source, end)
+        (proxy, host) = (client.proxy(for: request.url), StrictURL(request.url)?.host.name ?? "")
         easy = curl_easy_init()
         multi = curl_multi_init()
         words = .allocate(capacity: 256)
         words.initialize(repeating: 0, count: 256)
-        prepare(url, client)
-    }
-
-    /// Prepares a request.
-    convenience init(
-        _ request: HTTPRequest, _ client: HTTPClient, _ source: TrustAnchors.Source?, until end: ContinuousClock.Instant
-    ) {
-        self.init(.request(request), request.url, client, source, until: end)
-        prepare(request, client)
-    }
-
-    /// Prepares a look at a server's certificate.
-    convenience init(
-        looking url: String, _ client: HTTPClient, _ source: TrustAnchors.Source?, until end: ContinuousClock.Instant
-    ) {
-        self.init(.look, url, client, source, until: end)
-        set(CURLOPT_CONNECT_ONLY, 1)
+        prepareConnection(to: request.url, onlyLooks: onlyLooks)
+        if onlyLooks { set(CURLOPT_CONNECT_ONLY, 1) } else { prepare(request) }
     }
 
     deinit {
-        for list in lists { curl_slist_free_all(list) }
+        curl_slist_free_all(list)
         curl_easy_cleanup(easy)
         curl_multi_cleanup(multi)
         words.deallocate()
@@ -87,7 +59,7 @@ final class Transfer: @unchecked Sendable {
             return .success(HTTPAnswer(status: status, headers: head.fields, body: body))
         }
         var error = HTTPError(
-            reason(code), proxy: proxy?.text, proxySource: proxySource,
+            reason(code), proxy: proxy?.text, proxySource: client.proxies.source,
             mayHaveArrived: isSent || !Self.canCheck && isConnected)
         if let code { error.isOfProxy = proxy != nil && isFailure(code, ofProxy: error.reason) }
         return .failure(error)
@@ -101,20 +73,17 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - Options
 
-    private func prepare(_ url: String, _ client: HTTPClient) {
+    private func prepareConnection(to url: String, onlyLooks: Bool) {
         set(CURLOPT_URL, url)
-        set(CURLOPT_NOSIGNAL, 1)
         // HTTPS, or HTTP to a service of the machine.
-        if case .anyone = identity { set(CURLOPT_PROTOCOLS, 1) } else { set(CURLOPT_PROTOCOLS, 2) }
+        if case .anyone = client.identity { set(CURLOPT_PROTOCOLS, 1) } else { set(CURLOPT_PROTOCOLS, 2) }
         set(CURLOPT_HTTP_VERSION, 2)
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_NETRC, 0)
-        set(CURLOPT_FORBID_REUSE, 1)
-        set(CURLOPT_SSL_SESSIONID_CACHE, 0)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Otherwise what is for the host goes to the proxy, too.
-        set(CURLOPT_HEADEROPT, 1)
-        set(CURLOPT_CERTINFO, 1)
+        for option in [CURLOPT_FOLLOWLOCATION, CURLOPT_NETRC, CURLOPT_SSL_SESSIONID_CACHE] { set(option, 0) }
+        // Without CURLOPT_HEADEROPT, what is for the host goes to the proxy, too.
+        for option in [
+            CURLOPT_NOSIGNAL, CURLOPT_FORBID_REUSE, CURLOPT_SUPPRESS_CONNECT_HEADERS, CURLOPT_HEADEROPT,
+            CURLOPT_CERTINFO,
+        ] { set(option, 1) }
         // 6 is TLS 1.2 or later, 7 is 1.3.
         set(CURLOPT_SSLVERSION, client.settings.needsTLS13 ? 7 : 6)
         set(CURLOPT_PROXY_SSLVERSION, 6)
@@ -128,57 +97,46 @@ final class Transfer: @unchecked Sendable {
         if let proxy, let user = proxy.user {
             set(CURLOPT_PROXYUSERNAME, user)
             set(CURLOPT_PROXYPASSWORD, proxy.password)
-            set(CURLOPT_PROXYAUTH, client.settings.proxyAuthentication?.bit ?? ProxyAuthentication.all)
+            set(CURLOPT_PROXYAUTH, client.settings.proxyAuthentication?.bits.option ?? ProxyAuthentication.all)
         }
-        if case .request = purpose, let certificate = client.settings.certificate {
+        if !onlyLooks, let certificate = client.settings.certificate {
             set(CURLOPT_SSLCERT, certificate)
             set(CURLOPT_SSLKEY, client.settings.certificateKey ?? certificate)
         }
-        switch (purpose, identity) {
-        case (.request, .trusted):
-            set(CURLOPT_SSL_VERIFYPEER, 1)
-            set(CURLOPT_SSL_VERIFYHOST, 2)
-            set(CURLOPT_CAINFO, source?.file)
-            set(CURLOPT_CAPATH, source?.folder)
-        case (.look, .trusted):
-            set(CURLOPT_SSL_VERIFYPEER, 0)
-            set(CURLOPT_SSL_VERIFYHOST, 2)
-        default:
-            set(CURLOPT_SSL_VERIFYPEER, 0)
-            set(CURLOPT_SSL_VERIFYHOST, 0)
+        var isTrusted = false
+        if case .trusted = client.identity { isTrusted = true }
+        set(CURLOPT_SSL_VERIFYPEER, isTrusted && !onlyLooks ? 1 : 0)
+        set(CURLOPT_SSL_VERIFYHOST, isTrusted ? 2 : 0)
+        if let source, !onlyLooks {
+            set(CURLOPT_CAINFO, source.file)
+            set(CURLOPT_CAPATH, source.folder)
         }
         if proxy?.kind == "https", let source {
             set(CURLOPT_PROXY_CAINFO, source.file)
             set(CURLOPT_PROXY_CAPATH, source.folder)
         }
-        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_ERRORBUFFER), words))
+        set(CURLOPT_ERRORBUFFER, words)
         // A hanging name server isn't waited for. Versions before 7.87 don't know it.
         _ = lanyard_curl_set_long(easy, CInt(CURLOPT_QUICK_EXIT), 1)
         let this = Unmanaged.passUnretained(self).toOpaque()
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA] {
-            note(lanyard_curl_set_pointer(easy, CInt(option), this))
-        }
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_XFERINFODATA] { set(option, this) }
         note(
             lanyard_curl_set_sink(easy, CInt(CURLOPT_WRITEFUNCTION)) { bytes, _, count, data in
-                Transfer.of(data)?.take(UnsafeRawBufferPointer(start: bytes, count: count), isHead: false) ?? 0
+                Transfer.of(data)?.receive(UnsafeRawBufferPointer(start: bytes, count: count), isHead: false) ?? 0
             })
         note(
             lanyard_curl_set_sink(easy, CInt(CURLOPT_HEADERFUNCTION)) { bytes, _, count, data in
-                Transfer.of(data)?.take(UnsafeRawBufferPointer(start: bytes, count: count), isHead: true) ?? 0
+                Transfer.of(data)?.receive(UnsafeRawBufferPointer(start: bytes, count: count), isHead: true) ?? 0
             })
-        let sockets = Unmanaged.passUnretained(sockets).toOpaque()
-        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_SOCKOPTDATA), sockets))
-        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_CLOSESOCKETDATA), sockets))
-        note(
-            lanyard_curl_set_sockets(
-                easy, { data, socket, _ in Sockets.of(data)?.add(socket) == true ? 0 : 1 },
-                { data, socket in Sockets.of(data)?.close(socket) ?? -1 }))
+        // libcurl itself doesn't look at the clock for as long as a proxy sends a body.
+        set(CURLOPT_NOPROGRESS, 0)
+        note(lanyard_curl_set_progress(easy) { data, _, _, _, _ in Transfer.of(data)?.mayGoOn == true ? 0 : 1 })
         guard Self.canCheck else { return }
-        note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_PREREQDATA), this))
+        set(CURLOPT_PREREQDATA, this)
         note(lanyard_curl_set_check(easy) { data, _, _, _, _ in Transfer.of(data)?.mayBeSent() == true ? 0 : 1 })
     }
 
-    private func prepare(_ request: HTTPRequest, _ client: HTTPClient) {
+    private func prepare(_ request: HTTPRequest) {
         set(CURLOPT_CUSTOMREQUEST, request.method)
         set(CURLOPT_USERAGENT, client.userAgent)
         var fields = request.headers.map { "\($0.name): \($0.value.reveal())" }
@@ -188,28 +146,24 @@ final class Transfer: @unchecked Sendable {
             content = body
             note(lanyard_curl_set_size(easy, CInt(CURLOPT_POSTFIELDSIZE_LARGE), Int64(body.count)))
             // It isn't copied; the array isn't changed from here on.
-            content.withUnsafeBufferPointer {
-                note(lanyard_curl_set_pointer(easy, CInt(CURLOPT_POSTFIELDS), $0.baseAddress))
-            }
+            content.withUnsafeBufferPointer { set(CURLOPT_POSTFIELDS, $0.baseAddress) }
         }
         if fields.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) { isInvalid = true }
-        set(CURLOPT_HTTPHEADER, fields)
+        for field in fields { list = curl_slist_append(list, field) }
+        set(CURLOPT_HTTPHEADER, UnsafeRawPointer(list))
     }
 
     private func set(_ option: Int, _ value: Int) { note(lanyard_curl_set_long(easy, CInt(option), value)) }
 
-    private func set(_ option: Int, _ text: String?) {
-        guard let text else { return note(lanyard_curl_set_pointer(easy, CInt(option), nil)) }
-        // A text with a NUL would end there.
-        if text.utf8.contains(0) { isInvalid = true }
-        text.withCString { note(lanyard_curl_set_pointer(easy, CInt(option), $0)) }
+    private func set(_ option: Int, _ pointer: UnsafeRawPointer?) {
+        note(lanyard_curl_set_pointer(easy, CInt(option), pointer))
     }
 
-    private func set(_ option: Int, _ texts: [String]) {
-        var list: UnsafeMutablePointer<curl_slist>?
-        for text in texts { list = curl_slist_append(list, text) }
-        if let list { lists.append(list) }
-        note(lanyard_curl_set_pointer(easy, CInt(option), list))
+    private func set(_ option: Int, _ text: String?) {
+        guard let text else { return set(option, nil as UnsafeRawPointer?) }
+        // A text with a NUL would end there.
+        if text.utf8.contains(0) { isInvalid = true }
+        text.withCString { set(option, UnsafeRawPointer($0)) }
     }
 
     /// An option that can't be set may be one that protects.
@@ -224,25 +178,19 @@ final class Transfer: @unchecked Sendable {
         guard easy != nil, multi != nil, !isInvalid else { return 3 }
         let left = max(1, Int((end - .now) / .milliseconds(1)))
         set(CURLOPT_TIMEOUT_MS, left)
-        set(CURLOPT_CONNECTTIMEOUT_MS, min(left, Int(limits.connect / .milliseconds(1))))
+        set(CURLOPT_CONNECTTIMEOUT_MS, min(left, Int(client.limits.connect / .milliseconds(1))))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // libcurl itself doesn't look at the clock for as long as a proxy sends a body.
-                Self.clock.asyncAfter(deadline: .now() + .milliseconds(left + 200)) { [sockets] in sockets.shutDown() }
-                // Dispatch gives what waits few threads, and late.
-                let isStarted = Thread.start {
-                    let code = self.perform()
-                    let isCancelled = self.isCancelled.load(ordering: .sequentiallyConsistent)
-                    continuation.resume(returning: isCancelled ? nil : code != 0 && self.sockets.areShut ? 28 : code)
-                }
-                if !isStarted { continuation.resume(returning: 2) }
+                // A queue of its own has a thread of its own, however many others wait.
+                DispatchQueue(label: "http").async { continuation.resume(returning: self.perform()) }
             }
         } onCancel: {
             isCancelled.store(true, ordering: .sequentiallyConsistent)
-            sockets.shutDown()
             _ = curl_multi_wakeup(multi)
         }
     }
+
+    private var mayGoOn: Bool { !isCancelled.load(ordering: .sequentiallyConsistent) && .now < end }
 
     private func perform() -> CURLcode? {
         guard curl_multi_add_handle(multi, easy) == 0 else { return 2 }
@@ -253,7 +201,7 @@ final class Transfer: @unchecked Sendable {
             var left: CInt = 0
             // 1 is CURLMSG_DONE.
             if let message = curl_multi_info_read(multi, &left), message.pointee.msg == 1 {
-                return message.pointee.data.result
+                return isCancelled.load(ordering: .sequentiallyConsistent) ? nil : message.pointee.data.result
             }
             guard curl_multi_poll(multi, nil, 0, 1_000, nil) == 0 else { return 2 }
         }
@@ -264,13 +212,13 @@ final class Transfer: @unchecked Sendable {
         data.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Takes a line of a head, or a piece of the body; fewer bytes than there are end the transfer.
-    private func take(_ bytes: UnsafeRawBufferPointer, isHead: Bool) -> Int {
+    /// Receives a line of a head, or a piece of the body; fewer bytes than there are end the transfer.
+    private func receive(_ bytes: UnsafeRawBufferPointer, isHead: Bool) -> Int {
         if isHead {
-            head.take(bytes)
-            isTooLarge = head.size > limits.head
+            head.add(bytes)
+            isTooLarge = head.size > client.limits.head
         } else {
-            isTooLarge = body.count + bytes.count > limits.body
+            isTooLarge = body.count + bytes.count > client.limits.body
             if !isTooLarge { body.append(contentsOf: bytes) }
         }
         return isTooLarge ? 0 : bytes.count
@@ -278,7 +226,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Decides before the first byte of a request is sent, once libcurl has verified what it verifies.
     private func mayBeSent() -> Bool {
-        switch identity {
+        switch client.identity {
         case .anyone: isSent = true
         case .trusted:
             isSent = firstCertificate()?.isFor(host) == true
@@ -305,40 +253,6 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
-/// The open sockets of a transfer: what is shut down ends it, even where libcurl never looks up.
-private final class Sockets: Sendable {
-    private let state = Mutex((open: Set<CInt>(), areShut: false))
-
-    var areShut: Bool { state.withLock { $0.areShut } }
-
-    static func of(_ data: UnsafeMutableRawPointer?) -> Sockets? {
-        data.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    /// Returns false if there are to be no more.
-    func add(_ socket: CInt) -> Bool {
-        state.withLock {
-            if !$0.areShut { $0.open.insert(socket) }
-            return !$0.areShut
-        }
-    }
-
-    /// Closes a socket; within the lock, so that no other one of its number is shut down.
-    func close(_ socket: CInt) -> CInt {
-        state.withLock {
-            $0.open.remove(socket)
-            return Glibc.close(socket)
-        }
-    }
-
-    func shutDown() {
-        state.withLock {
-            $0.areShut = true
-            for socket in $0.open { shutdown(socket, CInt(SHUT_RDWR)) }
-        }
-    }
-}
-
 // MARK: - Failures
 
 extension Transfer {
@@ -361,7 +275,8 @@ extension Transfer {
         case 5, 6: return .unreachable(.unknownName)
         case 7: return .unreachable(obstacle)
         case 18, 52, 55: return .closed
-        case 28: return isConnected ? .timedOut : .unreachable(.timedOut)
+        // CURLE_ABORTED_BY_CALLBACK is the clock, too.
+        case 28, 42: return isConnected ? .timedOut : .unreachable(.timedOut)
         case 35: return handshakeFailure
         case 51, 60: return .certificate(certificateProblem)
         case 56 where connect == 407: return .proxyWantsPassword
@@ -378,7 +293,7 @@ extension Transfer {
     private func isFailure(_ code: CURLcode, ofProxy reason: HTTPError.Reason) -> Bool {
         switch reason {
         // The name of a host that a SOCKS proxy can't find has a code of its own.
-        case .unreachable: [5, 6, 7, 28].contains(code)
+        case .unreachable: [5, 6, 7, 28, 42].contains(code)
         case .refusedByProxy, .proxyWantsPassword: true
         case .certificate, .withoutTLS, .outdatedTLS: isBeforeTunnel
         default: false
@@ -452,30 +367,5 @@ extension Transfer {
         case 12, 33: .proxyWantsPassword
         default: .refusedByProxy(nil)
         }
-    }
-}
-
-/// A thread that runs a body, and ends.
-private final class Thread {
-    private let body: @Sendable () -> Void
-
-    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    /// Returns whether the system has a thread for it; otherwise the body doesn't run.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        var thread = pthread_t()
-        let this = Unmanaged.passRetained(Thread(body))
-        let error = pthread_create(
-            &thread, nil,
-            { this in
-                if let this { Unmanaged<Thread>.fromOpaque(this).takeRetainedValue().body() }
-                return nil
-            }, this.toOpaque())
-        guard error == 0 else {
-            this.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 }

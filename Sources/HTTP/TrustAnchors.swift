@@ -1,4 +1,4 @@
-import Addresses
+package import Addresses
 import CLinux
 import Files
 import Glibc
@@ -41,7 +41,7 @@ package struct TrustAnchors: Sendable {
     /// Reads the additional certificates.
     ///
     /// - Throws: what is wrong with a named file.
-    package init(_ settings: NetworkSettings) throws(CertificateFileProblem) {
+    package init(_ settings: NetworkSettings) throws(NetworkSettingsError) {
         let (environment, system) = (settings.environment, settings.system)
         var added: [UInt8] = []
         if let path = environment["SSL_CERT_FILE"], !path.isEmpty, !system.bundles.contains(path) {
@@ -80,7 +80,7 @@ package struct TrustAnchors: Sendable {
 
     private static func certificates(
         in path: String, namedBy name: String
-    ) throws(CertificateFileProblem) -> [UInt8] {
+    ) throws(NetworkSettingsError) -> [UInt8] {
         let fault: String
         do throws(FileProblem) {
             let found = try certificates(at: path)
@@ -89,7 +89,7 @@ package struct TrustAnchors: Sendable {
         } catch {
             fault = "can't be read: \(error.reason)"
         }
-        throw CertificateFileProblem(path: path, fault: fault, variable: name)
+        throw NetworkSettingsError(name, .certificates(path: path, fault))
     }
 
     /// Returns the certificates in a regular file; reading a pipe without a writer would block.
@@ -101,47 +101,24 @@ package struct TrustAnchors: Sendable {
     }
 }
 
-/// A named file of certificates can't be used.
-package struct CertificateFileProblem: Error, Sendable {
-    /// The file.
-    package let path: String
-    /// What is wrong with it, to follow its path in a sentence.
-    package let fault: String
-    /// The variable or the setting that names it.
-    package let variable: String
-}
-
 extension TrustAnchors {
     /// Where libcurl finds certificates.
-    struct Source: Sendable {
+    final class Source: Sendable {
         /// A file of PEM certificates; nil for none.
         let file: String?
         /// A folder in which files are named after the hash of their subject (openssl-rehash(1)); nil for none.
         let folder: String?
-        /// What `file` leads to, if it is no file of the system.
-        private let memory: MemoryFile?
+        /// A file in memory, since older versions of libcurl read only files; -1 for none.
+        private let memory: CInt
 
         init(_ certificates: [UInt8], folder: String? = nil) {
             // GnuTLS silently takes an empty file for nobody, OpenSSL refuses it.
-            memory = certificates.isEmpty ? nil : MemoryFile(certificates)
-            (file, self.folder) = (memory?.path, folder)
+            memory = certificates.isEmpty ? -1 : lanyard_memory_file(certificates, certificates.count)
+            (file, self.folder) = (memory < 0 ? nil : "/proc/self/fd/\(memory)", folder)
         }
 
-        init(path: String) { (file, folder, memory) = (path, nil, nil) }
+        init(path: String) { (file, folder, memory) = (path, nil, -1) }
+
+        deinit { if memory >= 0 { close(memory) } }
     }
-}
-
-/// A file in memory, for a library that reads only files.
-final class MemoryFile: Sendable {
-    private let descriptor: CInt
-
-    /// Creates it; nil if the system can't.
-    init?(_ bytes: [UInt8]) {
-        descriptor = lanyard_memory_file(bytes, bytes.count)
-        guard descriptor >= 0 else { return nil }
-    }
-
-    deinit { close(descriptor) }
-
-    var path: String { "/proc/self/fd/\(descriptor)" }
 }

@@ -19,7 +19,7 @@ struct Probe {
     func reply() async -> Reply {
         let before = Self.memory("VmRSS")
         var reply = Reply()
-        do throws(NetworkSettingsProblem) {
+        do throws(NetworkSettingsError) {
             let network = await settings()
             let proxies = try? ProxySettings(environment: environment, setting: network.proxy)
             (reply.proxy, reply.source) = (
@@ -51,7 +51,7 @@ struct Probe {
         return settings
     }
 
-    private func send(_ network: NetworkSettings, _ reply: inout Reply) async throws(NetworkSettingsProblem) {
+    private func send(_ network: NetworkSettings, _ reply: inout Reply) async throws(NetworkSettingsError) {
         let pairs = stride(from: 0, to: question.headers.count, by: 2)
         let headers = pairs.map { (name: question.headers[$0], value: question.headers[$0 + 1]) }
         let request = HTTPRequest(
@@ -62,7 +62,7 @@ struct Probe {
         if question.peer == .authority {
             var settings = Transport.Settings(userAgent: "probe", environment: [:])
             settings.network = network
-            settings.limits.connect = .seconds(question.connect)
+            settings.limits.http.connect = .seconds(question.connect)
             (settings.limits.whole, settings.limits.pause) = (limit, .zero)
             do throws(OAuthError) {
                 let answer = try await Transport(settings).get(question.url, headers: headers)

@@ -124,7 +124,7 @@ struct ProxyChoiceTests {
     func `the variables mean what they mean to curl`(_ row: Row) async throws {
         let url = try #require(StrictURL("https://\(row.host):8443/"))
         let ours: String
-        do throws(UnknownProxy) {
+        do throws(NetworkSettingsError) {
             let settings = try ProxySettings(environment: row.variables)
             ours = Self.place(settings.proxy(for: url.host.withoutAnyPort.text))
         } catch {
@@ -148,7 +148,7 @@ struct ProxyChoiceTests {
 
     @Test(arguments: ["http://127.0.0.2:0", "http://alice:%00@127.0.0.2:9001"])
     func `what can't be a proxy is an error, and nobody is asked without it`(_ text: String) {
-        let error = #expect(throws: UnknownProxy.self) { try ProxySettings(environment: ["https_proxy": text]) }
+        let error = #expect(throws: NetworkSettingsError.self) { try ProxySettings(environment: ["https_proxy": text]) }
         #expect(error?.source == "https_proxy")
     }
 

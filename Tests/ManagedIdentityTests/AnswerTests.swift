@@ -282,14 +282,15 @@ struct AnswerTests {
     }
 
     @Test(arguments: [
-        (DirectFailure.silent, 4, IdentityError.Kind.unavailable), (.absent, 1, .unavailable),
-        (.distrusted, 1, .unavailable), (.garbled, 1, .invalidResponse), (.cancelled, 1, .cancelled),
+        (HTTPError.Reason.timedOut, 4, IdentityError.Kind.unavailable), (.closed, 4, .unavailable),
+        (.unreachable(.refused), 1, .unavailable), (.certificate(.notPinned), 1, .unavailable),
+        (.garbled, 1, .invalidResponse), (.cancelled, 1, .cancelled),
     ])
-    func `only silence is worth another try`(_ failure: DirectFailure, _ requests: Int, _ kind: IdentityError.Kind)
-        async
-    {
+    func `only silence is worth another try`(
+        _ reason: HTTPError.Reason, _ requests: Int, _ kind: IdentityError.Kind
+    ) async {
         for platform in Platform.allCases {
-            let scripted = ScriptedPlatform([.failure(failure)])
+            let scripted = ScriptedPlatform([.failure(HTTPError(reason))])
             do throws(IdentityError) {
                 _ = try await scripted.token(Self.demand, from: platform.source(in: .of(platform)))
                 Issue.record("there was a token")

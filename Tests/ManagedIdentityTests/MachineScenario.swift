@@ -96,7 +96,7 @@ struct MachineScenario {
     private var replies: [ScriptedPlatform.Reply] {
         if let der = vector.text("leaf_der_base64").flatMap({ Data(base64Encoded: $0) }) {
             let isPinned = vector.text("thumbprint").flatMap(CertificatePin.init)?.matches(der: der) == true
-            return [isPinned ? .success(token) : .failure(.distrusted)]
+            return [isPinned ? .success(token) : .failure(HTTPError(.certificate(.notPinned)))]
         }
         let statuses = vector.input["statuses"]?.elements.compactMap(\.wholeNumber) ?? []
         if let status = vector.input["status"]?.wholeNumber { return [.success(answer(status))] }
@@ -163,7 +163,7 @@ final class MachineOutcome {
     var token: PlatformToken?
     var error: IdentityError?
     var isAvailable = false
-    var requests: [DirectRequest] = []
+    var requests: [PlatformRequest] = []
     var pauses: [Int] = []
 
     init(now: Int) { self.now = now }
@@ -223,7 +223,7 @@ final class MachineOutcome {
         for (request, expected) in zip(requests, all) { check(request, expected) }
     }
 
-    private func check(_ request: DirectRequest?, _ expected: JSONValue) {
+    private func check(_ request: PlatformRequest?, _ expected: JSONValue) {
         for (name, value) in expected.members ?? [:] {
             switch name {
             case "method": #expect(request?.method == value.string)

@@ -11,11 +11,11 @@ import Synchronization
 /// A platform with scripted answers, of which the last is repeated, and a clock that only pauses advance.
 final class ScriptedPlatform: Sendable {
     /// The reply to a request.
-    typealias Reply = Result<HTTPAnswer, DirectFailure>
+    typealias Reply = Result<HTTPAnswer, HTTPError>
 
     private struct State {
         var replies: [Reply]
-        var requests: [DirectRequest] = []
+        var requests: [PlatformRequest] = []
         var pauses: [Duration] = []
         var progress: [String] = []
     }
@@ -26,7 +26,7 @@ final class ScriptedPlatform: Sendable {
         state = Mutex(State(replies: replies))
     }
 
-    var requests: [DirectRequest] { state.withLock { $0.requests } }
+    var requests: [PlatformRequest] { state.withLock { $0.requests } }
     /// The length of each pause in seconds.
     var pauses: [Int] { state.withLock { $0.pauses.map { Int($0.components.seconds) } } }
     var progress: [String] { state.withLock { $0.progress } }
@@ -44,11 +44,11 @@ final class ScriptedPlatform: Sendable {
         let run = TokenRun(
             source, pace: pace, limits: limits,
             progress: { text in self.state.withLock { $0.progress.append(text) } },
-            send: { request, _ throws(DirectFailure) in try self.next(request).get() })
+            send: { request, _ throws(HTTPError) in try self.next(request).get() })
         return try await run.token(demand, now: { now })
     }
 
-    private func next(_ request: DirectRequest) -> Reply {
+    private func next(_ request: PlatformRequest) -> Reply {
         state.withLock { state in
             state.requests.append(request)
             return state.replies.count > 1 ? state.replies.removeFirst() : state.replies[0]

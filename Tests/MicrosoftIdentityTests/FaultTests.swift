@@ -1,6 +1,7 @@
 import AuthorityFixture
 import Claims
 import Foundation
+import HTTP
 import JSON
 import PluginWire
 import Secrets
@@ -19,7 +20,7 @@ struct FaultTests {
         var limits = Transport.Limits()
         limits.whole = .seconds(1)
         limits.pause = .milliseconds(100)
-        limits.body = 100_000
+        limits.http.body = 100_000
         return limits
     }()
 

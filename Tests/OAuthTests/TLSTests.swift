@@ -52,10 +52,10 @@ struct TLSTests {
             let url = "https://localhost:\(server.port)"
             var network = NetworkSettings(environment: [:])
             network.caFiles = [server.caFile]
-            let transport = try DirectTransport(
-                to: url, pin: isPinned ? CertificatePin(thumbprint) : nil, userAgent: "tests",
-                network: network, connect: .seconds(20))
-            let answer = try? await transport.send(DirectRequest("\(url)/token"), within: .seconds(30))
+            let pin = try #require(CertificatePin(thumbprint))
+            let client = HTTPClient(
+                userAgent: "tests", isPinned ? .pinned(pin) : .trusted(try TrustAnchors(network)))
+            let answer = try? await client.send(HTTPRequest("GET", "\(url)/token"), within: .seconds(30))
             #expect(answer?.status == (Self.isSafe(security) ? 404 : nil))
             #expect(server.requests.count == (Self.isSafe(security) ? 1 : 0))
         }

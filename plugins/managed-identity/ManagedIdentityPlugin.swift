@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 import HTTP
 import OAuth
@@ -63,7 +64,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
             if request.identity?.isAssumed == true { _ = try await probe(source, transport, limits.probe) }
             let demand = try Demand(request)
             let run = TokenRun(source, pace: pace, limits: limits, progress: { await host.progress($0) }) {
-                request, limit throws(DirectFailure) in
+                request, limit throws(HTTPError) in
                 try await transport.send(request, within: limit)
             }
             return Self.result(try await run.token(demand), of: request)
@@ -81,11 +82,11 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     }
 
     private func probe(
-        _ source: any TokenSource, _ transport: DirectTransport, _ limit: Duration
+        _ source: any TokenSource, _ transport: PlatformTransport, _ limit: Duration
     ) async throws(IdentityError) -> PluginProbe {
         guard let metadata = source as? InstanceMetadata else { return PluginProbe([.authority]) }
         let answer: HTTPAnswer
-        do throws(DirectFailure) {
+        do throws(HTTPError) {
             answer = try await transport.send(metadata.probe, within: limit)
         } catch {
             throw Refusal.absent(from: source)
@@ -97,7 +98,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     /// Detects the machine's platform, connects to it for the duration of the body, and closes the connection.
     private func asking<Value: Sendable>(
         _ request: PluginRequest,
-        _ body: (any TokenSource, DirectTransport) async throws(IdentityError) -> Value
+        _ body: (any TokenSource, PlatformTransport) async throws(IdentityError) -> Value
     ) async throws(PluginError) -> Value {
         guard let identity = request.identity, identity.kind == .managed else {
             throw PluginError(.unsupported, "managed-identity serves no identities but those of machines")
@@ -114,14 +115,24 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
 
     private func transport(
         for source: any TokenSource, _ request: PluginRequest
-    ) throws(IdentityError) -> DirectTransport {
-        let headers = request.correlationID.map { [("x-ms-client-request-id", $0)] } ?? []
-        do throws(OAuthError) {
-            return try DirectTransport(
-                to: source.url, pin: source.pin, userAgent: "lanyard/\(FirstParty.version)", headers: headers,
-                network: NetworkSettings(request.network, environment),
-                connect: request.operation == .probe ? limits.probe : limits.connect)
+    ) throws(IdentityError) -> PlatformTransport {
+        var bounds = HTTPClient.Limits()
+        bounds.connect = request.operation == .probe ? limits.probe : limits.connect
+        do throws(NetworkSettingsError) {
+            let identity: HTTPClient.ServerIdentity =
+                if source.url.lowercased().hasPrefix("http:") {
+                    .anyone
+                } else if let pin = source.pin {
+                    .pinned(pin)
+                } else {
+                    .trusted(try TrustAnchors(NetworkSettings(request.network, environment)))
+                }
+            return PlatformTransport(
+                client: HTTPClient(userAgent: "lanyard/\(FirstParty.version)", identity, limits: bounds),
+                headers: [("accept", "application/json")]
+                    + (request.correlationID.map { [("x-ms-client-request-id", $0)] } ?? []))
         } catch {
+            let error = OAuthError(error)
             throw IdentityError(.invalidRequest, error.message, hint: error.hint)
         }
     }

@@ -1,6 +1,5 @@
 package import HTTP
 package import JSON
-package import OAuth
 
 /// A platform's token service: its requests, and the meaning of its answers.
 package protocol TokenSource: Sendable {
@@ -14,10 +13,10 @@ package protocol TokenSource: Sendable {
     /// Returns the request for a token.
     ///
     /// - Throws: `invalidRequest` if the platform doesn't support this identity.
-    func request(for demand: Demand) throws(IdentityError) -> DirectRequest
+    func request(for demand: Demand) throws(IdentityError) -> PlatformRequest
 
     /// Returns the next request after an answer; nil if the answer is final.
-    func request(after answer: HTTPAnswer, to request: DirectRequest) throws(IdentityError) -> DirectRequest?
+    func request(after answer: HTTPAnswer, to request: PlatformRequest) throws(IdentityError) -> PlatformRequest?
 
     /// Rejects a token that may belong to another identity.
     func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError)
@@ -32,8 +31,8 @@ extension TokenSource {
 
     /// By default, the first answer is final.
     package func request(
-        after answer: HTTPAnswer, to request: DirectRequest
-    ) throws(IdentityError) -> DirectRequest? { nil }
+        after answer: HTTPAnswer, to request: PlatformRequest
+    ) throws(IdentityError) -> PlatformRequest? { nil }
 
     /// By default, any token is accepted: the service returns the requested identity's.
     package func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError) {}

@@ -58,11 +58,11 @@ enum {
     CURLOPT_NETRC = 51, CURLOPT_FOLLOWLOCATION = 52, CURLOPT_SSL_VERIFYPEER = 64, CURLOPT_CAINFO = 10065, CURLOPT_FORBID_REUSE = 75,
     CURLOPT_SSL_VERIFYHOST = 81, CURLOPT_HTTP_VERSION = 84, CURLOPT_SSLKEY = 10087, CURLOPT_CAPATH = 10097, CURLOPT_NOSIGNAL = 99,
     CURLOPT_PROXYAUTH = 111, CURLOPT_CONNECT_ONLY = 141, CURLOPT_SSL_SESSIONID_CACHE = 150, CURLOPT_TIMEOUT_MS = 155,
-    CURLOPT_CONNECTTIMEOUT_MS = 156, CURLOPT_CERTINFO = 172, CURLOPT_SOCKOPTDATA = 10149, CURLOPT_PROXYUSERNAME = 10175, CURLOPT_PROXYPASSWORD = 10176,
+    CURLOPT_CONNECTTIMEOUT_MS = 156, CURLOPT_CERTINFO = 172, CURLOPT_PROXYUSERNAME = 10175, CURLOPT_PROXYPASSWORD = 10176,
     CURLOPT_NOPROXY = 10177, CURLOPT_PROTOCOLS = 181, CURLOPT_RESOLVE = 10203, CURLOPT_HEADEROPT = 229,
     CURLOPT_PROXY_CAINFO = 10246, CURLOPT_PROXY_CAPATH = 10247, CURLOPT_PROXY_SSLVERSION = 250,
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265, CURLOPT_SSLVERSION = 32, CURLOPT_QUICK_EXIT = 322, CURLOPT_PREREQDATA = 10313,
-    CURLOPT_CLOSESOCKETDATA = 10209, CURLOPT_SOCKOPTFUNCTION = 20148, CURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CURLOPT_XFERINFODATA = 10057, CURLOPT_XFERINFOFUNCTION = 20219,
     CURLOPT_WRITEFUNCTION = 20011, CURLOPT_HEADERFUNCTION = 20079, CURLOPT_PREREQFUNCTION = 20312,
     CURLOPT_POSTFIELDSIZE_LARGE = 30120,
 };
@@ -90,8 +90,8 @@ CURLcode lanyard_curl_set_pointer(CURL *handle, int option, const void *value);
 CURLcode lanyard_curl_set_sink(CURL *handle, int option, size_t (*take)(char *bytes, size_t one, size_t count, void *data));
 /// Is called once the connection is safe, before the request is sent; anything but 0 ends the transfer.
 CURLcode lanyard_curl_set_check(CURL *handle, int (*check)(void *data, char *, char *, int, int));
-/// Both are told of sockets: one that is new, which anything but 0 refuses, and one that they have to close.
-CURLcode lanyard_curl_set_sockets(CURL *handle, int (*opened)(void *data, int socket, int purpose), int (*close)(void *data, int socket));
+/// Is called again and again while a transfer runs; anything but 0 ends it.
+CURLcode lanyard_curl_set_progress(CURL *handle, int (*report)(void *data, int64_t, int64_t, int64_t, int64_t));
 
 CURLcode lanyard_curl_get_long(CURL *handle, int info, long *value);
 CURLcode lanyard_curl_get_double(CURL *handle, int info, double *value);

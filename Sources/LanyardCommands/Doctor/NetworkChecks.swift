@@ -19,13 +19,15 @@ extension Examination {
     }
 
     private func proxies(_ ways: [NetworkWay]) -> Finding {
-        do throws(UnknownProxy) {
+        do throws(NetworkSettingsError) {
             var texts: [(host: String, text: String)] = []
             for way in ways { texts.append((way.host, try way.proxy(context.environment))) }
             let isOne = Set(texts.map(\.text)).count == 1
             return .pass("proxy", isOne ? texts[0].text : texts.map { "\($0): \($1)" }.joined(separator: "; "))
         } catch {
-            let lack = error.isOnlyPort ? "a proxy with a port that can't be one" : "no proxy of a kind that curl knows"
+            let lack =
+                error.fault == .proxyPort
+                ? "a proxy with a port that can't be one" : "no proxy of a kind that curl knows"
             return .fail(
                 "proxy", "\(error.source) names \(lack)",
                 Hint("write it like", write: "http://proxy.contoso.com:8080"))
@@ -74,7 +76,7 @@ private struct NetworkWay {
     }
 
     /// The proxy, and where it is named.
-    func proxy(_ environment: [String: String]) throws(UnknownProxy) -> String {
+    func proxy(_ environment: [String: String]) throws(NetworkSettingsError) -> String {
         let proxies = try ProxySettings(environment: environment, setting: settings.network.proxy?.reveal())
         guard let source = proxies.source else { return "none" }
         guard let proxy = proxies.proxy(for: host) else { return "none, because of no_proxy" }

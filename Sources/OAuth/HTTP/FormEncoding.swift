@@ -5,7 +5,8 @@ package enum FormEncoding {
     /// An unescaped name and value.
     package typealias Field = (name: String, value: String)
 
-    static let mediaType = "application/x-www-form-urlencoded"
+    /// The media type.
+    package static let mediaType = "application/x-www-form-urlencoded"
 
     /// Whether a header of content types names this format, with or without parameters.
     static func isType(_ header: String?) -> Bool {

@@ -1,4 +1,4 @@
-import Addresses
+package import Addresses
 import FoundationEssentials
 import HTTP
 import Secrets
@@ -31,11 +31,14 @@ extension OAuthError {
         case .tooLarge: self.init(.unavailable, "\(host) sent an answer that is too long")
         case .garbled: self = .unreadable(from: host, not: "HTTP")
         case .certificate(let problem):
-            self.init(
-                problem, of: peer,
-                nameHint: error.isOfProxy
-                    ? "check \(source)"
-                    : "check the authority's name, and that no proxy or network sign-in page is in between")
+            let hint =
+                switch problem {
+                case .otherName where error.isOfProxy: "check \(source)"
+                case .otherName: "check the authority's name, and that no proxy or network sign-in page is in between"
+                case .expired, .notYetValid: "check this computer's clock"
+                case .unknownIssuer, .notPinned, .unknown: Self.namingAuthority
+                }
+            self.init(.unavailable, "the certificate of \(peer) \(problem.words)", hint: hint)
         case .withoutTLS:
             self.init(
                 .unavailable, "\(peer) does not speak TLS at this port",
@@ -67,20 +70,6 @@ extension OAuthError {
         }
     }
 
-    private init(_ problem: CertificateProblem, of peer: String, nameHint: String) {
-        switch problem {
-        case .otherName:
-            self.init(
-                .unavailable, "the certificate of \(peer) is for another name\(problem.words)", hint: nameHint)
-        case .expired, .notYetValid:
-            self.init(
-                .unavailable, "the certificate of \(peer) \(problem.words)", hint: "check this computer's clock")
-        case .unknownIssuer, .notPinned, .unknown:
-            self.init(
-                .unavailable, "the certificate of \(peer) is not trusted\(problem.words)", hint: Self.namingAuthority)
-        }
-    }
-
     private static let namingAuthority =
         "if your network has a certificate authority of its own, name its file in lanyard's configuration, "
         + "above the first [[rule]], as ca-file = \"/PATH/ca.pem\"; see lanyard-config(5)"
@@ -90,12 +79,13 @@ extension CertificateProblem {
     /// What follows the certificate in a sentence.
     fileprivate var words: String {
         switch self {
-        case .otherName([]): ""
-        case .otherName(let names): ": " + names.prefix(3).map { $0.displayable(limit: 80) }.joined(separator: ", ")
+        case .otherName(let names):
+            "is for another name" + (names.isEmpty ? "" : ": ")
+                + names.prefix(3).map { $0.displayable(limit: 80) }.joined(separator: ", ")
         case .expired(let end): "expired" + (end.map { " on \(Self.day($0))" } ?? "")
         case .notYetValid(let begin): "is not valid " + (begin.map { "before \(Self.day($0))" } ?? "yet")
-        case .unknownIssuer: ": its issuer is not known here"
-        case .notPinned, .unknown: ""
+        case .unknownIssuer: "is not trusted: its issuer is not known here"
+        case .notPinned, .unknown: "is not trusted"
         }
     }
 
@@ -116,28 +106,20 @@ extension HTTPError.Obstacle {
     }
 }
 
-extension HTTPError {
-    /// Whether a second attempt may succeed.
-    var isWorthRetrying: Bool { [.timedOut, .closed, .unreachable(.timedOut)].contains(reason) }
-}
-
 extension OAuthError {
     /// An error that says which setting can't be used.
-    init(_ problem: NetworkSettingsProblem) {
-        switch problem {
-        case .certificates(let problem): self.init(problem)
-        case .proxy(let problem):
-            let source = problem.source
-            let reason = problem.isOnlyPort ? "has a port that can't be one" : "cannot be used"
+    package init(_ error: NetworkSettingsError) {
+        let source = error.source
+        switch error.fault {
+        case .certificates(let path, let fault):
             self.init(
-                .unusableSetting, "the proxy that \(source) names \(reason)",
+                .unusableSetting, "\(path.displayable()) \(fault)",
+                hint: "make \(source) name a readable file of PEM certificates")
+        case .proxy, .proxyPort:
+            let fault = error.fault == .proxyPort ? "has a port that can't be one" : "cannot be used"
+            self.init(
+                .unusableSetting, "the proxy that \(source) names \(fault)",
                 hint: "set \(source) to http://HOST:PORT or socks5h://HOST:PORT")
         }
-    }
-
-    init(_ problem: CertificateFileProblem) {
-        self.init(
-            .unusableSetting, "\(problem.path.displayable()) \(problem.fault)",
-            hint: "make \(problem.variable) name a readable file of PEM certificates")
     }
 }

@@ -47,8 +47,8 @@ extension HTTPAnswer {
 package struct Transport: Sendable {
     /// The limits of time and size.
     package struct Limits: Sendable {
-        /// The time to connect, including TLS.
-        package var connect = Duration.seconds(10)
+        /// The limits of one connection.
+        package var http = HTTPClient.Limits()
         /// The time of one attempt, including the body.
         package var whole = Duration.seconds(30)
         /// The pause between the two attempts, unless the host specifies one.
@@ -61,8 +61,6 @@ package struct Transport: Sendable {
         package var renewal = Duration.seconds(55)
         /// The time of all requests of a probe: a user who diagnoses a problem doesn't want to wait long.
         package var probe = Duration.seconds(15)
-        /// The size of a body, in bytes.
-        package var body = 1 << 20
 
         /// Creates the default limits.
         package init() {}
@@ -110,10 +108,8 @@ package struct Transport: Sendable {
     ///
     /// - Throws: `unusableSetting` if a certificate file or the proxy's name can't be used.
     package init(_ settings: Settings) throws(OAuthError) {
-        var bounds = HTTPClient.Limits()
-        (bounds.connect, bounds.body) = (settings.limits.connect, settings.limits.body)
-        do throws(NetworkSettingsProblem) {
-            client = try HTTPClient(userAgent: settings.userAgent, settings.network, limits: bounds)
+        do throws(NetworkSettingsError) {
+            client = try HTTPClient(userAgent: settings.userAgent, settings.network, limits: settings.limits.http)
         } catch {
             throw OAuthError(error)
         }
@@ -127,7 +123,7 @@ package struct Transport: Sendable {
 
     /// Gets a document; these headers come before those of the settings.
     package func get(_ url: String, headers: [(String, String)] = []) async throws(OAuthError) -> HTTPAnswer {
-        try await send(Outgoing(url: url, headers: headers), .harmless)
+        try await send("GET", url, headers: headers, .harmless)
     }
 
     /// Posts a form.
@@ -142,113 +138,83 @@ package struct Transport: Sendable {
     package func post(
         _ url: String, _ fields: [FormEncoding.Field], headers: [(String, String)] = [], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
-        try await send(Outgoing(url: url, form: FormEncoding.encode(fields), headers: headers), repetition)
+        try await send("POST", url, (FormEncoding.mediaType, FormEncoding.encode(fields)), headers: headers, repetition)
     }
 
     /// Posts a JSON document; otherwise like posting a form.
     package func post(
         _ url: String, json: String, headers: [(String, String)] = [], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
-        var request = Outgoing(url: url, form: json, headers: headers)
-        request.mediaType = "application/json"
-        return try await send(request, repetition)
+        try await send("POST", url, ("application/json", json), headers: headers, repetition)
     }
 
     /// Deletes the resource at a URL.
     package func delete(
         _ url: String, headers: [(String, String)], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
-        var request = Outgoing(url: url, headers: headers)
-        request.method = "DELETE"
-        return try await send(request, repetition)
+        try await send("DELETE", url, headers: headers, repetition)
     }
 
-    private func send(_ request: Outgoing, _ repetition: Repetition) async throws(OAuthError) -> HTTPAnswer {
+    private func send(
+        _ method: String, _ url: String, _ content: (type: String, text: String)? = nil, headers: [(String, String)],
+        _ repetition: Repetition
+    ) async throws(OAuthError) -> HTTPAnswer {
+        let all = (content.map { [("content-type", $0.type)] } ?? []) + headers + self.headers
+        let request = HTTPRequest(
+            method, url, headers: all.map { ($0.0, Secret($0.1)) }, body: content.map { Array($0.text.utf8) })
         let exchangeEnd = ContinuousClock.now + limits.exchange
         let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
-        let first = await once(request, until: last)
-        guard case .failure(let failed) = first, let pause = failed.pause(before: repetition),
-            pause <= limits.longestPause, ContinuousClock.now + pause < last
+        let first = await once(request, repetition, until: last)
+        guard case .failure(let failed) = first, let pause = failed.pause, pause <= limits.longestPause,
+            ContinuousClock.now + pause < last
         else { return try first.mapError(\.error).get() }
         do {
             try await Task.sleep(for: pause)
         } catch {
             throw .ended
         }
-        return try await once(request, until: last).mapError(\.error).get()
+        return try await once(request, repetition, until: last).mapError(\.error).get()
     }
 
     /// An attempt without a usable answer.
     private struct FailedAttempt: Error {
-        var error: OAuthError
-        /// The pause before a second attempt; nil if a second attempt is pointless.
-        var pause: Duration?
-        /// Whether the authority may have carried out the request nevertheless.
-        var mayHaveActed: Bool
-
-        func pause(before repetition: Repetition) -> Duration? {
-            switch repetition {
-            case .harmless: pause
-            case .unlessActedOn: mayHaveActed ? nil : pause
-            case .never: nil
-            }
-        }
+        let error: OAuthError
+        /// The pause before a second attempt; nil if there is to be none.
+        let pause: Duration?
     }
 
     private func once(
-        _ request: Outgoing, until last: ContinuousClock.Instant
+        _ request: HTTPRequest, _ repetition: Repetition, until last: ContinuousClock.Instant
     ) async -> Result<HTTPAnswer, FailedAttempt> {
         let host = StrictURL(https: request.url)?.hostText ?? "the authority"
+        func failure(_ error: OAuthError, pause: Duration?, mayHaveActed: Bool) -> Result<HTTPAnswer, FailedAttempt> {
+            let mayRepeat = repetition == .harmless || repetition == .unlessActedOn && !mayHaveActed
+            return .failure(FailedAttempt(error: error, pause: mayRepeat ? pause : nil))
+        }
         do throws(HTTPError) {
-            let answer = try await client.send(request.request(headers), within: min(limits.whole, last - .now))
-            if answer.status == 429 {
-                return .failure(FailedAttempt(error: Self.throttling(answer, host: host), mayHaveActed: false))
-            }
-            guard answer.status >= 500 else { return .success(answer) }
+            let answer = try await client.send(request, within: min(limits.whole, last - .now))
+            guard answer.status == 429 || answer.status >= 500 else { return .success(answer) }
             let pause = answer.retryAfter.map { Duration.seconds($0) } ?? limits.pause
-            // Only 503 means that nothing was done (RFC 9110, 15.6.4).
-            return .failure(
-                FailedAttempt(error: Self.failing(answer, host: host), pause: pause, mayHaveActed: answer.status != 503)
-            )
+            // Only 503 means that nothing was done (RFC 9110, 15.6.4); too many requests are no fewer in a moment.
+            return failure(
+                Self.error(answer, host: host), pause: answer.status == 429 ? nil : pause,
+                mayHaveActed: answer.status != 503)
         } catch {
-            let pause = error.isWorthRetrying ? limits.pause : nil
-            return .failure(
-                FailedAttempt(error: OAuthError(error, host: host), pause: pause, mayHaveActed: error.mayHaveArrived))
+            let isWorthRetrying = [.timedOut, .closed, .unreachable(.timedOut)].contains(error.reason)
+            return failure(
+                OAuthError(error, host: host), pause: isWorthRetrying ? limits.pause : nil,
+                mayHaveActed: error.mayHaveArrived)
         }
     }
 
-    private static func throttling(_ answer: HTTPAnswer, host: String) -> OAuthError {
-        var error = OAuthError(.throttled, "\(host) says that there were too many requests")
-        error.retryAfter = answer.retryAfter ?? 60
-        error.wasAnswered = true
-        return error
-    }
-
-    private static func failing(_ answer: HTTPAnswer, host: String) -> OAuthError {
-        var error = OAuthError(.unavailable, "\(host) is not working at the moment (HTTP \(answer.status))")
-        error.retryAfter = answer.retryAfter
+    private static func error(_ answer: HTTPAnswer, host: String) -> OAuthError {
+        var error =
+            answer.status == 429
+            ? OAuthError(.throttled, "\(host) says that there were too many requests")
+            : OAuthError(.unavailable, "\(host) is not working at the moment (HTTP \(answer.status))")
+        error.retryAfter = answer.retryAfter ?? (answer.status == 429 ? 60 : nil)
         error.wasAnswered = true
         if error.retryAfter == nil { error.hint = "try again later" }
         return error
-    }
-}
-
-/// A request, which may be sent more than once.
-private struct Outgoing: Sendable {
-    let url: String
-    /// The method if there is no body; a body is posted.
-    var method = "GET"
-    /// The body, a form unless `mediaType` says otherwise.
-    var form: String?
-    var mediaType = FormEncoding.mediaType
-    var headers: [(String, String)] = []
-
-    /// Returns the request with the headers of every request.
-    func request(_ common: [(name: String, value: String)]) -> HTTPRequest {
-        let type = form.map { _ in [("content-type", mediaType)] } ?? []
-        return HTTPRequest(
-            form == nil ? method : "POST", url,
-            headers: (type + headers + common).map { (name: $0.0, value: Secret($0.1)) },
-            body: form.map { Array($0.utf8) })
     }
 }

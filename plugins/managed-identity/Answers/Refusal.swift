@@ -7,7 +7,7 @@ import Secrets
 enum Refusal {
     /// Returns the error for an answer without a token.
     static func error(
-        _ answer: HTTPAnswer, to request: DirectRequest, from source: any TokenSource, for demand: Demand
+        _ answer: HTTPAnswer, to request: PlatformRequest, from source: any TokenSource, for demand: Demand
     ) -> IdentityError {
         let fault = source.translated(Fault(answer, hiding: request.secrets))
         var error = error(answer, fault, source, demand)
@@ -126,7 +126,7 @@ enum Refusal {
     }
 }
 
-extension DirectRequest {
+extension PlatformRequest {
     /// The parts of the request that only the service may see: the header values, and the part of each after its
     /// scheme.
     fileprivate var secrets: [Secret] {

@@ -1,4 +1,3 @@
-package import OAuth
 import Secrets
 
 /// App Service, Functions, Container Apps and Automation, which share one protocol.
@@ -17,11 +16,11 @@ package struct AppService: TokenSource {
     }
 
     /// Returns the request for a token.
-    package func request(for demand: Demand) -> DirectRequest {
+    package func request(for demand: Demand) -> PlatformRequest {
         var query = demand.id.parameter(resourceID: "mi_res_id")
         query["api-version"] = "2019-08-01"
         query["resource"] = demand.resource
         // Only Automation needs the second header, and the others ignore it.
-        return DirectRequest(url, query: query, headers: ["X-IDENTITY-HEADER": header, "Metadata": Secret("true")])
+        return PlatformRequest(url, query: query, headers: ["X-IDENTITY-HEADER": header, "Metadata": Secret("true")])
     }
 }

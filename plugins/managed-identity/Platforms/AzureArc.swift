@@ -1,7 +1,6 @@
 import Addresses
 package import HTTP
 package import JSON
-package import OAuth
 import Secrets
 
 /// A machine outside Azure that the agent of Azure Arc connects to Azure.
@@ -24,17 +23,17 @@ package struct AzureArc: TokenSource {
     }
 
     /// Returns the first request, which the agent answers with the name of a file.
-    package func request(for demand: Demand) -> DirectRequest {
+    package func request(for demand: Demand) -> PlatformRequest {
         var query = demand.id.parameter(resourceID: Self.resourceID)
         query["api-version"] = "2020-06-01"
         query["resource"] = demand.resource
-        return DirectRequest(url, query: query, headers: ["Metadata": Secret("true")])
+        return PlatformRequest(url, query: query, headers: ["Metadata": Secret("true")])
     }
 
     /// Returns the request with the contents of that file.
     package func request(
-        after answer: HTTPAnswer, to request: DirectRequest
-    ) throws(IdentityError) -> DirectRequest? {
+        after answer: HTTPAnswer, to request: PlatformRequest
+    ) throws(IdentityError) -> PlatformRequest? {
         switch answer.status {
         case 401: break
         case 200: throw Self.invalid("gave a token without asking for a proof", status: 200)

@@ -1,4 +1,3 @@
-package import OAuth
 import Secrets
 
 /// Azure Machine Learning compute.
@@ -18,11 +17,11 @@ package struct AzureMachineLearning: TokenSource {
     }
 
     /// Returns the request for a token.
-    package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
+    package func request(for demand: Demand) throws(IdentityError) -> PlatformRequest {
         var query = ["api-version": "2017-09-01", "resource": demand.resource]
         // In this version, the parameter's name has no underscore.
         query["clientid"] = try client(demand.id)
-        return DirectRequest(url, query: query, headers: ["secret": header])
+        return PlatformRequest(url, query: query, headers: ["secret": header])
     }
 
     private func client(_ id: ManagedID) throws(IdentityError) -> String? {

@@ -1,4 +1,3 @@
-package import OAuth
 import Secrets
 
 /// Azure Cloud Shell, whose tokens belong to the user who opened it.
@@ -14,8 +13,8 @@ package struct CloudShell: TokenSource {
     }
 
     /// Returns the request for a token.
-    package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
+    package func request(for demand: Demand) throws(IdentityError) -> PlatformRequest {
         try requireSystem(demand)
-        return DirectRequest(url, headers: ["Metadata": Secret("true")], form: ["resource": demand.resource])
+        return PlatformRequest(url, headers: ["Metadata": Secret("true")], form: ["resource": demand.resource])
     }
 }

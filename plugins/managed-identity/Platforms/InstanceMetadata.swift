@@ -1,6 +1,5 @@
 import Addresses
 package import HTTP
-package import OAuth
 import Secrets
 
 /// The Instance Metadata Service (IMDS) of Azure's virtual machines, scale sets and container groups.
@@ -20,10 +19,10 @@ package struct InstanceMetadata: TokenSource {
     }
 
     /// Returns the request for a token.
-    package func request(for demand: Demand) -> DirectRequest {
+    package func request(for demand: Demand) -> PlatformRequest {
         var query = Self.version.merging(demand.id.parameter(resourceID: "msi_res_id")) { $1 }
         query["resource"] = demand.resource
-        return DirectRequest(url, query: query, headers: ["Metadata": Secret("true")])
+        return PlatformRequest(url, query: query, headers: ["Metadata": Secret("true")])
     }
 
     // MARK: Probing
@@ -31,7 +30,7 @@ package struct InstanceMetadata: TokenSource {
     /// The request that only checks whether the service exists.
     ///
     /// It lacks the header that the service requires, so the service answers immediately and reveals nothing.
-    package var probe: DirectRequest { DirectRequest(url, query: Self.version) }
+    package var probe: PlatformRequest { PlatformRequest(url, query: Self.version) }
 
     /// Checks the answer to the probe; returns normally if the service exists.
     ///

@@ -1,7 +1,6 @@
 import Addresses
 import Crypto
 package import HTTP
-package import OAuth
 import Secrets
 
 /// Service Fabric clusters, whose service must have the one certificate that a variable names.
@@ -32,14 +31,14 @@ package struct ServiceFabric: TokenSource {
     /// Returns the request for a token.
     ///
     /// Only this platform can be told which token a server rejected, so only it can issue a replacement.
-    package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
+    package func request(for demand: Demand) throws(IdentityError) -> PlatformRequest {
         try requireSystem(demand)
         var query = ["api-version": "2019-07-01-preview", "resource": demand.resource]
         if demand.takesChallenges { query["xms_cc"] = "CP1" }
         if let token = demand.refused {
             query["token_sha256_to_refresh"] = SHA256.hash(data: Array(token.reveal().utf8)).hexadecimal
         }
-        return DirectRequest(url, query: query, headers: ["Secret": header])
+        return PlatformRequest(url, query: query, headers: ["Secret": header])
     }
 
     /// Converts the platform's codes to OAuth's; the original becomes the more specific code.

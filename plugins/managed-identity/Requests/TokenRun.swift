@@ -1,13 +1,13 @@
 import Addresses
 import Glibc
 package import HTTP
-package import OAuth
+import OAuth
 
 /// Requests a token from a platform, with retries according to its schedule.
 package struct TokenRun: Sendable {
     /// Sends a request once.
     package typealias Send =
-        @Sendable (_ request: DirectRequest, _ limit: Duration) async throws(DirectFailure) -> HTTPAnswer
+        @Sendable (_ request: PlatformRequest, _ limit: Duration) async throws(HTTPError) -> HTTPAnswer
 
     private let source: any TokenSource
     private let send: Send
@@ -50,7 +50,7 @@ package struct TokenRun: Sendable {
     }
 
     /// Returns the first final answer, or the last one.
-    private func answer(to request: DirectRequest) async throws(IdentityError) -> HTTPAnswer {
+    private func answer(to request: PlatformRequest) async throws(IdentityError) -> HTTPAnswer {
         let schedule = RetrySchedule(for: source.platform)
         var retries = 0
         while true {
@@ -69,7 +69,7 @@ package struct TokenRun: Sendable {
         while rest > .zero {
             await progress("\(source.platform.words) \(trouble); asking again in \(rest.components.seconds) s")
             let part = min(rest, limits.silence)
-            do { try await pace.wait(part) } catch { throw self.error(for: .cancelled) }
+            do { try await pace.wait(part) } catch { throw self.error(for: HTTPError(.cancelled)) }
             rest -= part
         }
     }
@@ -78,8 +78,8 @@ package struct TokenRun: Sendable {
     private var remaining: Duration { limits.whole - passed }
     private var patience: Duration { limits.unanswered - passed }
 
-    private func once(_ request: DirectRequest) async -> Attempt {
-        do throws(DirectFailure) {
+    private func once(_ request: PlatformRequest) async -> Attempt {
+        do throws(HTTPError) {
             return Attempt(answer: .success(try await send(request, max(min(limits.attempt, remaining), .zero))))
         } catch {
             return Attempt(answer: .failure(error))
@@ -87,13 +87,13 @@ package struct TokenRun: Sendable {
     }
 
     private struct Attempt {
-        let answer: Result<HTTPAnswer, DirectFailure>
+        let answer: Result<HTTPAnswer, HTTPError>
 
         /// The outcome for the schedule; nil if retrying can't help.
         var outcome: RetrySchedule.Outcome? {
             switch answer {
             case .success(let answer): .status(answer.status, retryAfter: answer.retryAfter)
-            case .failure(.silent): .silence
+            case .failure(let error) where error.isSilence: .silence
             case .failure: nil
             }
         }
@@ -103,25 +103,31 @@ package struct TokenRun: Sendable {
         }
     }
 
-    private func error(for failure: DirectFailure) -> IdentityError {
+    private func error(for failure: HTTPError) -> IdentityError {
         let who = source.platform.words
-        return switch failure {
+        return switch failure.reason {
         case .cancelled: IdentityError(.cancelled, "the request was cancelled")
-        case .silent:
+        case .timedOut, .closed:
             IdentityError(.unavailable, "\(who) did not answer in time", hint: "try again in a few minutes")
-        case .absent: Refusal.absent(from: source)
-        case .distrusted where source.pin != nil:
+        case .certificate where source.pin != nil:
             IdentityError(
                 .unavailable, "the certificate of \(who) is not the one that IDENTITY_SERVER_THUMBPRINT names",
                 hint: "check that the variables are the cluster's own, and that nothing else listens at the endpoint")
-        case .distrusted:
+        case .certificate:
             IdentityError(
                 .unavailable, "the certificate of \(who) is not trusted",
                 hint: "name the file of the authority that issued it as ca-file in lanyard's configuration")
-        case .garbled:
+        case .tooLarge, .garbled, .withoutTLS, .outdatedTLS:
             IdentityError(
                 .invalidResponse, "\(who) answered with something that is not a token",
                 hint: "check that nothing else answers in its place")
+        case .refusedByProxy, .proxyWantsPassword, .unreachable, .library, .lacking, .ownCertificate, .invalid:
+            Refusal.absent(from: source)
         }
     }
+}
+
+extension HTTPError {
+    /// Whether there is a connection, but no answer in time.
+    fileprivate var isSilence: Bool { [.timedOut, .closed].contains(reason) }
 }
