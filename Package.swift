@@ -420,7 +420,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "IdentityEndpoint",
+                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "HTTP", "IdentityEndpoint",
                 "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ] + pinned,
             swiftSettings: strict, linkerSettings: small),

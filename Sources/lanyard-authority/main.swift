@@ -5,6 +5,7 @@ import Addresses
 import CLinux
 import EntraBroker
 import Glibc
+import HTTP
 import IdentityEndpoint
 import ManagedIdentity
 import MicrosoftIdentity
@@ -26,7 +27,9 @@ let plugins: [any AuthorityPlugin] = [
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 
 if let plugin = plugins.first(where: { names.contains($0.description.name) }) {
-    exit(await PluginMain.run(plugin))
+    if !(plugin is EntraBrokerPlugin) { HTTPClient.prepare() }
+    // Destructors would run beside a library that is still being loaded.
+    _exit(await PluginMain.run(plugin))
 }
 if names.contains(EndpointMain.name) { exit(await EndpointMain.run()) }
 let known = plugins.map(\.description.name).joined(separator: ", ")

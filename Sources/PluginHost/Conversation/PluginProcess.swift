@@ -25,9 +25,10 @@ struct PluginProcess {
     /// How much standard error is shown, in bytes; the rest is read and dropped.
     private static let longestStandardError = 64 * 1024
 
-    /// Sends the request and runs the conversation to its end; afterwards the process and its group are gone.
+    /// Sends the request, which is made while the process starts, and runs the conversation to its end; afterwards the
+    /// process and its group are gone.
     func converse(
-        _ request: Attributes, person: any PersonInterface
+        person: any PersonInterface, request: () async throws(PluginError) -> Attributes
     ) async throws(PluginError) -> ConversationState.Ending {
         signal(SIGPIPE, SIG_IGN)
         let finished = Mutex<ConversationState.Ending?>(nil)
@@ -35,8 +36,15 @@ struct PluginProcess {
         do {
             let result = try await run(configuration, input: .inputWriter, output: .sequence, error: .sequence) {
                 execution in
+                let block: Attributes
+                do throws(PluginError) {
+                    block = try await request()
+                } catch {
+                    await stop(execution, patiently: false)
+                    throw error
+                }
                 let wires = start(
-                    request, execution.standardInputWriter, execution.standardOutput, execution.standardError)
+                    block, execution.standardInputWriter, execution.standardOutput, execution.standardError)
                 let ending = await runConversation(wires, person)
                 finished.withLock { $0 = ending }
                 await stop(execution, patiently: ending?.isResult ?? true)
@@ -86,6 +94,7 @@ struct PluginProcess {
 
     private func startError(_ error: any Error) -> PluginError {
         if error is CancellationError || Task.isCancelled { return .interrupted }
+        if let error = error as? PluginError { return error }
         let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
         return PluginError(
             .internal, "the \(plugin.name) plugin could not be started\(reason)",

@@ -246,20 +246,26 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
-        let request = await addingNetwork(to: request)
-        var block: Attributes
-        do throws(ProtocolError) {
-            block = try request.wire()
-            try block.append(Grease.key(), Grease.value())
-        } catch {
-            throw PluginError(.invalidRequest, "the request holds a line break or a value of more than 64 KiB")
-        }
         let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
         if bounds.hasPerson { await person.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
-        switch try await process.converse(block, person: person) {
+        // git is asked while the plugin starts.
+        switch try await process.converse(
+            person: person, request: { () async throws(PluginError) in try await block(of: request) })
+        {
         case .result(let block): return block
         case .failed(let error): throw error
+        }
+    }
+
+    private func block(of request: PluginRequest) async throws(PluginError) -> Attributes {
+        let request = await addingNetwork(to: request)
+        do throws(ProtocolError) {
+            var block = try request.wire()
+            try block.append(Grease.key(), Grease.value())
+            return block
+        } catch {
+            throw PluginError(.invalidRequest, "the request holds a line break or a value of more than 64 KiB")
         }
     }
 
