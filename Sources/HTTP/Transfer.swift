@@ -324,6 +324,7 @@ extension Transfer {
     private var handshakeFailure: HTTPError.Reason {
         let text = text.lowercased()
         func says(_ words: [String]) -> Bool { words.contains(where: text.hasBytes) }
+        if says(["x.509 key or certificate file"]) { return .ownCertificate }
         if says(["wrong version number", "http request", "unexpected tls packet", "record layer failure"]) {
             return .withoutTLS
         }

@@ -170,6 +170,59 @@ struct CertificateTests {
         }
     }
 
+    /// git's settings and variables, in which FOLDER stands for what has the files.
+    static let ways: [(lines: String, variables: [String: String])] = [
+        ("sslCAInfo = FOLDER/issuer.pem\nsslCert = FOLDER/client-leaf.pem\nsslKey = FOLDER/client-leaf.key", [:]),
+        ("sslCAInfo = FOLDER/issuer.pem\nsslCert = FOLDER/both.pem", [:]),
+        ("sslCAPath = FOLDER/hashed\nsslCert = FOLDER/both.pem", [:]),
+        ("sslCAInfo = FOLDER/issuer.pem", [:]), ("sslCert = FOLDER/both.pem", [:]),
+        ("sslCAInfo = FOLDER/issuer.pem\nsslCert = FOLDER/nothing.pem", [:]),
+        ("sslCAInfo = FOLDER/issuer.pem\nsslCert = FOLDER/other-leaf.pem\nsslKey = FOLDER/other-leaf.key", [:]),
+        (
+            "sslCAInfo = FOLDER/other.pem\nsslCert = FOLDER/other-leaf.pem",
+            [
+                "GIT_SSL_CAINFO": "FOLDER/issuer.pem", "GIT_SSL_CERT": "FOLDER/client-leaf.pem",
+                "GIT_SSL_KEY": "FOLDER/client-leaf.key",
+            ]
+        ),
+        ("sslCert = FOLDER/both.pem", ["GIT_SSL_CAPATH": "FOLDER/hashed"]),
+    ]
+
+    @Test(arguments: Libcurl.allCases, ways)
+    func `git's certificates and keys count as in git`(
+        _ build: Libcurl, _ way: (lines: String, variables: [String: String])
+    ) async throws {
+        try await ScratchDirectory.with { folder in
+            let issuer = try await Issuer(in: folder, "issuer")
+            let clients = try await Issuer(in: folder, "client")
+            _ = try await Issuer(in: folder, "other")
+            let both = try ["client-leaf.pem", "client-leaf.key"].map {
+                try String(contentsOfFile: "\(folder.path)/\($0)", encoding: .utf8)
+            }
+            _ = try folder.write(both.joined(), to: "both.pem")
+            let hashed = "\(folder.path)/hashed"
+            try FileManager.default.createDirectory(atPath: hashed, withIntermediateDirectories: false)
+            try FileManager.default.copyItem(atPath: issuer.caFile, toPath: "\(hashed)/issuer.pem")
+            let rehashed = try await run("openssl", ["rehash", hashed], environment: Libcurl.bare)
+            #expect(rehashed.status == 0)
+            func placed(_ text: String) -> String { text.replacing("FOLDER", with: folder.path) }
+            var variables = way.variables.mapValues(placed)
+            variables["GIT_CONFIG_GLOBAL"] = try folder.write("[http]\n\(placed(way.lines))\n", to: "settings")
+            try await issuer.serving(clientsOf: clients) { url in
+                let git = try await run(
+                    "git", ["ls-remote", url], environment: Libcurl.bare.merging(variables) { $1 }, folder: folder.path)
+                // The server shows a page, which is no repository.
+                let isReached = git.errors.contains("not valid: is this a git repository?")
+                #expect(isReached || git.errors.contains("unable to access"), "\(git)")
+                var question = Question(url)
+                question.asksGit = true
+                let reply = try await build.ask(question, variables)
+                #expect((reply.status == 200) == isReached, "\(reply) \(git)")
+                #expect(way.lines.contains("nothing.pem") == (reply.reason == "ownCertificate"), "\(reply)")
+            }
+        }
+    }
+
     @Test(arguments: Libcurl.allCases, TLSServer.Security.allCases)
     func `old TLS sees no byte of HTTP`(_ build: Libcurl, _ security: TLSServer.Security) async throws {
         // GnuTLS makes CBC safe by encrypting first, or with a countermeasure, and libcurl can't restrict it.

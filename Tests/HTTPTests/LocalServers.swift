@@ -273,10 +273,12 @@ struct Issuer {
             ] + key, [:])
     }
 
-    /// Runs the body with the URL of the server.
-    func serving(_ body: (String) async throws -> Void) async throws {
+    /// Runs the body with the URL of the server, which lets only those in whose certificates this issuer vouches for.
+    func serving(clientsOf clients: Issuer? = nil, _ body: (String) async throws -> Void) async throws {
+        let required = clients.map { ["-Verify", "1", "-verify_return_error", "-CAfile", $0.caFile] } ?? []
         try await HTTPTests.serving("openssl") { port in
             ["s_server", "-www", "-accept", "127.0.0.1:\(port)", "-cert", "\(leaf).pem", "-key", "\(leaf).key"]
+                + required
         } _: {
             try await body("https://localhost:\($0)/")
         }

@@ -124,6 +124,39 @@ struct TimeTests {
         }
     }
 
+    /// Makes a network of its own, whose name server receives everything and says nothing.
+    private static let silence = """
+        import fcntl, os, socket, struct, subprocess, sys
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        # SIOCSIFFLAGS and IFF_UP: the loopback interface of a new network is down.
+        fcntl.ioctl(server, 0x8914, struct.pack("16sh22x", b"lo", 1))
+        server.bind(("127.0.0.1", 53))
+        server.set_inheritable(True)
+        subprocess.run(["mount", "--bind", sys.argv[1], "/etc/resolv.conf"], check=True)
+        os.execv(sys.argv[2], sys.argv[2:])
+        """
+
+    @Test(
+        .enabled("unprivileged users may make namespaces here") {
+            try await run("unshare", ["--map-root-user", "--net", "--mount", "true"], environment: Libcurl.bare).status
+                == 0
+        }, arguments: Libcurl.allCases)
+    func `a silent name server isn't waited for`(_ build: Libcurl) async throws {
+        try await ScratchDirectory.with { folder in
+            var question = Question("https://id.example/")
+            (question.connect, question.whole) = (1, 2)
+            let settings = try folder.write("nameserver 127.0.0.1\n", to: "resolv.conf")
+            let ended = try await run(
+                "unshare",
+                ["--map-root-user", "--net", "--mount", "python3", "-c", Self.silence, settings, Libcurl.probe],
+                bytes: Array(try JSONEncoder().encode(question)), environment: build.environment)
+            try #require(ended.status == 0, "\(ended)")
+            let reply = try JSONDecoder().decode(Reply.self, from: Data(ended.output.utf8))
+            #expect(reply.reason == "unreachable(timedOut)" && !reply.mayHaveArrived, "\(reply)")
+            #expect(reply.seconds >= 0.9 && reply.seconds < 4, "\(reply.seconds)")
+        }
+    }
+
     @Test(arguments: Libcurl.allCases)
     func `why there is no connection is told, and that nothing was sent`(_ build: Libcurl) async throws {
         let (listener, port) = RawServer.listen(backlog: 1)
