@@ -18,7 +18,7 @@ public enum Lanyard {
         let rest = Array(arguments.dropFirst())
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
         let hidden = HiddenProgram(program, rest)
-        let tool = hidden == nil ? ServedTool(program: program, arguments: rest) : nil
+        let tool = hidden == nil ? Tool.served(program: program, arguments: rest) : nil
         let verb = hidden == nil && tool == nil && rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
         // What `exec` passes on to its command, and no tool's protocol needs. Only the main thread still has it.
         if tool == nil, verb == nil { _ = Inheritance.atStart }
@@ -30,7 +30,9 @@ public enum Lanyard {
         let context = CommandContext.ofProcess()
         if let hidden { leave(hidden.run(in: context), context) }
         if let verb { serve(GitConsumer(verb), in: context) }
-        if let tool { serve(tool.consumer(in: context), in: context) }
+        if let (tool, arguments) = tool, let consumer = tool.consumer(context.call(arguments)) {
+            serve(consumer, in: context)
+        }
         guard program == "git-credential-lanyard" else {
             finish(context) { await LanyardCommand.run(rest, in: context) }
         }
@@ -152,11 +154,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             CommandGroup(
                 name: "Protocol",
                 subcommands: [
-                    GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
-                    KubectlCommand.self, PnpmCommand.self, AWSCommand.self, GoogleCommand.self, AzureCLICommand.self,
-                    AzureDeveloperCLICommand.self, CompleteCommand.self, RenewCommand.self,
-                    RedeemCommand.self,
-                ]),
+                    GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self,
+                ] + ToolVerb.commands + [CompleteCommand.self, RenewCommand.self, RedeemCommand.self]),
         ])
 
     static let examples: KeyValuePairs = [

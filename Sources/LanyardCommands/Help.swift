@@ -44,7 +44,6 @@ extension LanyardCommand {
         guard let command = path.dropFirst().first?._commandName else { return "lanyard" }
         if GitConsumer.Verb(rawValue: command) != nil { return "git-credential-lanyard" }
         // The manual page of `exec` also describes its stand-ins.
-        let standsIn = [AzureCLIConsumer.program, AzureDeveloperCLIConsumer.program].contains(command)
-        return standsIn ? "lanyard-exec" : "lanyard-\(command)"
+        return "lanyard-\(Tool.all.contains { $0.standIn == command } ? "exec" : command)"
     }
 }

@@ -36,14 +36,14 @@ import TokenStore
     @Test(arguments: ["pre fix", "it's", "a\"b", "plain", "ünï", "~x", "a=b"])
     func `Go splits its list into lanyard's path and its argument`(_ name: String) async throws {
         try await Self.with(name) { place, folder in
-            let value = try #require(try GoTool.changes(place).first).value
+            let value = try #require(try GoSettings(place: place).changes().first).value
             let command = try #require(value.split(separator: "; ").last)
             #expect(Self.splitAsGo(String(command)) == ["\(folder)/lanyard", "goauth"])
             // A second run changes nothing.
             try FileManager.default.createDirectory(
                 atPath: "\(place.settings)/go", withIntermediateDirectories: true)
             try "GOAUTH=\(value)\n".write(toFile: "\(place.settings)/go/env", atomically: true, encoding: .utf8)
-            #expect(try GoTool.changes(place).map(\.value) == [value])
+            #expect(try GoSettings(place: place).changes().map(\.value) == [value])
         }
     }
 
@@ -71,8 +71,8 @@ import TokenStore
     func `AWS's tools run lanyard, by themselves and by a shell`(_ name: String) async throws {
         let url = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
         try await Self.with(name, url: url) { place, folder in
-            let change = try #require(try AWSTool.changes(place).first)
-            #expect(AWSTool.shown(change.value, of: change.setting) == [change.value])
+            let change = try #require(try AWSSettings(place: place).changes().first)
+            #expect(AWSSettings.shown(change.value) == [change.value])
             let ran = try await run("/bin/sh", ["-c", change.value], environment: ["PATH": "/usr/bin:/bin"])
             #expect(ran.output == "ran aws \(url)\n", "\(ran)")
             // As botocore does.
@@ -83,16 +83,16 @@ import TokenStore
             try FileManager.default.createDirectory(atPath: "\(place.home)/.aws", withIntermediateDirectories: true)
             try "[default]\ncredential_process = \(change.value)\n".write(
                 toFile: "\(place.home)/.aws/config", atomically: true, encoding: .utf8)
-            #expect(AWSTool.urlsFound(place) == [url])
+            #expect(AWSSettings(place: place).urlsFound == [url])
         }
     }
 
     @Test(arguments: ["pre fix", "it's", "plain", "ünï"])
     func `Bazel's startup file names lanyard in one word`(_ name: String) async throws {
         try await Self.with(name) { place, folder in
-            let change = try #require(try BazelTool.changes(place).first)
+            let change = try #require(try BazelSettings(place: place).changes().first)
             try (change.value + "\n").write(toFile: "\(place.home)/.bazelrc", atomically: true, encoding: .utf8)
-            #expect(try BazelTool.overrides(place).map(\.asksLanyard) == [true])
+            #expect(try BazelSettings(place: place).overrides().map(\.asksLanyard) == [true])
             let option = "--credential_helper=\(folder)/bazel-credential-lanyard"
             #expect(["common \(option)", "common \"\(option)\""].contains(change.value), "\(change.value)")
             #expect(change.value.contains("\"") == (name != "plain"), "\(change.value)")
@@ -107,10 +107,10 @@ import TokenStore
             place, _ in
             let failure = #expect(throws: Failure.self) {
                 switch tool {
-                case "go": _ = try GoTool.changes(place)
-                case "aws": _ = try AWSTool.changes(place)
-                case "bazel": _ = try BazelTool.changes(place)
-                default: _ = try CargoTool.changes(place)
+                case "go": _ = try GoSettings(place: place).changes()
+                case "aws": _ = try AWSSettings(place: place).changes()
+                case "bazel": _ = try BazelSettings(place: place).changes()
+                default: _ = try CargoSettings(place: place).changes()
                 }
             }
             #expect(failure?.message.contains("can't run a program at") == true)

@@ -37,7 +37,8 @@ extension Proposal {
             var subcommands = point.arguments.isEmpty ? point.command.subcommands.candidates : []
             if point.path == ["unconfigure"] {
                 let list = ToolList(context)
-                subcommands.removeAll { name in Tools.all.contains { $0.name == name.text && !list.isUsed(by: $0) } }
+                subcommands.removeAll { name in ToolSetup.all.contains { $0.name == name.text && !list.isUsed(by: $0) }
+                }
             }
             guard let parameter else {
                 self = .candidates(subcommands.isEmpty ? point.options.candidates : subcommands, named: "")

@@ -36,31 +36,13 @@ extension CommandTree {
         "switch": "use", "uninstall": "unconfigure git", "whoami": "status", "why": "explain",
     ]
 
-    /// Programs whose settings lanyard doesn't write.
-    private static let recipes: [String: Hint] = [
-        "az": recipeOfAzure, "azure-cli": recipeOfAzure,
-        "azd": Hint("run programs for Azure with", run: "lanyard exec --as azd -- COMMAND"),
-        "gcloud": Hint("gcloud is set up by hand; see", run: "man lanyard-gcloud"),
-        "helm": "helm uses what lanyard configure kubectl and lanyard configure docker write",
-        "oras": Hint("oras reads docker's settings", run: "lanyard configure docker"),
-        "list": Hint("for the list of tools", run: "lanyard configure --list"),
-        "npm": recipeOfVariables, "yarn": recipeOfVariables, "maven": recipeOfVariables, "mvn": recipeOfVariables,
-        "gradle": recipeOfVariables, "composer": recipeOfVariables,
-        "pdm": Hint("pdm runs the program that this sets up", run: "lanyard configure pip"),
-        "twine": recipeOfKeyring, "poetry": recipeOfKeyring,
-    ]
-    private static let recipeOfAzure = Hint(
-        "run programs for Azure with", run: "lanyard exec --as azure-cli -- COMMAND")
-    private static let recipeOfVariables = Hint("run it with a token in a variable", run: "lanyard exec URL -- COMMAND")
-    private static let recipeOfKeyring = Hint(
-        "it needs the Python package keyring-lanyard; see", run: "man lanyard-consumers")
-
     /// Returns a tool that `configure` knows by another name or doesn't know.
     private func otherTool(_ words: [String]) -> UnknownCommand? {
         guard words.count == 2, ["configure", "unconfigure"].contains(words[0]) else { return nil }
-        let isKnown = Self.recipes[words[1]] != nil
-        let tool = isKnown ? nil : Tools.serving(words[1])?.name
-        let recipe = words[0] == "configure" ? Self.recipes[words[1]] : nil
+        let own = words[1] == "list" ? Hint("for the list of tools", run: "lanyard configure --list") : nil
+        let known = own ?? Tool.recipe(for: words[1])
+        let tool = known == nil ? ToolSetup.serving(words[1])?.name : nil
+        let recipe = words[0] == "configure" ? known : nil
         guard tool != nil || recipe != nil else { return nil }
         return UnknownCommand(
             word: words.joined(separator: " "), parents: [name], meant: tool.map { [words[0], $0] } ?? [],

@@ -8,7 +8,7 @@ struct ConfigureCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "configure", abstract: "Make a tool use lanyard.",
         usage: "lanyard configure <tool> [<options>]\nlanyard configure --list",
-        subcommands: [ConfigureGitCommand.self] + Tools.all.map { $0.configure })
+        subcommands: [ConfigureGitCommand.self] + TablePlaces.ofSetups.map { $0.configure })
 
     static let examples: KeyValuePairs = [
         "Make git use lanyard": "lanyard configure git",

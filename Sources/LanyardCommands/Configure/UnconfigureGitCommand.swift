@@ -10,7 +10,7 @@ struct UnconfigureCommand: Command {
         commandName: "unconfigure",
         abstract: "Undo `lanyard configure`.",
         usage: "lanyard unconfigure <tool> [<options>]\nlanyard unconfigure --all [<options>]",
-        subcommands: [UnconfigureGitCommand.self] + Tools.all.map { $0.unconfigure })
+        subcommands: [UnconfigureGitCommand.self] + TablePlaces.ofSetups.map { $0.unconfigure })
 
     static let examples: KeyValuePairs = [
         "Make git stop using lanyard": "lanyard unconfigure git",
@@ -27,7 +27,7 @@ struct UnconfigureCommand: Command {
         let flags = (options.yes ? ["--yes"] : []) + (options.dryRun ? ["--dry-run"] : [])
         let tools = ToolList(context)
         if let fault = tools.fault { throw fault }
-        var commands = Tools.all.filter(tools.isUsed(by:)).map { $0.unconfigure }
+        var commands = TablePlaces.ofSetups.filter { tools.isUsed(by: $0.setup) }.map { $0.unconfigure }
         let isRecorded = try !GitRecord(.global, context).entries().isEmpty
         if isRecorded || context.program("git") != nil { commands.append(UnconfigureGitCommand.self) }
         var failed: Failure?

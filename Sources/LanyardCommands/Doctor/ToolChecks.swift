@@ -13,16 +13,16 @@ extension Examination {
             return [.fail("tools", error)]
         }
         var findings: [Finding] = []
-        for tool in Tools.all {
+        for tool in ToolSetup.all {
             guard let finding = await finding(of: tool, entries.filter { $0.tool == tool.name }) else { continue }
             findings.append(finding)
         }
         return findings
     }
 
-    private func finding(of tool: any ConfigurableTool.Type, _ entries: [ToolRecord.Entry]) async -> Finding? {
+    private func finding(of tool: ToolSetup, _ entries: [ToolRecord.Entry]) async -> Finding? {
         let check = "tools.\(tool.name)"
-        let isNamed = (try? ToolPlace(context)).map { !tool.urlsFound($0).isEmpty } ?? false
+        let isNamed = (try? ToolPlace(context)).map { !tool.settings($0).urlsFound.isEmpty } ?? false
         let isInUse =
             tool.installed(context) != nil && (isNamed || tool.isConfigured(context, isRecorded: false))
         guard isInUse || !entries.isEmpty else { return nil }
@@ -44,7 +44,7 @@ extension Examination {
         }
         // Whether a place works is a question about that place.
         let places = (entries.isEmpty ? [nil] : entries.map(\.place).uniqued).map { $0.flatMap(URLPattern.init) }
-        let faults = places.flatMap { place in (try? tool.faults(ToolPlace(context, place))) ?? [] }
+        let faults = places.flatMap { place in (try? tool.settings(ToolPlace(context, place)).faults()) ?? [] }
         guard let fault = faults.first else { return .pass(check, "\(tool.name) asks lanyard") }
         return .warn(check, "\(tool.name) is configured to ask lanyard, but may not", fault)
     }

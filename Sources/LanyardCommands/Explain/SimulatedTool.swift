@@ -7,19 +7,19 @@ import Secrets
 
 /// The name of a tool that lanyard serves.
 struct ToolName: ExpressibleByArgument, Sendable {
-    static let allValueStrings = ServedTool.names
+    static let allValueStrings = Tool.names
 
     let text: String
 
     init?(argument: String) {
-        guard ServedTool.names.contains(argument) else { return nil }
+        guard Tool.names.contains(argument) else { return nil }
         text = argument
     }
 
     var isGit: Bool { text == "git" }
 
     /// The tool whose settings this one uses, as `lanyard configure` names it.
-    var configured: (any ConfigurableTool.Type)? { Tools.serving(text) }
+    var configured: ToolSetup? { ToolSetup.serving(text) }
 }
 
 /// A simulated tool: it asks for a URL as the real tool does, and gets the same answers.
@@ -39,9 +39,7 @@ struct SimulatedTool: Sendable {
 
     /// Makes the tool ask for a URL.
     init?(_ name: ToolName, _ url: String, in context: CommandContext) {
-        guard let (consumer, invocation) = ServedTool.trial(of: name.text, for: url, context) else {
-            return nil
-        }
+        guard let (consumer, invocation) = Tool.trial(of: name.text, for: url, context.call([])) else { return nil }
         var asking = consumer
         firstTurn = asking.begin(with: invocation)
         self.name = name

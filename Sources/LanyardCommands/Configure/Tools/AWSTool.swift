@@ -1,25 +1,60 @@
 import Addresses
+import ConsumerProtocols
 import Rules
 import Secrets
 import SettingsFile
 import Terminal
 import ToolTexts
 
-/// The AWS CLI and SDKs: lanyard is the program from which a profile gets its keys.
-enum AWSTool: ConfigurableTool {
-    static let name = "aws"
-    static let purpose = "the AWS CLI and SDKs use lanyard for a role"
-    static let discussion = """
-        Sets `credential_process` in `~/.aws/config`, for the profile that AWS_PROFILE names or else the default one. The URL is that of \
-        the Security Token Service with the role's ARN for its path; see lanyard-aws(1).
-        """
-    static let url = ToolURL.required
-    static let schemes = ["https"]
-    static let paths = ["AWS_CONFIG_FILE"]
-    static let expandsHome = true
-    static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+extension Tool {
+    static let aws = Tool(
+        "aws",
+        .verb(
+            ToolVerb(
+                "aws", abstract: "Print temporary keys for the AWS CLI and SDKs.",
+                discussion: """
+                    For credential_process in ~/.aws/config. The URL names the Security Token Service and the role; a rule says \
+                    which token lanyard uses to assume it.
+                    """,
+                argument: "The URL: https://sts.amazonaws.com/ or a region's, and the role's ARN.",
+                examples: [
+                    "Have the AWS CLI and SDKs use a role": """
+                    aws configure set credential_process \\
+                      "lanyard aws \(AWSSettings.example)"
+                    """
+                ])),
+        { AWSConsumer($0.arguments) },
+        setup: ToolSetup(
+            purpose: "the AWS CLI and SDKs use lanyard for a role",
+            discussion: """
+                Sets `credential_process` in `~/.aws/config`, for the profile that AWS_PROFILE names or else the default one. The URL is that of \
+                the Security Token Service with the role's ARN for its path; see lanyard-aws(1).
+                """,
+            url: .required, exampleOfURL: " \\\n  \(AWSSettings.example)", schemes: ["https"],
+            place: AWSSettings.place(of:), paths: ["AWS_CONFIG_FILE"], expandsHome: true, shown: AWSSettings.shown,
+            settings: AWSSettings.init))
+}
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+/// The AWS CLI and SDKs: lanyard is the program from which a profile gets its keys.
+struct AWSSettings: ToolSettings {
+    static let example = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+    private static let exampleHint = Hint("write it like", write: example)
+
+    let place: ToolPlace
+
+    /// Returns the pattern of a role.
+    @Sendable static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        guard pattern.text.hasBytes("/arn:aws") else {
+            throw Failure("the URL names no role", hints: [exampleHint], status: .usage)
+        }
+        // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
+        guard pattern.text.utf8.allSatisfy({ $0.isAlphanumeric || "+=,.@_/:-".utf8.contains($0) }) else {
+            throw Failure("the role's ARN has characters that IAM doesn't allow", hints: [exampleHint], status: .usage)
+        }
+        return try pattern.withoutWildcard(for: "aws")
+    }
+
+    func changes() throws(Failure) -> [ToolChange] {
         guard place.context.variable("AWS_CONFIG_FILE")?.hasBytes("$") != true else {
             throw Failure(
                 "the path in AWS_CONFIG_FILE has a $, which the AWS CLI replaces and other SDKs don't",
@@ -32,24 +67,12 @@ enum AWSTool: ConfigurableTool {
         let command = "\(program) aws \(place.url ?? "")"
         return [
             ToolChange(
-                .ini, [try section(of: profile(place), place), "credential_process"], in: file(place), to: command)
+                .ini, [try section(of: profile), "credential_process"], in: file, to: command)
         ]
     }
 
-    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
-        let example = Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description)
-        guard pattern.text.hasBytes("/arn:aws") else {
-            throw Failure("the URL names no role", hints: [example], status: .usage)
-        }
-        // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
-        guard pattern.text.utf8.allSatisfy({ $0.isAlphanumeric || "+=,.@_/:-".utf8.contains($0) }) else {
-            throw Failure("the role's ARN has characters that IAM doesn't allow", hints: [example], status: .usage)
-        }
-        return try pattern.withoutWildcard(for: name)
-    }
-
     /// Throws for hosts other than AWS's, unless a rule says that they are token services.
-    static func requireUse(_ place: ToolPlace) throws(Failure) {
+    func requireUse() throws(Failure) {
         guard let pattern = place.pattern else { return }
         let host = pattern.host.name
         let isOfAWS = ["amazonaws.com", "amazonaws.com.cn", "amazonaws.eu"].contains { host.hasSuffix(".\($0)") }
@@ -57,23 +80,23 @@ enum AWSTool: ConfigurableTool {
         throw Failure(
             "\(host.displayable(limit: 200)) is not AWS's token service, and no rule exchanges a token for its keys",
             hints: [
-                Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description),
+                Self.exampleHint,
                 Hint(
                     "or make a rule first",
                     run: "lanyard rule add https://\(pattern.host.urlText) --exchange aws-sts"),
             ])
     }
 
-    static func urlsFound(_ place: ToolPlace) -> [String] { found(place).map(\.url) }
+    var urlsFound: [String] { found.map(\.url) }
 
-    static func name(ofURL url: String, _ place: ToolPlace) -> String {
-        let profiles = found(place).filter { $0.url == url }.map { $0.profile.displayable(limit: 100) }
+    func name(ofURL url: String) -> String {
+        let profiles = found.filter { $0.url == url }.map { $0.profile.displayable(limit: 100) }
         return profiles.isEmpty ? url : "\(url) (\(profiles.joined(separator: ", ")))"
     }
 
     /// Returns the URLs for which profiles name lanyard.
-    private static func found(_ place: ToolPlace) -> [(profile: String, url: String)] {
-        let text = (try? SettingsText(reading: file(place)))?.text ?? ""
+    private var found: [(profile: String, url: String)] {
+        let text = (try? SettingsText(reading: file))?.text ?? ""
         return LineSettings(text, section: nil).sections.compactMap { section in
             guard let profile = self.profile(ofSection: section),
                 let value = LineSettings(text, section: section).value(of: "credential_process")
@@ -87,12 +110,12 @@ enum AWSTool: ConfigurableTool {
         }
     }
 
-    private static func file(_ place: ToolPlace) -> String {
-        place.path("AWS_CONFIG_FILE", else: ".aws/config", expandsHome: expandsHome)
+    private var file: String {
+        place.path("AWS_CONFIG_FILE", else: ".aws/config", expandsHome: true)
     }
 
     /// Returns hints if there would be no keys because no rule maps the URL to a token, or nothing exchanges the token.
-    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    func remarks() throws(Failure) -> [Hint] {
         guard let pattern = place.pattern else { return [] }
         let wanted = try Session(place.context).resolve(pattern.request)
         guard wanted?.exchange == nil else { return [] }
@@ -112,7 +135,7 @@ enum AWSTool: ConfigurableTool {
     }
 
     /// Returns the value without the arguments of another program, which may contain secrets.
-    static func shown(_ value: String, of setting: ToolSetting) -> [String] {
+    @Sendable static func shown(_ value: String) -> [String] {
         let words = ShellWords.split(value) ?? value.pieces(between: " ").map(String.init)
         guard words.count > 1, let program = words.first, program.pieces(between: "/").last != "lanyard" else {
             return [value]
@@ -121,24 +144,24 @@ enum AWSTool: ConfigurableTool {
     }
 
     /// The order of botocore's credential providers; the two files make one profile, in which the keys' file wins.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+    func overrides() throws(Failure) -> [ToolOverride] {
         func variable(_ name: String) -> ToolOverride? {
             guard place.context.variable(name) != nil else { return nil }
             return ToolOverride("\(name) in the environment comes first", unset: name)
         }
         var overrides = [variable("AWS_ACCESS_KEY_ID")]
-        if let other = place.context.variable("AWS_DEFAULT_PROFILE"), other != profile(place) {
+        if let other = place.context.variable("AWS_DEFAULT_PROFILE"), other != profile {
             let what = "AWS_DEFAULT_PROFILE names another profile than AWS_PROFILE, and the AWS CLI prefers it"
             overrides.append(ToolOverride(what, unset: "AWS_DEFAULT_PROFILE"))
         }
         let (own, keys) = (
-            file(place), place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials", expandsHome: expandsHome)
+            file, place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials", expandsHome: true)
         )
-        let named = found(place).filter { $0.url == place.url }.map(\.profile)
-        let profiles = named.isEmpty ? [profile(place)] : named
+        let named = found.filter { $0.url == place.url }.map(\.profile)
+        let profiles = named.isEmpty ? [profile] : named
         func settings(_ names: [String], in file: String) throws(Failure) {
             for profile in profiles {
-                let section = file == own ? try section(of: profile, place) : profile
+                let section = file == own ? try section(of: profile) : profile
                 for name in names where try ToolSetting(.ini, [section, name], in: file).current() != nil {
                     let what = name == "aws_access_key_id" ? "keys" : name
                     let end = what == name ? "which comes first; remove it" : "which come first; remove them"
@@ -156,18 +179,18 @@ enum AWSTool: ConfigurableTool {
         return overrides.compactMap(\.self)
     }
 
-    private static func profile(_ place: ToolPlace) -> String {
+    private var profile: String {
         place.context.variable("AWS_PROFILE") ?? place.context.variable("AWS_DEFAULT_PROFILE") ?? "default"
     }
 
     /// Returns the name of a profile's section in the file, or else the one that the AWS CLI would use.
-    private static func section(of profile: String, _ place: ToolPlace) throws(Failure) -> String {
+    private func section(of profile: String) throws(Failure) -> String {
         guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
             throw Failure(
                 "the name of the profile in AWS_PROFILE has characters that lanyard doesn't write",
                 hints: ["choose another name for the profile"])
         }
-        let text = try ToolPlace.text(of: file(place)) ?? ""
+        let text = try ToolPlace.text(of: file) ?? ""
         // Of several sections, the AWS CLI uses the last.
         if let own = LineSettings(text, section: nil).sections.last(where: { self.profile(ofSection: $0) == profile }) {
             return own
@@ -178,7 +201,7 @@ enum AWSTool: ConfigurableTool {
 
     /// Returns the profile of a section as the AWS CLI reads it, with or without quotes, after any blanks; nil if it is
     /// for none.
-    private static func profile(ofSection name: String) -> String? {
+    private func profile(ofSection name: String) -> String? {
         guard name != "default" else { return name }
         guard name.hasPrefix("profile"), let words = ShellWords.split(name), words.count == 2 else { return nil }
         return words[0] == "profile" ? words[1] : nil

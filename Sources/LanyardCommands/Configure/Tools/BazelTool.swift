@@ -1,4 +1,5 @@
 import Addresses
+import ConsumerProtocols
 import Files
 import Rules
 import Secrets
@@ -6,26 +7,27 @@ import SettingsFile
 import Terminal
 import ToolTexts
 
+extension Tool {
+    static let bazel = Tool(
+        "bazel", aliases: ["bazelisk"], .link("bazel-credential-lanyard"), { BazelConsumer($0.arguments) },
+        setup: ToolSetup(
+            purpose: "Bazel use lanyard as a credential helper",
+            discussion: """
+                Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` means all hosts below contoso.com. It needs Bazel 7 or later.
+                """,
+            url: .optional, programs: ["bazel", "bazelisk"],
+            // bazelisk would download what it runs, which is usually the newest.
+            oldest: { FileTrust.realPath($0)?.hasBytes("bazelisk") == false ? ToolVersion(7) : nil },
+            newer: { _ in "install a newer one: https://bazel.build/install" },
+            schemes: ["https", "http", "grpcs", "grpc"], place: BazelSettings.place(of:), settings: BazelSettings.init))
+}
+
 /// Bazel: lanyard is an option in its startup file.
-enum BazelTool: ConfigurableTool {
-    static let name = "bazel"
-    static let purpose = "Bazel use lanyard as a credential helper"
-    static let discussion = """
-        Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` means all hosts below contoso.com. It needs Bazel 7 or later.
-        """
-    static let url = ToolURL.optional
-    static let relatives = ["bazelisk"]
-    static let schemes = ["https", "http", "grpcs", "grpc"]
-    static let programs = ["bazel", "bazelisk"]
+struct BazelSettings: ToolSettings {
+    let place: ToolPlace
 
-    /// bazelisk would download what it runs, which is usually the newest.
-    static func oldest(_ path: String) -> ToolVersion? {
-        FileTrust.realPath(path)?.hasBytes("bazelisk") == false ? ToolVersion(7) : nil
-    }
-
-    static func newer(than path: String) -> Hint { "install a newer one: https://bazel.build/install" }
-
-    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+    /// Returns the pattern of a host, or of all below one.
+    @Sendable static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let name = pattern.host.name
         guard name.hasPrefix("*."), !name.dropFirst().hasBytes("*") else {
             return try pattern.withoutWildcard(for: "bazel, except for *. at the beginning,").hostAlone(withPort: false)
@@ -33,10 +35,10 @@ enum BazelTool: ConfigurableTool {
         return pattern.hostAlone(withPort: false)
     }
 
-    static func files(_ place: ToolPlace) throws(Failure) -> [String] { [home(place)] }
+    var files: [String] { [home] }
 
-    static func urlsFound(_ place: ToolPlace) -> [String] {
-        helpers(place).filter { $0.isLanyard && !$0.scope.isEmpty }.map { "https://\($0.scope)" }
+    var urlsFound: [String] {
+        helpers.filter { $0.isLanyard && !$0.scope.isEmpty }.map { "https://\($0.scope)" }
     }
 
     /// A program that a startup file names.
@@ -52,22 +54,22 @@ enum BazelTool: ConfigurableTool {
         var shown: String { program.displayable(limit: 100) }
     }
 
-    private static func home(_ place: ToolPlace) -> String { "\(place.home)/.bazelrc" }
+    private var home: String { "\(place.home)/.bazelrc" }
 
     /// Returns the startup files in Bazel's order, the last of which counts.
-    private static func startupFiles(_ place: ToolPlace) -> [String] {
+    private var startupFiles: [String] {
         let marks = ["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "REPO.bazel"]
         let workspace = place.projectFolders.first { folder in
             marks.contains { place.context.isFile("\(folder)/\($0)") }
         }
         let named = (place.context.variable("BAZELRC") ?? "").pieces(between: ",").map { String($0).absolutePath }
-        let all = ["/etc/bazel.bazelrc"] + [workspace.map { "\($0)/.bazelrc" }].compactMap(\.self) + [home(place)]
+        let all = ["/etc/bazel.bazelrc"] + [workspace.map { "\($0)/.bazelrc" }].compactMap(\.self) + [home]
         return all.uniqued + named
     }
 
     /// Returns the programs in the startup files, in their order.
-    private static func helpers(_ place: ToolPlace) -> [Helper] {
-        startupFiles(place).flatMap { file -> [Helper] in
+    private var helpers: [Helper] {
+        startupFiles.flatMap { file -> [Helper] in
             let text = place.content(of: file).replacing(bytes: "\\\n", with: " ")
             return text.pieces(between: "\n").flatMap { line -> [Helper] in
                 let words = ShellWords.split(String(line)) ?? line.pieces(between: " ").map(String.init)
@@ -92,11 +94,11 @@ enum BazelTool: ConfigurableTool {
 
     /// Of several helpers for the same hosts, the one of a command's own lines counts, and of these the last; one for a
     /// host comes before one for all.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+    func overrides() throws(Failure) -> [ToolOverride] {
         let scope = place.pattern?.host.name ?? ""
-        let helpers = helpers(place)
+        let helpers = self.helpers
         let general = helpers.indices.filter { helpers[$0].command == nil && helpers[$0].scope == scope }
-        let own = general.last { helpers[$0].isLanyard } ?? helpers.lastIndex { $0.file == home(place) } ?? -1
+        let own = general.last { helpers[$0].isLanyard } ?? helpers.lastIndex { $0.file == home } ?? -1
         var overrides: [ToolOverride] = []
         for (index, helper) in helpers.enumerated() where !helper.isLanyard {
             let file = place.context.short(helper.file)
@@ -120,15 +122,15 @@ enum BazelTool: ConfigurableTool {
     }
 
     /// Returns a hint if lanyard overrides another program; of several lines for the same hosts, Bazel uses the last.
-    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    func remarks() throws(Failure) -> [Hint] {
         let scope = place.pattern?.host.name ?? ""
-        let own = helpers(place).last { $0.file == home(place) && $0.command == nil && $0.scope == scope }
+        let own = helpers.last { $0.file == home && $0.command == nil && $0.scope == scope }
         guard let other = own, !other.isLanyard else { return [] }
         let what = scope.isEmpty ? "every host" : scope.displayable(limit: 200)
         return ["\(other.shown) is in ~/.bazelrc for \(what); lanyard replaces it"]
     }
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+    func changes() throws(Failure) -> [ToolChange] {
         let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
         let program = try place.word("bazel-credential-lanyard", for: "bazel") { program in
             // Bazel takes what is before `=` for a host, and what is between `%` for a variable.
@@ -137,6 +139,6 @@ enum BazelTool: ConfigurableTool {
         let option = "--credential_helper=\(scope)\(program)"
         let isPlain = option.utf8.allSatisfy { $0.isAlphanumeric || "/._-+@=*".utf8.contains($0) }
         let line = "common \(isPlain ? option : "\"\(option)\"")"
-        return [ToolChange(.line, [line], in: home(place), to: line)]
+        return [ToolChange(.line, [line], in: home, to: line)]
     }
 }

@@ -1,39 +1,43 @@
 import Addresses
+import ConsumerProtocols
 import Glibc
 import Secrets
 import SettingsFile
 import Terminal
 import ToolTexts
 
+extension Tool {
+    static let cargo = Tool(
+        "cargo", .link("cargo-credential-lanyard"), { CargoConsumer($0.arguments) },
+        setup: ToolSetup(
+            purpose: "cargo use lanyard as a credential provider",
+            discussion: """
+                Adds lanyard to `global-credential-providers` in cargo's config.toml. Tokens that `cargo login` keeps still apply to registries that \
+                lanyard has no credential for. It needs cargo 1.74 or later.
+                """,
+            oldest: { _ in ToolVersion(1, 74) }, newer: { _ in "install a newer one from https://rustup.rs" },
+            paths: ["CARGO_HOME"], settings: CargoSettings.init))
+}
+
 /// cargo: lanyard becomes the last global credential provider, which cargo asks first.
-enum CargoTool: ConfigurableTool {
-    static let name = "cargo"
-    static let purpose = "cargo use lanyard as a credential provider"
-    static let discussion = """
-        Adds lanyard to `global-credential-providers` in cargo's config.toml. Tokens that `cargo login` keeps still apply to registries that \
-        lanyard has no credential for. It needs cargo 1.74 or later.
-        """
-    static let url = ToolURL.none
-    static let paths = ["CARGO_HOME"]
+struct CargoSettings: ToolSettings {
+    let place: ToolPlace
 
-    static func oldest(_ path: String) -> ToolVersion? { ToolVersion(1, 74) }
-    static func newer(than path: String) -> Hint { "install a newer one from https://rustup.rs" }
-
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let file = file(place)
+    func changes() throws(Failure) -> [ToolChange] {
+        let file = self.file
         let setting = ToolSetting(.toml, ["registry", "global-credential-providers"], in: file)
         // Cargo takes what follows a blank for arguments.
         let program = try place.word("cargo-credential-lanyard", for: "cargo") { $0.hasBytes(" ") ? nil : $0 }
         return [ToolChange(setting: setting, value: try list(try setting.current(), with: program, file))]
     }
 
-    static func files(_ place: ToolPlace) throws(Failure) -> [String] { [file(place)] }
+    var files: [String] { [file] }
 
     /// cargo joins the lists of all its files and of the variable, and asks the last provider first.
     ///
     /// That is the variable's, then those of the nearest folder. A registry's own provider is the only one that it asks.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
-        let files = projectFiles(place) + [file(place)]
+    func overrides() throws(Failure) -> [ToolOverride] {
+        let files = projectFiles + [file]
         let variable = "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS"
         var lists = [(variable, (place.context.variable(variable) ?? "").pieces(between: " ").map(String.init))]
         var registries: [ToolOverride] = []
@@ -66,16 +70,16 @@ enum CargoTool: ConfigurableTool {
         return overrides + registries
     }
 
-    private static let program = "cargo-credential-lanyard"
+    private let program = "cargo-credential-lanyard"
 
     /// Returns the files of the projects around the working folder, the nearest first.
-    private static func projectFiles(_ place: ToolPlace) -> [String] {
-        place.projectFolders.map { "\($0)/.cargo" }.filter { $0 != home(place) }.map(file(in:))
+    private var projectFiles: [String] {
+        place.projectFolders.map { "\($0)/.cargo" }.filter { $0 != home }.map(file(in:))
             .filter(place.context.isFile)
     }
 
-    static func urlsFound(_ place: ToolPlace) -> [String] {
-        let file = file(place)
+    var urlsFound: [String] {
+        let file = self.file
         guard let text = (try? SettingsText(reading: file))?.text,
             let registries = try? SettingsTable(file: file, text: text).table("registries")
         else { return [] }
@@ -87,24 +91,24 @@ enum CargoTool: ConfigurableTool {
     }
 
     /// Whether a registry has lanyard as its own provider, in a line of words or a list of them.
-    private static func hasLanyard(_ registry: SettingsTable) -> Bool { provider(registry)?.hasBytes(program) == true }
+    private func hasLanyard(_ registry: SettingsTable) -> Bool { provider(registry)?.hasBytes(program) == true }
 
-    private static func provider(_ registry: SettingsTable) -> String? {
+    private func provider(_ registry: SettingsTable) -> String? {
         let key = "credential-provider"
         return (try? registry.strings(key))?.first ?? (try? registry.string(key))
     }
 
-    private static func home(_ place: ToolPlace) -> String { place.path("CARGO_HOME", else: ".cargo") }
+    private var home: String { place.path("CARGO_HOME", else: ".cargo") }
 
-    private static func file(_ place: ToolPlace) -> String { file(in: home(place)) }
+    private var file: String { file(in: home) }
 
     /// Returns the path of the configuration in a folder; cargo prefers the old name if both files exist.
-    private static func file(in folder: String) -> String {
+    private func file(in folder: String) -> String {
         access("\(folder)/config", F_OK) == 0 ? "\(folder)/config" : "\(folder)/config.toml"
     }
 
     /// Returns the list of providers with lanyard added.
-    private static func list(_ old: String?, with program: String, _ file: String) throws(Failure) -> String {
+    private func list(_ old: String?, with program: String, _ file: String) throws(Failure) -> String {
         let new = "\"\(program.inTOMLString)\""
         guard let old else { return "[\"cargo:token\", \(new)]" }
         guard !old.hasBytes("cargo-credential-lanyard") else { return old }

@@ -6,65 +6,69 @@ import Terminal
 import ToolTexts
 
 /// `configure TOOL`, for any tool but git.
-struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
+struct ConfigureToolCommand<Place: TablePlace>: Command {
+    private static var tool: ToolSetup { Place.setup }
+    private var tool: ToolSetup { Place.setup }
+
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: Tool.name, abstract: "Make \(Tool.purpose).",
-            usage: "lanyard configure \(Tool.name) [<options>]\(Tool.url.usage)",
-            discussion: Tool.discussion
-                + " Shows the changes and asks first; `lanyard unconfigure \(Tool.name)` undoes them.")
+            commandName: tool.name, abstract: "Make \(tool.purpose).",
+            usage: "lanyard configure \(tool.name) [<options>]\(tool.url.usage)",
+            discussion: tool.discussion
+                + " Shows the changes and asks first; `lanyard unconfigure \(tool.name)` undoes them.")
     }
 
     static var examples: KeyValuePairs<String, String> {
-        [Tool.purposeOfExample: "lanyard configure \(Tool.name)\(Tool.exampleOfURL)"]
+        [tool.purposeOfExample ?? "Make \(tool.name) use lanyard": "lanyard configure \(tool.name)\(tool.exampleOfURL)"]
     }
 
-    @Argument(help: .url(of: Tool.self, "The URL to use lanyard for"))
+    @Argument(help: .url(of: Self.tool, "The URL to use lanyard for"))
     var url: String?
 
     @OptionGroup var options: ChangeOptions
 
-    mutating func validate() throws { try Tool.url.validate(url, for: Tool.name) }
+    mutating func validate() throws { try tool.url.validate(url, for: tool.name) }
 
     mutating func run(in context: CommandContext) async throws {
-        let pattern = try url.map { url throws(Failure) in try Tool.pattern(url) }
+        let pattern = try url.map { url throws(Failure) in try tool.pattern(url) }
         let place = try ToolPlace(context, pattern)
-        try Tool.requireUse(place)
-        let plan = try ToolPlan(Tool.self, place)
+        let settings = tool.settings(place)
+        try settings.requireUse()
+        let plan = try ToolPlan(tool, place)
         // Read them first: the changes replace the settings that they come from.
-        let rules = try Tool.rules(place)
-        if let url, let pattern, let note = Tool.leftOut(of: url, for: pattern) { context.console.note(note) }
-        let isDone = try await take(plan, place)
+        let rules = try settings.rules()
+        if let url, let pattern, let note = tool.leftOut(of: url, for: pattern) { context.console.note(note) }
+        let isDone = try await apply(plan, settings)
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
         }
         guard isDone else {
             guard options.dryRun else { return }
-            for choice in try Tool.choices(place) { context.console.note(choice) }
+            for choice in try settings.choices() { context.console.note(choice) }
             return
         }
-        if Tool.installed(context) == nil {
-            context.console.note(.notInstalled(Tool.programs))
+        if tool.installed(context) == nil {
+            context.console.note(.notInstalled(tool.programs))
         }
-        if let outdated = await Tool.outdated(context) { context.console.note(outdated) }
-        if let helper = Tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
-        for note in try Tool.notes(place) { context.console.note(note) }
+        if let outdated = await tool.outdated(context) { context.console.note(outdated) }
+        if let helper = tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
+        for note in try settings.notes() { context.console.note(note) }
     }
 
     /// Returns false if nothing was changed.
-    private func take(_ plan: ToolPlan, _ place: ToolPlace) async throws(Failure) -> Bool {
-        let context = place.context
+    private func apply(_ plan: ToolPlan, _ settings: any ToolSettings) async throws(Failure) -> Bool {
+        let context = settings.place.context
         let console = context.console
         guard !plan.changes.isEmpty else {
-            let isInUse = place.pattern != nil || ToolList(context).use(of: Tool.self).isForAll
-            if let reason = try Tool.reasonForNothing(place) {
+            let isInUse = settings.place.pattern != nil || ToolList(context).use(of: tool).isForAll
+            if let reason = try settings.reasonForNothing() {
                 console.note(reason)
                 return true
             }
             console.note(
                 isInUse
-                    ? "\(Tool.name) is configured already; nothing has to be changed"
-                    : "nothing has to be changed, but \(Tool.name) does not ask lanyard yet")
+                    ? "\(tool.name) is configured already; nothing has to be changed"
+                    : "nothing has to be changed, but \(tool.name) does not ask lanyard yet")
             if !options.dryRun { try plan.write() }
             return true
         }
@@ -75,7 +79,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
             console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
             for entry in entries { show(entry.change, console) }
         }
-        for remark in try Tool.relativePaths(context) + Tool.remarks(place) { console.note(remark) }
+        for remark in try tool.relativePaths(context) + settings.remarks() { console.note(remark) }
         guard await options.confirm(context) else { return false }
         try plan.write()
         return true
@@ -85,8 +89,19 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         let setting = change.setting
         console.show(rows: setting.shown(change.value))
         guard let now = try? setting.current(), !now.trimmed(of: " \t\r\n").isEmpty else { return }
-        console.show(rows: Tool.shown(now, of: setting), after: "instead of")
+        console.show(rows: tool.shown(now), after: "instead of")
     }
+}
+
+extension TablePlace {
+    /// The tool at this place among those that `configure` knows.
+    static var setup: ToolSetup { ToolSetup.all[index] }
+    static var configure: any ParsableCommand.Type { ConfigureToolCommand<Self>.self }
+    static var unconfigure: any ParsableCommand.Type { UnconfigureToolCommand<Self>.self }
+}
+
+extension TablePlaces {
+    static var ofSetups: [any TablePlace.Type] { types(ToolSetup.all.count) }
 }
 
 extension ToolURL {
@@ -113,7 +128,7 @@ extension ToolURL {
 
 extension ArgumentHelp {
     /// Returns the help for a tool's URL, hidden if it takes none.
-    static func url(of tool: any ConfigurableTool.Type, _ text: String) -> ArgumentHelp {
+    static func url(of tool: ToolSetup, _ text: String) -> ArgumentHelp {
         if case .host(_, let help) = tool.url { return ArgumentHelp(help, valueName: "host") }
         let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
         return ArgumentHelp(

@@ -6,45 +6,59 @@ import Secrets
 import Terminal
 import ToolTexts
 
+extension Tool {
+    static let docker = Tool(
+        "docker", aliases: ["oras", "helm"], .link("docker-credential-lanyard"),
+        DockerConsumer.init,
+        setup: ToolSetup(
+            purpose: "docker use lanyard as a credential helper",
+            discussion: """
+                Names lanyard in docker's config.json: as `credsStore`, or for a URL's host in `credHelpers`. oras and helm read it too; podman, \
+                skopeo and buildah have settings of their own.
+                """,
+            url: .optional, helper: "docker-credential-lanyard",
+            place: { pattern throws(Failure) in try pattern.registry(for: "docker", hub: DockerConsumer.hub) },
+            paths: ["DOCKER_CONFIG"], settings: DockerSettings.init))
+
+    static let oras = Tool(
+        "oras", .link("docker-credential-lanyard"), DockerConsumer.init,
+        recipe: Hint("oras reads docker's settings", run: "lanyard configure docker"))
+
+    static let helm = Tool(
+        "helm", .link("docker-credential-lanyard"), DockerConsumer.init,
+        recipe: "helm uses what lanyard configure kubectl and lanyard configure docker write")
+}
+
+extension DockerConsumer {
+    init(_ call: ToolCall) { self.init(call.arguments, version: call.version) }
+}
+
 /// docker, and tools that read docker's settings.
-enum DockerTool: ConfigurableTool {
-    static let name = "docker"
-    static let purpose = "docker use lanyard as a credential helper"
-    static let discussion = """
-        Names lanyard in docker's config.json: as `credsStore`, or for a URL's host in `credHelpers`. oras and helm read it too; podman, \
-        skopeo and buildah have settings of their own.
-        """
-    static let url = ToolURL.optional
-    static let relatives = ["oras", "helm"]
-    static let helper: String? = "docker-credential-lanyard"
-    static let paths = ["DOCKER_CONFIG"]
+struct DockerSettings: ToolSettings {
+    let place: ToolPlace
 
-    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
-        try pattern.registry(for: name, hub: DockerConsumer.hub)
+    var urlsFound: [String] {
+        (try? DockerConfig(file, place.context))?.urlsOfLanyard ?? []
     }
 
-    static func urlsFound(_ place: ToolPlace) -> [String] {
-        (try? DockerSettings(file(place), place.context))?.urlsOfLanyard ?? []
-    }
-
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+    func changes() throws(Failure) -> [ToolChange] {
         let key = place.pattern.map { ["credHelpers", registry($0)] } ?? ["credsStore"]
-        return [ToolChange(.json, key, in: file(place), to: #""lanyard""#)]
+        return [ToolChange(.json, key, in: file, to: #""lanyard""#)]
     }
 
-    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        let settings = try DockerSettings(file(place), place.context)
+    func remarks() throws(Failure) -> [Hint] {
+        let settings = try DockerConfig(file, place.context)
         let registry = place.pattern.map(registry)
-        return settings.clearPasswords(registry, name) + settings.otherStore(than: registry, name)
+        return settings.clearPasswords(registry, "docker") + settings.otherStore(than: registry, "docker")
     }
 
     /// docker 28.3 and later read a variable before their file; helm reads a file of its own before docker's.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+    func overrides() throws(Failure) -> [ToolOverride] {
         let own = place.pattern.map(registry)
         let variable = "DOCKER_AUTH_CONFIG"
-        let inVariable = DockerSettings(text: place.context.variable(variable) ?? "").passwords(own)
-        let helm = helmFile(place)
-        let inHelm = DockerSettings(text: place.content(of: helm)).passwords(own)
+        let inVariable = DockerConfig(text: place.context.variable(variable) ?? "").passwords(own)
+        let helm = helmFile
+        let inHelm = DockerConfig(text: place.content(of: helm)).passwords(own)
         return inVariable.map { host in
             let host = host.displayable(limit: 200)
             return ToolOverride(
@@ -57,19 +71,19 @@ enum DockerTool: ConfigurableTool {
                 return ToolOverride(
                     part: "helm at \(shown)", hint: Hint(what, run: "helm registry logout \(host)"))
             }
-            + (own == nil ? try DockerSettings(file(place), place.context).otherHelpers : [])
+            + (own == nil ? try DockerConfig(file, place.context).otherHelpers : [])
     }
 
-    private static func helmFile(_ place: ToolPlace) -> String {
+    private var helmFile: String {
         place.named("HELM_REGISTRY_CONFIG")
             ?? "\(place.named("HELM_CONFIG_HOME") ?? "\(place.settings)/helm")/registry/config.json"
     }
 
-    private static func registry(_ pattern: URLPattern) -> String {
+    private func registry(_ pattern: URLPattern) -> String {
         pattern.isDockerHub ? DockerConsumer.hub : pattern.host.urlText
     }
 
-    private static func file(_ place: ToolPlace) -> String {
+    private var file: String {
         place.path("DOCKER_CONFIG", else: ".docker") + "/config.json"
     }
 }
@@ -93,7 +107,7 @@ extension URLPattern {
 }
 
 /// Other settings in docker's config.json or podman's auth.json.
-struct DockerSettings {
+struct DockerConfig {
     private let json: JSONValue?
     private let file: String
 

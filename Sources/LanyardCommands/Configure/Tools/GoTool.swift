@@ -1,33 +1,48 @@
 import Addresses
+import ConsumerProtocols
+import Rules
 import Terminal
 import ToolTexts
 
+extension Tool {
+    static let go = Tool(
+        "go",
+        .verb(
+            ToolVerb(
+                "goauth", abstract: "Answer the go command's requests for credentials (GOAUTH).",
+                discussion: "Standard input is the server's answer, up to a blank line; it may be empty.",
+                argument: "The URL that Go could not load; without it, the answer is empty.", isOptional: true,
+                examples: [
+                    "Make Go use lanyard": #"export GOAUTH="lanyard goauth""#,
+                    "See what Go gets": "lanyard goauth \(Example.url) </dev/null",
+                ])),
+        { GoConsumer($0.arguments) },
+        setup: ToolSetup(
+            purpose: "Go use lanyard for modules",
+            discussion: """
+                Adds lanyard to `GOAUTH` in the file that `go env -w` writes. It needs Go 1.24 or later. netrc, which Go reads by default, or what \
+                `GOAUTH` already names still comes first.
+                """,
+            oldest: { _ in ToolVersion(1, 24) }, versionArgument: "version",
+            newer: { _ in "install a newer one from https://go.dev/dl" }, paths: ["GOENV"],
+            settings: GoSettings.init))
+}
+
 /// Go: lanyard becomes the last command in GOAUTH.
-enum GoTool: ConfigurableTool {
-    static let name = "go"
-    static let purpose = "Go use lanyard for modules"
-    static let discussion = """
-        Adds lanyard to `GOAUTH` in the file that `go env -w` writes. It needs Go 1.24 or later. netrc, which Go reads by default, or what \
-        `GOAUTH` already names still comes first.
-        """
-    static let url = ToolURL.none
-    static let paths = ["GOENV"]
-    static let versionArgument = "version"
+struct GoSettings: ToolSettings {
+    let place: ToolPlace
 
-    static func oldest(_ path: String) -> ToolVersion? { ToolVersion(1, 24) }
-    static func newer(than path: String) -> Hint { "install a newer one from https://go.dev/dl" }
-
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let setting = ToolSetting(.lines, ["GOAUTH"], in: try file(place))
-        return [ToolChange(setting: setting, value: try value(try setting.current(), place))]
+    func changes() throws(Failure) -> [ToolChange] {
+        let setting = ToolSetting(.lines, ["GOAUTH"], in: try file())
+        return [ToolChange(setting: setting, value: try value(try setting.current()))]
     }
 
-    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        guard try ToolSetting(.lines, ["GOAUTH"], in: try file(place)).current() == "off" else { return [] }
+    func remarks() throws(Failure) -> [Hint] {
+        guard try ToolSetting(.lines, ["GOAUTH"], in: try file()).current() == "off" else { return [] }
         return ["GOAUTH is off, so Go sends no credentials; lanyard replaces that until lanyard unconfigure go"]
     }
 
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+    func overrides() throws(Failure) -> [ToolOverride] {
         let own = place.context.variable("GOAUTH").map { own in
             let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
             return ToolOverride(what, unset: "GOAUTH", asksLanyard: namesLanyard(own))
@@ -37,7 +52,7 @@ enum GoTool: ConfigurableTool {
             .compactMap(\.self) + place.overridesOfNetrc
     }
 
-    private static func file(_ place: ToolPlace) throws(Failure) -> String {
+    private func file() throws(Failure) -> String {
         guard place.context.variable("GOENV") != "off" else {
             throw Failure("Go reads no settings here: GOENV is off", hints: [Hint(run: "unset GOENV")])
         }
@@ -51,7 +66,7 @@ enum GoTool: ConfigurableTool {
     }
 
     /// Returns the commands with lanyard's added; `off` can't be combined with others.
-    private static func value(_ old: String?, _ place: ToolPlace) throws(Failure) -> String {
+    private func value(_ old: String?) throws(Failure) -> String {
         if let old, namesLanyard(old) { return old }
         // Go first splits the list at semicolons; in quotes, nothing is escaped.
         let program = try place.word("lanyard", for: "go") { program in
@@ -62,7 +77,7 @@ enum GoTool: ConfigurableTool {
         return "\(old); \(program) goauth"
     }
 
-    private static func namesLanyard(_ list: String) -> Bool {
+    private func namesLanyard(_ list: String) -> Bool {
         list.pieces(between: ";").contains { command in
             let words = ShellWords.split(String(command)) ?? []
             return words.count == 2 && words[0].pieces(between: "/").last == "lanyard" && words[1] == "goauth"

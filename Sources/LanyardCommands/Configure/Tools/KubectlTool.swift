@@ -1,4 +1,5 @@
 import Addresses
+import ConsumerProtocols
 import OtherCaches
 import PluginHost
 import Rules
@@ -6,31 +7,55 @@ import Secrets
 import Terminal
 import ToolTexts
 
+extension Tool {
+    static let kubectl = Tool(
+        "kubectl", relatives: ["k9s"], aliases: ["kubelogin"],
+        .verb(
+            ToolVerb(
+                "kubectl", abstract: "Answer kubectl's request in KUBERNETES_EXEC_INFO.",
+                discussion:
+                    "kubectl, helm, k9s and other programs made with client-go run it for a user of a kubeconfig.",
+                argument: "The URL that the token is for; by default the cluster's.", isOptional: true,
+                examples: [
+                    "Have kubectl use lanyard for a user of its configuration": """
+                    kubectl config set-credentials contoso \\
+                      --exec-api-version client.authentication.k8s.io/v1 \\
+                      --exec-command lanyard --exec-arg kubectl \\
+                      --exec-provide-cluster-info --exec-interactive-mode IfAvailable
+                    """
+                ])),
+        { KubernetesConsumer($0.arguments, environment: $0.environment) },
+        setup: ToolSetup(
+            purpose: "kubectl, helm and k9s use lanyard for clusters that use Entra ID",
+            discussion: """
+                Converts the users of your kubeconfigs that sign a person in with kubelogin or with kubectl's former azure auth-provider. \
+                Those of service principals and managed identities stay.
+                """,
+            paths: ["KUBECONFIG"],
+            // Of another program only what can't be a secret.
+            shown: { value in
+                let user = KubeUser("", text: value)
+                return user.isLanyard ? value.rows : user.summary
+            }, settings: KubectlSettings.init))
+}
+
 /// kubectl and other programs based on client-go: kubeconfig users of kubelogin, or of kubectl's former sign-in to
 /// Azure, run lanyard instead.
-enum KubectlTool: ConfigurableTool {
-    static let name = "kubectl"
-    static let purpose = "kubectl, helm and k9s use lanyard for clusters that use Entra ID"
-    static let discussion = """
-        Converts the users of your kubeconfigs that sign a person in with kubelogin or with kubectl's former azure auth-provider. \
-        Those of service principals and managed identities stay.
-        """
-    static let url = ToolURL.none
-    static let relatives = ["k9s", "kubelogin"]
-    static let paths = ["KUBECONFIG"]
+struct KubectlSettings: ToolSettings {
+    let place: ToolPlace
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+    func changes() throws(Failure) -> [ToolChange] {
         let program = place.program("lanyard")
-        let changes = try users(place).compactMap { file, user in
+        let changes = try users().compactMap { file, user in
             user.converted(running: program).map { ToolChange(.kubeUser, [user.name], in: file, to: $0) }
         }
-        guard !changes.isEmpty else { throw try Self.nothing(place) }
+        guard !changes.isEmpty else { throw try nothing() }
         return changes
     }
 
-    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    func remarks() throws(Failure) -> [Hint] {
         var remarks: [Hint] = []
-        for (file, user) in try users(place) where user.isOfKubelogin {
+        for (file, user) in try users() where user.isOfKubelogin {
             let name = user.name.displayable(limit: 200)
             if let obstacle = user.obstacle {
                 let what = "the user \(name) stays as it is: \(obstacle)"
@@ -41,14 +66,14 @@ enum KubectlTool: ConfigurableTool {
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
             }
         }
-        for (file, user) in try users(place, areHidden: true) where user.isOfKubelogin {
+        for (file, user) in try users(areHidden: true) where user.isOfKubelogin {
             let which = "\(user.name.displayable(limit: 200)) of \(place.context.short(file))"
             remarks.append("the user \(which) stays as it is: kubectl uses the one in an earlier file")
         }
         return remarks
     }
 
-    static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] {
+    func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] {
         let users = entries.filter { entry in
             entry.before.map { KubeUser("", text: $0).isOfFormerProvider } ?? false
         }
@@ -60,27 +85,27 @@ enum KubectlTool: ConfigurableTool {
         }
     }
 
-    static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String] {
-        let clusters = try? KubeClusters(files(place))
+    func urls(undoing entries: [ToolRecord.Entry]) -> [String] {
+        let clusters = try? KubeClusters(files)
         return entries.compactMap(\.change.setting.key.last).flatMap { clusters?.servers(of: $0).map(\.server) ?? [] }
     }
 
-    static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] {
+    func rules() throws(Failure) -> [NeededRule] {
         let record = try ToolRecord(place.context).entries()
-        let found = try users(place)
+        let found = try users()
         var signIns: [String: KubeSignIn] = [:]
         for (file, user) in found where signIns[user.name] == nil {
             if user.isLanyard {
                 // The user's former settings say more.
                 let setting = ToolSetting(.kubeUser, [user.name], in: file)
-                let before = record.first { $0.tool == name && $0.change.setting == setting }?.before
+                let before = record.first { $0.tool == "kubectl" && $0.change.setting == setting }?.before
                 signIns[user.name] = before.map { KubeUser(user.name, text: $0).signIn }
             } else if user.isOfKubelogin, user.obstacle == nil {
                 signIns[user.name] = user.signIn
             }
         }
         guard !signIns.isEmpty else { return [] }
-        let clusters = try KubeClusters(files(place))
+        let clusters = try KubeClusters(files)
         let session = try Session(place.context)
         let rules = signIns.sorted { $0.key < $1.key }.flatMap { user, signIn in
             clusters.servers(of: user).compactMap { cluster, server in
@@ -92,12 +117,12 @@ enum KubectlTool: ConfigurableTool {
 
     /// Returns the users that kubectl takes into account, or the others: of several users with a name, kubectl takes
     /// the one in the first file.
-    private static func users(
-        _ place: ToolPlace, areHidden: Bool = false
+    private func users(
+        areHidden: Bool = false
     ) throws(Failure) -> [(file: String, user: KubeUser)] {
         var users: [(String, KubeUser)] = []
         var names: Set<String> = []
-        for file in files(place) {
+        for file in files {
             let found = Kubeconfig(try ToolPlace.text(of: file) ?? "")
             users += found.users.filter { names.contains($0.name) == areHidden }.map { (file, $0) }
             names.formUnion(found.names)
@@ -106,13 +131,13 @@ enum KubectlTool: ConfigurableTool {
     }
 
     /// Returns the files in kubectl's order, the first of which counts.
-    static func files(_ place: ToolPlace) -> [String] {
+    var files: [String] {
         let own = place.context.variable("KUBECONFIG")?.pieces(between: ":").map { String($0).absolutePath }
         return own?.uniqued ?? ["\(place.home)/.kube/config"]
     }
 
     /// kubectl 1.35 and later run no program that their own settings don't allow.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+    func overrides() throws(Failure) -> [ToolOverride] {
         let file = place.named("KUBERC") ?? "\(place.home)/.kube/kuberc"
         guard place.context.variable("KUBERC") != "off", place.context.boolean("KUBECTL_KUBERC") != false else {
             return []
@@ -138,15 +163,9 @@ enum KubectlTool: ConfigurableTool {
         }
     }
 
-    /// Returns the value, but of another program only what can't be a secret.
-    static func shown(_ value: String, of setting: ToolSetting) -> [String] {
-        let user = KubeUser("", text: value)
-        return user.isLanyard ? value.rows : user.summary
-    }
-
-    private static func nothing(_ place: ToolPlace) throws(Failure) -> Failure {
+    private func nothing() throws(Failure) -> Failure {
         var unread: [String] = []
-        for file in files(place) where try !Kubeconfig(ToolPlace.text(of: file) ?? "").isReadable {
+        for file in files where try !Kubeconfig(ToolPlace.text(of: file) ?? "").isReadable {
             unread.append(file)
         }
         guard unread.isEmpty else {
@@ -155,8 +174,8 @@ enum KubectlTool: ConfigurableTool {
                     + "can't read its users",
                 hints: [Hint("if kubectl can read it, have kubectl write it anew", run: .rewriting(unread[0]))])
         }
-        let reasons = try remarks(place)
-        let files = files(place).map(place.context.short).joined(separator: ", ")
+        let reasons = try remarks()
+        let files = self.files.map(place.context.short).joined(separator: ", ")
         return Failure(
             reasons.isEmpty
                 ? "no user in \(files) signs in with kubelogin or azure"

@@ -1,37 +1,38 @@
 import Addresses
+import ConsumerProtocols
 import Files
 import Secrets
 import Terminal
 
+extension Tool {
+    static let nuget = Tool(
+        "nuget", relatives: ["dotnet"], .link("nuget-plugin-lanyard"), { NuGetConsumer($0.arguments) },
+        setup: ToolSetup(
+            purpose: "NuGet and dotnet use lanyard as a credential provider",
+            discussion: """
+                NuGet 6.13 and later (.NET SDK 9.0.200) run each `nuget-plugin-…` on PATH. If lanyard's isn't there, this makes \
+                `~/.local/bin/nuget-plugin-lanyard` a link to it.
+                """,
+            programs: ["dotnet", "nuget"],
+            oldest: { $0.hasSuffix("/dotnet") ? ToolVersion(9, 0, 200) : ToolVersion(6, 13) },
+            newer: { _ in "install a newer one: https://dotnet.microsoft.com/download" }, settings: NuGetSettings.init))
+}
+
 /// NuGet and dotnet: they find a plugin on `PATH` by its name.
-enum NuGetTool: ConfigurableTool {
-    static let name = "nuget"
-    static let purpose = "NuGet and dotnet use lanyard as a credential provider"
-    static let discussion = """
-        NuGet 6.13 and later (.NET SDK 9.0.200) run each `nuget-plugin-…` on PATH. If lanyard's isn't there, this makes \
-        `~/.local/bin/nuget-plugin-lanyard` a link to it.
-        """
-    static let url = ToolURL.none
-    static let relatives = ["dotnet"]
-    static let programs = ["dotnet", "nuget"]
+struct NuGetSettings: ToolSettings {
+    let place: ToolPlace
 
-    static func oldest(_ path: String) -> ToolVersion? {
-        path.hasSuffix("/dotnet") ? ToolVersion(9, 0, 200) : ToolVersion(6, 13)
-    }
-
-    static func newer(than path: String) -> Hint { "install a newer one: https://dotnet.microsoft.com/download" }
-
-    private static let program = "nuget-plugin-lanyard"
+    private let program = "nuget-plugin-lanyard"
     /// If one of these is set, NuGet doesn't search `PATH`.
-    private static let variables = ["NUGET_PLUGIN_PATHS", "NUGET_NETCORE_PLUGIN_PATHS"]
+    private let variables = ["NUGET_PLUGIN_PATHS", "NUGET_NETCORE_PLUGIN_PATHS"]
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+    func changes() throws(Failure) -> [ToolChange] {
         let file = place.context.program(program) ?? "\(place.home)/.local/bin/\(program)"
         return [try place.link(file, to: program)]
     }
 
     /// NuGet asks a plugin only for what no variable and no file has a password for.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
+    func overrides() throws(Failure) -> [ToolOverride] {
         var overrides = variables.compactMap { variable in
             place.context.variable(variable).map { value in
                 ToolOverride(
@@ -55,7 +56,7 @@ enum NuGetTool: ConfigurableTool {
             let what = "\(start)\(source) in the environment has the password for \(source), which comes first"
             overrides.append(ToolOverride(what, unset: variable, part: source))
         }
-        for file in settingsFiles(place) {
+        for file in settingsFiles {
             for source in sources(in: place.content(of: file)) {
                 let source = source.displayable(limit: 100)
                 let what = "\(place.context.short(file)) has the password for the source \(source), which comes first"
@@ -66,7 +67,7 @@ enum NuGetTool: ConfigurableTool {
     }
 
     /// Returns NuGet's files, the nearest first.
-    private static func settingsFiles(_ place: ToolPlace) -> [String] {
+    private var settingsFiles: [String] {
         let names = ["nuget.config", "NuGet.config", "NuGet.Config"]
         let own = "\(place.home)/.nuget"
         let more = ((try? Folder("\(own)/config"))?.names(atMost: 1000) ?? []).filter {
@@ -77,7 +78,7 @@ enum NuGetTool: ConfigurableTool {
     }
 
     /// Returns the sources for which a file's text has passwords: the elements in `packageSourceCredentials`.
-    private static func sources(in text: String) -> [String] {
+    private func sources(in text: String) -> [String] {
         let names = text.pieces(between: "<").map { Substring($0.utf8.prefix { !" \t\r\n>".utf8.contains($0) }) }
         let inside = names.drop { !$0.isSame(as: "packageSourceCredentials") }.dropFirst()
             .prefix { !$0.isSame(as: "/packageSourceCredentials") }

@@ -1,25 +1,42 @@
+import ConsumerProtocols
 import Files
 import Glibc
 import Terminal
 import ToolTexts
 
-/// pip: it runs the program `keyring`.
-enum PipTool: ConfigurableTool {
-    static let name = "pip"
-    static let purpose = "pip use lanyard as its keyring"
-    static let discussion = """
-        Has pip run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. It needs pip 23.1 or \
-        later.
-        """
-    static let url = ToolURL.none
-    static let relatives = ["pip3"]
-    static let programs = ["pip", "pip3"]
-    static let paths = ["PIP_CONFIG_FILE"]
+extension Tool {
+    static let pip = Tool(
+        "pip", aliases: ["pip3"], .link("keyring"), KeyringConsumer.init,
+        setup: ToolSetup(
+            purpose: "pip use lanyard as its keyring",
+            discussion: """
+                Has pip run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. It needs pip 23.1 or \
+                later.
+                """,
+            programs: ["pip", "pip3"], oldest: { _ in ToolVersion(23, 1) }, newer: PipSettings.newer(than:),
+            paths: ["PIP_CONFIG_FILE"], settings: PipSettings.init))
 
-    static func oldest(_ path: String) -> ToolVersion? { ToolVersion(23, 1) }
+    static let pdm = Tool(
+        "pdm", .link("keyring"), KeyringConsumer.init,
+        recipe: Hint("pdm runs the program that this sets up", run: "lanyard configure pip"))
+
+    static let twine = Tool(
+        "twine", relatives: ["poetry"], .link("keyring"), KeyringConsumer.init,
+        recipe: Hint("it needs the Python package keyring-lanyard; see", run: "man lanyard-consumers"))
+
+    static let keyring = Tool("keyring", .link("keyring"), KeyringConsumer.init)
+}
+
+extension KeyringConsumer {
+    init(_ call: ToolCall) { self.init(call.arguments, isTyped: call.isAtTerminal) }
+}
+
+/// pip: it runs the program `keyring`.
+struct PipSettings: ToolSettings {
+    let place: ToolPlace
 
     /// pip refuses to replace itself where the distribution says so (PEP 668).
-    static func newer(than path: String) -> Hint {
+    @Sendable static func newer(than path: String) -> Hint {
         let libraries = FileTrust.parent(of: FileTrust.parent(of: path)) + "/lib"
         let isManaged = (try? Folder(libraries))?.names(atMost: 1 << 16).contains { name in
             name.hasPrefix("python3") && access("\(libraries)/\(name)/EXTERNALLY-MANAGED", F_OK) == 0
@@ -32,19 +49,19 @@ enum PipTool: ConfigurableTool {
                 """)
     }
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        guard !readsNone(place) else {
+    func changes() throws(Failure) -> [ToolChange] {
+        guard !readsNone else {
             throw Failure(
                 "pip reads no settings here: PIP_CONFIG_FILE is /dev/null", hints: [Hint(run: "unset PIP_CONFIG_FILE")])
         }
-        return [ToolChange(.ini, ["global", "keyring-provider"], in: file(place), to: "subprocess")]
+        return [ToolChange(.ini, ["global", "keyring-provider"], in: file, to: "subprocess")]
             + KeyringLink(place: place).changes
     }
 
     /// A command's own section comes before `[global]`, whichever file it is in; of the same sections, the last file's counts.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
-        let files = files(place)
-        let own = files.firstIndex(of: file(place)) ?? 0
+    func overrides() throws(Failure) -> [ToolOverride] {
+        let files = self.files
+        let own = files.firstIndex(of: file) ?? 0
         var named: [(provider: String, place: String, part: String?)] = []
         func look(in section: String, of files: some BidirectionalCollection<String>, _ part: String?) {
             for file in files.reversed() {
@@ -58,29 +75,30 @@ enum PipTool: ConfigurableTool {
             look(in: command, of: files, command == "install" ? nil : "pip \(command)")
         }
         let off = ToolOverride("PIP_CONFIG_FILE is /dev/null, so that pip reads no settings", unset: "PIP_CONFIG_FILE")
-        return KeyringLink(place: place).overrides("PIP_KEYRING_PROVIDER", named) + (readsNone(place) ? [off] : [])
+        return KeyringLink(place: place).overrides("PIP_KEYRING_PROVIDER", named) + (readsNone ? [off] : [])
             + place.overridesOfNetrc
     }
 
     /// Returns pip's files, the last of which counts; one that the variable names replaces the user's if it exists.
-    static func files(_ place: ToolPlace) -> [String] {
+    var files: [String] {
         let prefixes = [
-            place.named("VIRTUAL_ENV"), installed(place.context).map { FileTrust.parent(of: FileTrust.parent(of: $0)) },
+            place.named("VIRTUAL_ENV"),
+            Tool.pip.setup?.installed(place.context).map { FileTrust.parent(of: FileTrust.parent(of: $0)) },
         ]
         let sites = prefixes.compactMap { $0.map { "\($0)/pip.conf" } }.uniqued
-        guard let named = namedFile(place) else { return ["\(place.home)/.pip/pip.conf", file(place)] + sites }
+        guard let named = namedFile else { return ["\(place.home)/.pip/pip.conf", file] + sites }
         return sites + [named]
     }
 
-    private static func readsNone(_ place: ToolPlace) -> Bool {
+    private var readsNone: Bool {
         place.context.variable("PIP_CONFIG_FILE") == "/dev/null"
     }
 
-    private static func namedFile(_ place: ToolPlace) -> String? {
-        place.named("PIP_CONFIG_FILE").flatMap { place.context.isFile($0) && !readsNone(place) ? $0 : nil }
+    private var namedFile: String? {
+        place.named("PIP_CONFIG_FILE").flatMap { place.context.isFile($0) && !readsNone ? $0 : nil }
     }
 
-    private static func file(_ place: ToolPlace) -> String {
-        namedFile(place) ?? "\(place.settings)/pip/pip.conf"
+    private var file: String {
+        namedFile ?? "\(place.settings)/pip/pip.conf"
     }
 }

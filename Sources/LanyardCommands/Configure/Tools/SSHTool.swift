@@ -6,46 +6,52 @@ import Secrets
 import Terminal
 import ToolTexts
 
-/// ssh: it forwards a forward's socket to the host of the same name.
-enum SSHTool: ForwardTool {
-    static let name = "ssh"
-    static let purpose = "tools on a host that you reach by ssh ask this machine's agent"
-    static let discussion = """
-        Adds a file to `~/.ssh` that forwards the agent's socket for the host, and includes it first in `~/.ssh/config`. Prints what to do \
-        on the host.
-        """
-    static let url = ToolURL.host("a host, as you name it to ssh", help: "The host, as you name it to ssh.")
-    static let purposeOfExample = "Have the tools on the host devbox ask here"
-    static let exampleOfURL = " devbox"
+extension Tool {
+    static let ssh = Tool(
+        "ssh",
+        setup: ToolSetup(
+            purpose: "tools on a host that you reach by ssh ask this machine's agent",
+            discussion: """
+                Adds a file to `~/.ssh` that forwards the agent's socket for the host, and includes it first in `~/.ssh/config`. Prints what to do \
+                on the host.
+                """,
+            url: .host("a host, as you name it to ssh", help: "The host, as you name it to ssh."),
+            purposeOfExample: "Have the tools on the host devbox ask here", exampleOfURL: " devbox", schemes: ["https"],
+            settings: SSHSettings.init))
+}
 
-    static func requireUse(_ place: ToolPlace) throws(Failure) {
-        guard isForward(place) else {
+/// ssh: it forwards a forward's socket to the host of the same name.
+struct SSHSettings: ForwardSettings {
+    let place: ToolPlace
+
+    func requireUse() throws(Failure) {
+        guard isForward else {
             throw Failure(
-                "a forward can't have the name \(forward(place).displayable(limit: 200))",
+                "a forward can't have the name \(forward.displayable(limit: 200))",
                 hints: ["give the host a short name in ~/.ssh/config, and use that"], status: .usage)
         }
-        for path in [try socket(place), try remoteSocket(place)] where !path.isPlainPath {
+        for path in [try socket(), try remoteSocket()] where !path.isPlainPath {
             throw Failure("ssh doesn't accept the path: \(path.displayable(limit: 300))")
         }
     }
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let (host, folder) = (forward(place), "\(place.home)/.ssh")
+    func changes() throws(Failure) -> [ToolChange] {
+        let (host, folder) = (forward, "\(place.home)/.ssh")
         let file = "lanyard-\(host).conf"
-        let remote = try remoteSocket(place)
-        var lines = ["Host \(host)", "RemoteForward \(remote) \(try socket(place))"]
+        let remote = try remoteSocket()
+        var lines = ["Host \(host)", "RemoteForward \(remote) \(try socket())"]
         // ssh uses only the first `SetEnv` that it reads.
-        if !(try setsVariables(place)) { lines.append("SetEnv \(Configuration.agentVariable)=\(remote)") }
+        if !(try setsVariables()) { lines.append("SetEnv \(Configuration.agentVariable)=\(remote)") }
         let include = "Include \(file)"
         return lines.map { ToolChange(.line, [$0], in: "\(folder)/\(file)", to: $0) }
             + [ToolChange(.firstLine, [include], in: "\(folder)/config", to: include)]
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        let host = forward(place)
-        let socket = try remoteSocket(place)
+    func notes() throws(Failure) -> [Hint] {
+        let host = forward
+        let socket = try remoteSocket()
         let name = socket.pieces(between: "/").suffix(2).joined(separator: "/")
-        return try faults(place)
+        return try faults()
             + [
                 Hint(
                     "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
@@ -60,25 +66,25 @@ enum SSHTool: ForwardTool {
             ].compactMap(\.self)
     }
 
-    private static func socket(_ place: ToolPlace) throws(Failure) -> String {
-        "\(try folderOfSockets(place))/\(forward(place))"
+    private func socket() throws(Failure) -> String {
+        "\(try folderOfSockets())/\(forward)"
     }
 
     /// Returns the socket's path on the host: in a folder where nobody else can make one, and with this user and machine
     /// in its name, so that several can use the host.
-    private static func remoteSocket(_ place: ToolPlace) throws(Failure) -> String {
+    private func remoteSocket() throws(Failure) -> String {
         let here = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
-        let there = userThere(place) ?? here
+        let there = userThere ?? here
         let home = there == "root" ? "/root" : "/home/\(there)"
         return "\(home)/.ssh/lanyard-\("\(here)-\(HostName.here ?? "")".wordForFile).sock"
     }
 
     /// The user as whom ssh signs in to the host; nil if ssh doesn't say.
-    private static func userThere(_ place: ToolPlace) -> String? {
+    private var userThere: String? {
         let config = "\(place.home)/.ssh/config"
         let options = place.context.isFile(config) ? ["-F", config] : []
         guard let ssh = place.context.program("ssh"),
-            let pipe = popen(ShellCommand(words: [ssh] + options + ["-G", forward(place)]).text + " 2>&-", "re")
+            let pipe = popen(ShellCommand(words: [ssh] + options + ["-G", forward]).text + " 2>&-", "re")
         else { return nil }
         defer { pclose(pipe) }
         var line = [CChar](repeating: 0, count: 1024)
@@ -89,7 +95,7 @@ enum SSHTool: ForwardTool {
         return nil
     }
 
-    private static func setsVariables(_ place: ToolPlace) throws(Failure) -> Bool {
+    private func setsVariables() throws(Failure) -> Bool {
         let text = try ToolPlace.text(of: "\(place.home)/.ssh/config") ?? ""
         return text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r").lowercased().hasPrefix("setenv") }
     }

@@ -1,43 +1,50 @@
 import Addresses
+import ConsumerProtocols
 import Files
 import JSON
 import Secrets
 import Terminal
 import ToolTexts
 
+extension Tool {
+    static let terraform = Tool(
+        "terraform", relatives: ["tofu", "opentofu"], .link("terraform-credentials-lanyard"),
+        { TerraformConsumer($0.arguments) },
+        setup: ToolSetup(
+            purpose: "terraform and OpenTofu use lanyard as a credentials helper",
+            discussion: """
+                Adds a `credentials_helper` to `~/.terraformrc`, and to OpenTofu's own file if it doesn't read that one; and the link in \
+                `~/.terraform.d/plugins` that both look for. A `credentials` block for a host still comes first.
+                """,
+            programs: ["terraform", "tofu"], paths: TerraformSettings.paths, settings: TerraformSettings.init))
+}
+
 /// terraform and OpenTofu: lanyard becomes their only credentials helper.
-enum TerraformTool: ConfigurableTool {
-    static let name = "terraform"
-    static let purpose = "terraform and OpenTofu use lanyard as a credentials helper"
-    static let discussion = """
-        Adds a `credentials_helper` to `~/.terraformrc`, and to OpenTofu's own file if it doesn't read that one; and the link in \
-        `~/.terraform.d/plugins` that both look for. A `credentials` block for a host still comes first.
-        """
-    static let url = ToolURL.none
-    static let relatives = ["tofu", "opentofu"]
-    static let programs = ["terraform", "tofu"]
+struct TerraformSettings: ToolSettings {
     /// Both are read, the second by its former name.
     static let paths = ["TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"]
 
-    private static let program = "terraform-credentials-lanyard"
-    private static let line = #"credentials_helper "lanyard" {}"#
+    let place: ToolPlace
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let link = try place.link("\(folder(place))/plugins/\(program)", to: program)
+    private let program = "terraform-credentials-lanyard"
+    private let line = #"credentials_helper "lanyard" {}"#
+
+    func changes() throws(Failure) -> [ToolChange] {
+        let link = try place.link("\(folder)/plugins/\(program)", to: program)
         var files: [String] = []
-        for file in mainFiles(place) where try !namesLanyardOtherwise(file, place.context) { files.append(file) }
-        for file in otherFiles(place) where try namesLanyard(file, place.context) { files = [] }
+        for file in mainFiles where try !namesLanyardOtherwise(file, place.context) { files.append(file) }
+        for file in otherFiles where try namesLanyard(file, place.context) { files = [] }
         return [link] + files.map { ToolChange(.line, [line], in: $0, to: line) }
     }
 
-    static func files(_ place: ToolPlace) throws(Failure) -> [String] { mainFiles(place) + otherFiles(place) }
+    var files: [String] { mainFiles + otherFiles }
 
     /// Tokens in variables and files take precedence over the helper, and a second helper is an error.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
-        let files = try files(place)
-        let naming = files.filter { helper(in: $0, place) != nil }
+    func overrides() throws(Failure) -> [ToolOverride] {
+        let files = self.files
+        let naming = files.filter { helper(in: $0) != nil }
         var overrides = naming.filter { file in
-            helper(in: file, place) != "lanyard" || otherFiles(place).contains(file) && naming.count > 1
+            helper(in: file) != "lanyard" || otherFiles.contains(file) && naming.count > 1
         }.map { file in
             let what = "\(place.context.short(file)) names a credentials helper, too, and terraform allows only one"
             return ToolOverride(hint: "\(what); remove it there")
@@ -49,10 +56,10 @@ enum TerraformTool: ConfigurableTool {
                 "\(variable.displayable(limit: 200)) in the environment has the token for \(host), which comes first"
             overrides.append(ToolOverride(what, unset: variable, part: host))
         }
-        let written = "\(folder(place))/credentials.tfrc.json"
-        let program = hasOnlyTofu(place) ? "tofu" : "terraform"
+        let written = "\(folder)/credentials.tfrc.json"
+        let program = hasOnlyTofu ? "tofu" : "terraform"
         for file in files {
-            for host in hosts(in: file, place).sorted() {
+            for host in hosts(in: file).sorted() {
                 let shown = host.displayable(limit: 200)
                 let what = "the token for \(shown) in \(place.context.short(file)) comes first"
                 let hint: Hint =
@@ -64,39 +71,39 @@ enum TerraformTool: ConfigurableTool {
         return overrides
     }
 
-    private static func folder(_ place: ToolPlace) -> String { "\(place.home)/.terraform.d" }
+    private var folder: String { "\(place.home)/.terraform.d" }
 
-    private static func named(_ place: ToolPlace) -> String? { paths.lazy.compactMap { place.named($0) }.first }
+    private var named: String? { Self.paths.lazy.compactMap { place.named($0) }.first }
 
     /// Returns the files that lanyard writes to; OpenTofu reads terraform's if it has none of its own.
-    private static func mainFiles(_ place: ToolPlace) -> [String] {
-        if let named = named(place) { return [named] }
+    private var mainFiles: [String] {
+        if let named = self.named { return [named] }
         let (terraform, tofu) = ("\(place.home)/.terraformrc", "\(place.home)/.tofurc")
-        if place.context.isFile(tofu) { return hasOnlyTofu(place) ? [tofu] : [terraform, tofu] }
-        guard hasOnlyTofu(place), !place.context.isFile(terraform) else { return [terraform] }
+        if place.context.isFile(tofu) { return hasOnlyTofu ? [tofu] : [terraform, tofu] }
+        guard hasOnlyTofu, !place.context.isFile(terraform) else { return [terraform] }
         return [place.context.environment.absolutePath("XDG_CONFIG_HOME").map { "\($0)/opentofu/tofurc" } ?? tofu]
     }
 
     /// Returns the files that are read besides, unless a variable names the only one.
-    private static func otherFiles(_ place: ToolPlace) -> [String] {
-        guard named(place) == nil, let folder = try? Folder(folder(place)) else { return [] }
+    private var otherFiles: [String] {
+        guard named == nil, let folder = try? Folder(self.folder) else { return [] }
         let names = folder.names(atMost: 1000).filter { $0.hasSuffix(".tfrc") || $0.hasSuffix(".tfrc.json") }
-        return names.sorted().map { "\(self.folder(place))/\($0)" }
+        return names.sorted().map { "\(self.folder)/\($0)" }
     }
 
-    private static func hasOnlyTofu(_ place: ToolPlace) -> Bool {
+    private var hasOnlyTofu: Bool {
         place.context.program("tofu") != nil && place.context.program("terraform") == nil
     }
 
     /// Whether a file names lanyard in another form than `configure` writes; throws if it names another helper.
-    private static func namesLanyardOtherwise(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
+    private func namesLanyardOtherwise(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
         guard try namesLanyard(file, context) else { return false }
         let text = try ToolPlace.text(of: file) ?? ""
         return rows(text).first { $0.hasPrefix(block) } ?? "" != line
     }
 
     /// Whether a file names lanyard; throws if it names another helper, since two are an error.
-    private static func namesLanyard(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
+    private func namesLanyard(_ file: String, _ context: CommandContext) throws(Failure) -> Bool {
         let text = try ToolPlace.text(of: file) ?? ""
         guard let name = helper(in: text, isJSON: file.hasSuffix(".json")) else { return false }
         guard name != "lanyard" else { return true }
@@ -105,24 +112,24 @@ enum TerraformTool: ConfigurableTool {
             hints: ["terraform allows only one; remove that first"])
     }
 
-    private static let block = "credentials_helper"
+    private let block = "credentials_helper"
 
-    private static func rows(_ text: String) -> [Substring] {
+    private func rows(_ text: String) -> [Substring] {
         text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
     }
 
-    private static func helper(in file: String, _ place: ToolPlace) -> String? {
+    private func helper(in file: String) -> String? {
         helper(in: place.content(of: file), isJSON: file.hasSuffix(".json"))
     }
 
     /// Returns the name of the helper in a file's text; nil if it names none.
-    private static func helper(in text: String, isJSON: Bool) -> String? {
+    private func helper(in text: String, isJSON: Bool) -> String? {
         if isJSON { return JSONValue(bytes: Array(text.utf8))?[block]?.members?.keys.sorted().first }
         return rows(text).lazy.compactMap { label(of: $0, block) }.first
     }
 
     /// Returns the hosts for which a file has credentials.
-    private static func hosts(in file: String, _ place: ToolPlace) -> [String] {
+    private func hosts(in file: String) -> [String] {
         let text = place.content(of: file)
         guard file.hasSuffix(".json") else { return rows(text).compactMap { label(of: $0, "credentials") } }
         let hosts = JSONValue(bytes: Array(text.utf8))?["credentials"]?.members ?? [:]
@@ -130,7 +137,7 @@ enum TerraformTool: ConfigurableTool {
     }
 
     /// Returns the label of a block that a line begins; nil if it begins none of this type.
-    private static func label(of row: Substring, _ type: String) -> String? {
+    private func label(of row: Substring, _ type: String) -> String? {
         guard row.hasPrefix(type) else { return nil }
         let rest = row.dropFirst(type.utf8.count)
         guard let first = rest.utf8.first, !first.isAlphanumeric, first != UInt8(ascii: "_") else { return nil }

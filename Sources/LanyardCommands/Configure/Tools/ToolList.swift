@@ -24,7 +24,7 @@ struct ToolList {
     func lines() async -> [String] {
         let git = context.program("git") == nil ? "not installed" : "installed"
         var rows = [["git", git, await usesOfGit()]]
-        for tool in Tools.all {
+        for tool in ToolSetup.all {
             rows.append([
                 tool.name, installation(of: tool),
                 text(of: tool).displayable(limit: 500),
@@ -33,44 +33,44 @@ struct ToolList {
         return Table(rows).wrapped(columns: OutputWidth.ofTerminal, indent: 0)
     }
 
-    private func text(of tool: any ConfigurableTool.Type) -> String {
+    private func text(of tool: ToolSetup) -> String {
         let use = use(of: tool)
         guard let place = try? ToolPlace(context) else { return use.text() }
-        return use.text(naming: { tool.name(ofURL: $0, place) })
+        return use.text(naming: tool.settings(place).name)
     }
 
     /// Returns whether a tool is installed, with the name of its program if that differs.
-    private func installation(of tool: any ConfigurableTool.Type) -> String {
+    private func installation(of tool: ToolSetup) -> String {
         guard let path = tool.installed(context) else { return "not installed" }
         let program = path.pieces(between: "/").last.map(String.init) ?? tool.name
         return program == tool.name ? "installed" : "\(program) installed"
     }
 
     /// Whether a tool asks lanyard, or something that lanyard wrote for it isn't undone.
-    func isUsed(by tool: any ConfigurableTool.Type) -> Bool {
+    func isUsed(by tool: ToolSetup) -> Bool {
         let use = use(of: tool)
         return use.isForAll || !use.places.isEmpty || entries.contains { $0.tool == tool.name }
             || !tool.unrecorded(entries, context).isEmpty
     }
 
     /// Returns how a tool uses lanyard.
-    func use(of tool: any ConfigurableTool.Type) -> ToolUse {
+    func use(of tool: ToolSetup) -> ToolUse {
         let own = entries.filter { $0.tool == tool.name }
         let broken = own.filter { !$0.change.stands }
         // One place may need several files.
         let standing = own.filter { entry in
             !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place } && tool.reads(entry, context)
         }
-        let place = try? ToolPlace(context)
-        let found = place.map(tool.urlsFound) ?? []
+        let settings = (try? ToolPlace(context)).map(tool.settings)
+        let found = settings?.urlsFound ?? []
         return ToolUse(
             tool: tool, isForAll: tool.isConfigured(context, isRecorded: !standing.isEmpty),
-            exception: place.flatMap(tool.exception),
+            exception: settings.flatMap(tool.exception),
             places: Set(standing.compactMap(\.place) + found.map { $0.displayable(limit: 300) }).sorted())
     }
 
     /// Returns how a tool uses lanyard for the URL of a request.
-    func use(of tool: any ConfigurableTool.Type, at request: CredentialRequest) -> ToolUse {
+    func use(of tool: ToolSetup, at request: CredentialRequest) -> ToolUse {
         var use = use(of: tool)
         guard tool.url != .none, let host = request.host, let scheme = request.scheme else { return use }
         let url = "\(scheme)://\(host.urlText)"
@@ -88,11 +88,11 @@ struct ToolList {
     }
 
     /// Returns the changes that would make a tool ask lanyard for one URL; empty for a tool whose URLs have paths.
-    private func own(_ tool: any ConfigurableTool.Type, _ url: String) -> [ToolChange] {
+    private func own(_ tool: ToolSetup, _ url: String) -> [ToolChange] {
         guard tool.url == .optional, let pattern = URLPattern(url),
             let place = try? ToolPlace(context, tool.place(of: pattern))
         else { return [] }
-        return (try? tool.changes(place)) ?? []
+        return (try? tool.settings(place).changes()) ?? []
     }
 
     private func usesOfGit() async -> String {
@@ -104,15 +104,15 @@ struct ToolList {
     }
 }
 
-extension ConfigurableTool {
+extension ToolSetup {
     /// Returns what makes the tool ask lanyard, everywhere or for one URL, although no entry of the record names it.
-    static func unrecorded(
+    func unrecorded(
         _ entries: [ToolRecord.Entry], for pattern: URLPattern? = nil, _ context: CommandContext
     ) -> [ToolChange] {
-        guard let home = try? ToolPlace(context) else { return [] }
-        let everywhere = (try? changes(home)) ?? []
-        let patterns = pattern.map { [$0] } ?? urlsFound(home).compactMap { URLPattern($0) }
-        var all = patterns.flatMap { (try? changes(ToolPlace(context, $0))) ?? [] }
+        guard let home = (try? ToolPlace(context)).map(settings) else { return [] }
+        let everywhere = (try? home.changes()) ?? []
+        let patterns = pattern.map { [$0] } ?? home.urlsFound.compactMap { URLPattern($0) }
+        var all = patterns.flatMap { (try? settings(ToolPlace(context, $0)).changes()) ?? [] }
         if pattern == nil, url != .required, !url.isHost,
             isConfigured(context, isRecorded: false)
                 || everywhere.contains(where: { $0.stands && $0.value.hasBytes("lanyard") })
@@ -130,7 +130,7 @@ extension ConfigurableTool {
 
 /// Returns how a tool uses lanyard.
 struct ToolUse: Sendable {
-    let tool: any ConfigurableTool.Type
+    let tool: ToolSetup
     /// Whether the tool asks lanyard for everything.
     let isForAll: Bool
     /// The exception to `isForAll`, for people; nil if there is none.

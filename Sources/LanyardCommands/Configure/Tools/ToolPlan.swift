@@ -9,18 +9,19 @@ struct ToolPlan: Sendable {
     let changes: [ToolRecord.Entry]
     /// The values that another tool's configuration already wrote, and that this tool needs, too.
     private let shared: [ToolRecord.Entry]
-    private let tool: any ConfigurableTool.Type
+    private let tool: ToolSetup
     private let place: ToolPlace
 
     /// Determines what is missing.
-    init(_ tool: any ConfigurableTool.Type, _ place: ToolPlace) throws(Failure) {
+    init(_ tool: ToolSetup, _ place: ToolPlace) throws(Failure) {
         self.tool = tool
         self.place = place
+        let settings = tool.settings(place)
         let record = try ToolRecord(place.context)
         try record.requireKnown(tool.name)
         let recorded = try record.entries()
         var (changes, shared): ([ToolRecord.Entry], [ToolRecord.Entry]) = ([], [])
-        for change in try tool.changes(place) {
+        for change in try settings.changes() {
             if let entry = try Self.entry(for: change, of: tool, place, recorded) {
                 changes.append(entry)
             } else if let other = recorded.first(where: { $0.change == change && $0.tool != tool.name }) {
@@ -28,7 +29,7 @@ struct ToolPlan: Sendable {
                     .init(tool: tool.name, place: place.url, change: change, before: other.before, file: other.file))
             }
         }
-        try tool.requireOwn(changes)
+        try settings.requireOwn(changes.map(\.change.setting.file).uniqued)
         (self.changes, self.shared) = (changes, shared)
     }
 
@@ -36,7 +37,7 @@ struct ToolPlan: Sendable {
     ///
     /// If the current value is lanyard's own, the entry has the value from before that.
     private static func entry(
-        for change: ToolChange, of tool: any ConfigurableTool.Type, _ place: ToolPlace, _ recorded: [ToolRecord.Entry]
+        for change: ToolChange, of tool: ToolSetup, _ place: ToolPlace, _ recorded: [ToolRecord.Entry]
     ) throws(Failure) -> ToolRecord.Entry? {
         let current = try change.setting.current()
         guard current != change.value else { return nil }

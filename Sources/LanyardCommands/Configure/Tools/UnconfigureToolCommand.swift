@@ -6,12 +6,15 @@ import Terminal
 import ToolTexts
 
 /// `unconfigure TOOL`, for any tool but git.
-struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
+struct UnconfigureToolCommand<Place: TablePlace>: Command {
+    private static var tool: ToolSetup { Place.setup }
+    private var tool: ToolSetup { Place.setup }
+
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: Tool.name, abstract: "Undo `lanyard configure \(Tool.name)`.",
-            usage: "lanyard unconfigure \(Tool.name) [<options>]"
-                + (Tool.url == .none ? "" : Tool.url.isHost ? " [<host>]" : " [<url>]"),
+            commandName: tool.name, abstract: "Undo `lanyard configure \(tool.name)`.",
+            usage: "lanyard unconfigure \(tool.name) [<options>]"
+                + (tool.url == .none ? "" : tool.url.isHost ? " [<host>]" : " [<url>]"),
             discussion: """
                 Removes only what lanyard wrote, and restores what was there before. Later changes stay, and so do rules, \
                 tokens and passwords.
@@ -19,23 +22,23 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
     }
 
     static var examples: KeyValuePairs<String, String> {
-        ["Make \(Tool.name) stop using lanyard": "lanyard unconfigure \(Tool.name)"]
+        ["Make \(tool.name) stop using lanyard": "lanyard unconfigure \(tool.name)"]
     }
 
-    @Argument(help: .url(of: Tool.self, "The URL that was configured; every one if left out"))
+    @Argument(help: .url(of: Self.tool, "The URL that was configured; every one if left out"))
     var url: String?
 
     @OptionGroup var options: ChangeOptions
 
     mutating func validate() throws {
-        if url != nil { try Tool.url.validate(url, for: Tool.name) }
+        if url != nil { try tool.url.validate(url, for: tool.name) }
     }
 
     mutating func run(in context: CommandContext) async throws {
         let record = try ToolRecord(context)
-        try record.requireKnown(Tool.name)
+        try record.requireKnown(tool.name)
         let all = try record.entries()
-        let mine = try entriesMeant(of: all.filter { $0.tool == Tool.name }, context)
+        let mine = try entriesMeant(of: all.filter { $0.tool == tool.name }, context)
         let changed = try mine.filter(in: .changed)
         for entry in changed { tell(changed: entry, context) }
         let standing = try mine.filter(in: .standing, .removed)
@@ -46,17 +49,18 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             if changed.isEmpty { tellNothing(all, context) }
             return try forget(done, record)
         }
-        try Tool.requireOwn(standing)
+        let settings = tool.settings(try ToolPlace(context))
+        try settings.requireOwn(standing.map(\.change.setting.file).uniqued)
         if !options.dryRun { try record.requireWritable(standing) }
         try options.requireAnswer(toChange: "the tool's settings", context)
         let others = all.filter { !mine.contains($0) }
         let (removed, there) = try (standing.filter(in: .removed), standing.filter(in: .standing))
         there.byFile { file, entries in show(entries, file, others, context) }
         removed.byFile { file, entries in show(removed: entries, file, context) }
-        for remark in Tool.remarks(undoing: standing) { context.console.note(remark) }
+        for remark in settings.remarks(undoing: standing) { context.console.note(remark) }
         guard await options.confirm(context) else { return }
-        let urls = try Tool.urls(undoing: standing, ToolPlace(context))
-        try take(back: standing, done, record)
+        let urls = settings.urls(undoing: standing)
+        try undo(standing, done, record)
         context.tellRules(for: Set(urls.compactMap { URLPattern($0)?.place }), of: .user)
     }
 
@@ -65,8 +69,8 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         of entries: [ToolRecord.Entry], _ context: CommandContext
     ) throws(Failure) -> [ToolRecord.Entry] {
         guard let url else { return entries }
-        let pattern = try Tool.pattern(url)
-        let changes = (try? Tool.changes(ToolPlace(context, pattern))) ?? []
+        let pattern = try tool.pattern(url)
+        let changes = (try? tool.settings(ToolPlace(context, pattern)).changes()) ?? []
         return entries.filter { entry in
             entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
         }
@@ -74,13 +78,13 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
 
     private func tellNothing(_ all: [ToolRecord.Entry], _ context: CommandContext) {
         let end = url.map { " for \($0.displayable(limit: 200))" } ?? ""
-        context.console.note("there is nothing that lanyard configure \(Tool.name) wrote\(end)")
-        let places = Set(all.filter { $0.tool == Tool.name }.map { $0.place ?? "every URL" }).sorted()
+        context.console.note("there is nothing that lanyard configure \(tool.name) wrote\(end)")
+        let places = Set(all.filter { $0.tool == tool.name }.map { $0.place ?? "every URL" }).sorted()
         if url != nil, !places.isEmpty {
             context.console.note("it wrote something for \(places.joined(separator: ", ").displayable(limit: 500))")
         }
-        let pattern = url.flatMap { try? Tool.pattern($0) }
-        for change in Tool.unrecorded(all, for: pattern, context) {
+        let pattern = url.flatMap { try? tool.pattern($0) }
+        for change in tool.unrecorded(all, for: pattern, context) {
             let file = context.short(change.setting.file)
             guard !change.setting.format.isWholeFile else {
                 context.console.note(
@@ -97,9 +101,9 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         let setting = entry.change.setting
         context.console.note("what lanyard wrote to \(context.short(setting.file)) was changed since, so it stays")
         guard let before = entry.before, setting.canPutBack else { return }
-        context.console.show(rows: Tool.shown(before, of: setting), after: "it replaced")
+        context.console.show(rows: tool.shown(before), after: "it replaced")
         let name = (setting.key.last ?? "").displayable(limit: 200)
-        let url: ShellCommand = "lanyard unconfigure \(Tool.name)"
+        let url: ShellCommand = "lanyard unconfigure \(tool.name)"
         context.console.note(Hint("to put that back, remove \(name) from the file, then", run: url))
     }
 
@@ -108,7 +112,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         console.note("this \(options.dryRun ? "would be" : "is") put back into \(context.short(file)):")
         for entry in entries {
             let setting = entry.change.setting
-            let rows = Tool.shown(entry.before ?? "", of: setting)
+            let rows = tool.shown(entry.before ?? "")
             console.show(rows: setting.shown(rows.joined(separator: "\n")))
         }
     }
@@ -132,13 +136,13 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         for entry in leaving {
             console.show(rows: entry.change.setting.shown(entry.change.value))
             guard let before = entry.before else { continue }
-            console.show(rows: Tool.shown(before, of: entry.change.setting), after: "and put back:")
+            console.show(rows: tool.shown(before), after: "and put back:")
         }
     }
 
     /// Undoes the changes that were shown, except those that somebody else has undone meanwhile.
-    private func take(
-        back shown: [ToolRecord.Entry], _ done: [ToolRecord.Entry], _ record: ToolRecord
+    private func undo(
+        _ shown: [ToolRecord.Entry], _ done: [ToolRecord.Entry], _ record: ToolRecord
     ) throws(Failure) {
         let locked = try record.file.locked()
         var entries = try record.entries()
@@ -146,14 +150,14 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         for entry in shown.reversed() {
             guard let place = entries.firstIndex(where: { $0.isSame(as: entry) }) else { continue }
             let entry = entries.remove(at: place)
-            try takeBack(entry, &entries)
+            try undo(entry, &entries)
             try locked.write(entries)
         }
         try locked.write(entries.filter { old in !done.contains { $0.isSame(as: old) } })
     }
 
     /// Undoes one change; the former state of its file passes to another entry for the same file.
-    private func takeBack(_ entry: ToolRecord.Entry, _ others: inout [ToolRecord.Entry]) throws(Failure) {
+    private func undo(_ entry: ToolRecord.Entry, _ others: inout [ToolRecord.Entry]) throws(Failure) {
         var file = entry.file
         if let heir = others.lastIndex(where: { $0.change.setting.file == entry.change.setting.file }) {
             others[heir].file.take(file)

@@ -1,38 +1,44 @@
 import Addresses
+import ConsumerProtocols
 import Files
 import Secrets
 import SettingsFile
 import Terminal
 import ToolTexts
 
-/// uv: it runs the same program as pip.
-enum UvTool: ConfigurableTool {
-    static let name = "uv"
-    static let purpose = "uv use lanyard as its keyring"
-    static let discussion = """
-        Has uv run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. uv asks for indexes \
-        whose URL has a user name, such as https://me@python.contoso.com/…, or that are marked with `authenticate = "always"`.
-        """
-    static let url = ToolURL.none
-    static let paths = ["UV_CONFIG_FILE"]
+extension Tool {
+    static let uv = Tool(
+        "uv", .link("keyring"), KeyringConsumer.init,
+        setup: ToolSetup(
+            purpose: "uv use lanyard as its keyring",
+            discussion: """
+                Has uv run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. uv asks for indexes \
+                whose URL has a user name, such as https://me@python.contoso.com/…, or that are marked with `authenticate = "always"`.
+                """,
+            paths: ["UV_CONFIG_FILE"], settings: UvSettings.init))
+}
 
-    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        [ToolChange(.toml, ["keyring-provider"], in: file(place), to: #""subprocess""#)]
+/// uv: it runs the same program as pip.
+struct UvSettings: ToolSettings {
+    let place: ToolPlace
+
+    func changes() throws(Failure) -> [ToolChange] {
+        [ToolChange(.toml, ["keyring-provider"], in: file, to: #""subprocess""#)]
             + KeyringLink(place: place).changes
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+    func notes() throws(Failure) -> [Hint] {
         let once = Hint(
             "uv asks lanyard only for indexes whose URL has a user name; for another, in its [[index]]",
             write: #"authenticate = "always""#)
-        return [once] + (try faults(place))
+        return [once] + (try faults())
     }
 
     /// A project's settings come before the user's; what `uv auth login` keeps comes before the keyring.
-    static func overrides(_ place: ToolPlace) throws(Failure) -> [ToolOverride] {
-        let own = file(place)
+    func overrides() throws(Failure) -> [ToolOverride] {
+        let own = file
         var named: [(provider: String, place: String, part: String?)] = []
-        for (file, section) in projectFiles(place) + [(file: own, section: [])] {
+        for (file, section) in projectFiles + [(file: own, section: [])] {
             let all = try? SettingsTable(file: file, text: place.content(of: file))
             func look(in section: [String], _ part: String?) {
                 var table = all
@@ -47,11 +53,11 @@ enum UvTool: ConfigurableTool {
         let isOff = place.context.boolean("UV_NO_CONFIG") == true
         return KeyringLink(place: place).overrides("UV_KEYRING_PROVIDER", named)
             + (isOff ? [ToolOverride("UV_NO_CONFIG has uv read no settings", unset: "UV_NO_CONFIG")] : [])
-            + place.overridesOfNetrc + kept(place)
+            + place.overridesOfNetrc + kept
     }
 
     /// Returns overrides for the services that `uv auth login` keeps passwords for.
-    private static func kept(_ place: ToolPlace) -> [ToolOverride] {
+    private var kept: [ToolOverride] {
         let file = "\(place.named("UV_CREDENTIALS_DIR") ?? "\(place.data)/uv/credentials")/credentials.toml"
         return place.content(of: file).pieces(between: "\n").compactMap { line -> ToolOverride? in
             guard let (key, value) = line.cut(at: "="), key.trimmed(of: " \t") == "service" else { return nil }
@@ -66,7 +72,7 @@ enum UvTool: ConfigurableTool {
     }
 
     /// Returns the settings of the nearest folder, from the working folder upwards, that has any, and their table.
-    private static func projectFiles(_ place: ToolPlace) -> [(file: String, section: [String])] {
+    private var projectFiles: [(file: String, section: [String])] {
         guard place.context.variable("UV_CONFIG_FILE") == nil else { return [] }
         for folder in place.projectFolders {
             if place.context.isFile("\(folder)/uv.toml") { return [("\(folder)/uv.toml", [])] }
@@ -76,7 +82,7 @@ enum UvTool: ConfigurableTool {
         return []
     }
 
-    private static func file(_ place: ToolPlace) -> String {
+    private var file: String {
         place.named("UV_CONFIG_FILE") ?? "\(place.settings)/uv/uv.toml"
     }
 }

@@ -4,29 +4,29 @@ import Testing
 
 @testable import LanyardCommands
 
-@Suite struct ServedToolTests {
+@Suite struct ToolTests {
     @Test func `an installation has the links that tools run, and no others`() async throws {
         let ended = try await run("\(Built.checkout)/script/programs", [], environment: ["PATH": Programs.folder])
         #expect(ended.status == 0, "\(ended)")
-        #expect(!ended.lines.isEmpty && ended.lines.sorted() == ServedTool.programs.sorted(), "\(ended)")
+        #expect(!ended.lines.isEmpty && ended.lines.sorted() == Tool.programs.sorted(), "\(ended)")
     }
 
-    @Test(arguments: ServedTool.programs) func `a link's name is enough to be served`(program: String) {
-        #expect(ServedTool(program: program, arguments: []) != nil)
+    @Test(arguments: Tool.programs) func `a link's name is enough to be served`(program: String) {
+        #expect(Tool.served(program: program, arguments: []) != nil)
     }
 
     @Test func `each tool has one name, and can be played`() {
-        #expect(Set(ServedTool.names).count == ServedTool.names.count)
-        for name in ServedTool.names {
-            #expect(ServedTool.trial(of: name, for: "https://a.example/", .ofProcess()) != nil)
+        #expect(Set(Tool.names).count == Tool.names.count)
+        for name in Tool.names {
+            #expect(Tool.trial(of: name, for: "https://a.example/", ToolCall(arguments: [])) != nil)
         }
-        #expect(ServedTool.trial(of: "dockr", for: "https://a.example/", .ofProcess()) == nil)
+        #expect(Tool.trial(of: "dockr", for: "https://a.example/", ToolCall(arguments: [])) == nil)
     }
 
     @Test func `the manual's overview has every link and every tool`() throws {
         let page = try String(contentsOfFile: "\(Built.checkout)/man/lanyard-consumers.7", encoding: .utf8)
         let entries = page.split(separator: "\n").filter { $0.hasPrefix(".It ") }.flatMap { $0.split(separator: " ") }
-        for name in ServedTool.programs + ServedTool.names {
+        for name in Tool.programs + Tool.names {
             #expect(entries.contains { $0 == name }, "\(name)")
         }
     }

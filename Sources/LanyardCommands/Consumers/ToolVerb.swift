@@ -1,0 +1,85 @@
+import ArgumentParser
+
+/// A command of lanyard's that a tool runs.
+///
+/// It is served before the arguments are parsed: the argument parser knows it only for help and completion.
+struct ToolVerb: Sendable {
+    let name: String
+    let abstract: String
+    let discussion: String
+    /// The URL that it takes, or all arguments if it stands in for a program, for help.
+    let argument: String
+    let isOptional: Bool
+    /// How a program is called that it stands in for; nil for others.
+    let usage: String?
+    let examples: KeyValuePairs<String, String>
+
+    init(
+        _ name: String, abstract: String, discussion: String, argument: String, isOptional: Bool = false,
+        usage: String? = nil, examples: KeyValuePairs<String, String>
+    ) {
+        (self.name, self.abstract, self.discussion, self.argument) = (name, abstract, discussion, argument)
+        (self.isOptional, self.usage, self.examples) = (isOptional, usage, examples)
+    }
+
+    fileprivate static let all: [ToolVerb] = Tool.all.compactMap(\.verb)
+
+    /// The commands for the argument parser.
+    static var commands: [any ParsableCommand.Type] { TablePlaces.types(all.count).map { $0.verb } }
+}
+
+extension TablePlace {
+    fileprivate static var verb: any ParsableCommand.Type {
+        guard ToolVerb.all[index].usage == nil else { return ProgramVerbCommand<Self>.self }
+        return URLVerbCommand<Self>.self
+    }
+}
+
+/// A verb that takes a URL.
+private struct URLVerbCommand<Place: TablePlace>: ServedCommand {
+    private static var verb: ToolVerb { ToolVerb.all[Place.index] }
+
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: verb.name, abstract: verb.abstract,
+            usage: "lanyard \(verb.name) \(verb.isOptional ? "[<url>]" : "<url>")", discussion: verb.discussion)
+    }
+
+    static var examples: KeyValuePairs<String, String> { verb.examples }
+
+    @Argument(help: ArgumentHelp(verb.argument)) var url: String?
+}
+
+/// A verb that stands in for a program, hidden because it is for SDKs.
+private struct ProgramVerbCommand<Place: TablePlace>: ServedCommand {
+    private static var verb: ToolVerb { ToolVerb.all[Place.index] }
+
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: verb.name, abstract: verb.abstract, usage: verb.usage, discussion: verb.discussion,
+            shouldDisplay: false)
+    }
+
+    static var examples: KeyValuePairs<String, String> { verb.examples }
+
+    @Argument(parsing: .captureForPassthrough, help: ArgumentHelp(verb.argument))
+    var arguments: [String] = []
+}
+
+/// A place in a table, as a type: the argument parser knows commands only as types, and tools are values.
+protocol TablePlace: Sendable {
+    static var index: Int { get }
+}
+
+/// The places of a table.
+enum TablePlaces {
+    private enum First: TablePlace { static var index: Int { 0 } }
+    private enum After<Place: TablePlace>: TablePlace { static var index: Int { Place.index + 1 } }
+
+    /// Returns the first places.
+    static func types(_ count: Int) -> [any TablePlace.Type] { types(count, from: First.self) }
+
+    private static func types<Place: TablePlace>(_ count: Int, from place: Place.Type) -> [any TablePlace.Type] {
+        count == 0 ? [] : [place] + types(count - 1, from: After<Place>.self)
+    }
+}
