@@ -444,7 +444,7 @@ let package = Package(
         .target(
             name: "EntraBroker",
             dependencies: [
-                "Addresses", "Claims", "JSON", "MicrosoftIdentity", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
+                "Addresses", "Claims", "JSON", "MicrosoftIdentity", "OAuth", "PluginKit", "PluginWire",
                 "Secrets", "SessionBus",
             ],
             path: "plugins/entra-broker",

@@ -5,6 +5,7 @@ import ConsumerProtocols
 import Dispatch
 import Glibc
 import PluginHost
+import PluginWire
 import Rules
 import Terminal
 
@@ -155,7 +156,9 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Protocol",
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self,
-                ] + ToolVerb.commands + [CompleteCommand.self, RenewCommand.self, RedeemCommand.self]),
+                ] + ToolVerb.commands + [
+                    CompleteCommand.self, DescribeCommand.self, RenewCommand.self, RedeemCommand.self,
+                ]),
         ])
 
     static let examples: KeyValuePairs = [

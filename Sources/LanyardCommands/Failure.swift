@@ -44,7 +44,7 @@ struct Failure: Error, Sendable, Equatable {
 }
 
 /// The exit statuses of lanyard's commands.
-public enum ExitStatus: Int32, Sendable {
+public enum ExitStatus: Int32, Sendable, CaseIterable {
     /// Done, or nothing to report.
     case done = 0
     case failed = 1

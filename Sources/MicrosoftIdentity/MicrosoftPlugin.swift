@@ -28,7 +28,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     /// The name, version, protocol versions, flows, and what the profile supports.
     package var description: PluginDescription {
         PluginDescription(
-            name: profile.name, version: FirstParty.version, protocols: [PluginProtocol.version],
+            name: profile.name, version: Version.current, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste], identities: profile.identities ? [.client] : [],
             exchanges: profile.exchanges ? [RegistryExchange.name, STSExchange.name] : [])
     }
@@ -53,7 +53,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     /// Returns the headers that identify the client in Entra's logs.
     private static func headers(for request: PluginRequest) -> [(name: String, value: String)] {
         [
-            ("x-client-sku", "lanyard"), ("x-client-ver", FirstParty.version), ("x-client-os", "linux"),
+            ("x-client-sku", "lanyard"), ("x-client-ver", Version.current), ("x-client-os", "linux"),
             ("x-ms-lib-capability", "retry-after, h429"),
             ("client-request-id", request.correlationID ?? UUID().uuidString.lowercased()),
             ("return-client-request-id", "true"),

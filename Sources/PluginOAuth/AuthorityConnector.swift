@@ -40,7 +40,7 @@ package struct AuthorityConnector: Sendable {
 
     private func settings(for request: PluginRequest) -> Transport.Settings {
         var settings = Transport.Settings(
-            userAgent: "lanyard/\(FirstParty.version)", environment: environment, limits: limits)
+            userAgent: "lanyard/\(Version.current)", environment: environment, limits: limits)
         settings.headers = headers(request)
         settings.network = NetworkSettings(request.network, environment)
         settings.whole =

@@ -90,12 +90,10 @@ import Testing
             try String(contentsOf: checkout.appendingPathComponent(path), encoding: .utf8)
         }
         #expect(try page("docs/credential-protocol.md").contains("`\(parameter.wireKey)`"))
-        #expect(try page("man/lanyard-login.1").contains("Fl -\(parameter.option.dropFirst(2))"))
         if parameter != .redirectPort {
             #expect(try page("docs/plugin-protocol.md").contains("`\(parameter.wireKey)`"))
         }
         guard SignInParameter.ofRules.contains(parameter) else { return }
         #expect(try page("docs/configuration.md").contains(parameter.setting))
-        #expect(try page("man/lanyard-rule.1").contains("Fl -\(parameter.option.dropFirst(2))"))
     }
 }

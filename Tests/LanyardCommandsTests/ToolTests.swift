@@ -5,12 +5,6 @@ import Testing
 @testable import LanyardCommands
 
 @Suite struct ToolTests {
-    @Test func `an installation has the links that tools run, and no others`() async throws {
-        let ended = try await run("\(Built.checkout)/script/programs", [], environment: ["PATH": Programs.folder])
-        #expect(ended.status == 0, "\(ended)")
-        #expect(!ended.lines.isEmpty && ended.lines.sorted() == Tool.programs.sorted(), "\(ended)")
-    }
-
     @Test(arguments: Tool.programs) func `a link's name is enough to be served`(program: String) {
         #expect(Tool.served(program: program, arguments: []) != nil)
     }

@@ -164,8 +164,8 @@ final class RecordedAuthority: Sendable {
 
     /// Returns the text with placeholders for the values that differ every time.
     private static func normalized(_ text: String) -> String {
-        var text = text.replacing("/\(FirstParty.version)", with: "/VERSION")
-        text.replace("x-client-ver: \(FirstParty.version)", with: "x-client-ver: VERSION")
+        var text = text.replacing("/\(Version.current)", with: "/VERSION")
+        text.replace("x-client-ver: \(Version.current)", with: "x-client-ver: VERSION")
         text.replace(/\b(state|nonce|code_challenge|code_verifier)=[A-Za-z0-9_-]{43,64}/) { "\($0.output.1)=RANDOM" }
         text.replace(/(localhost|127\.0\.0\.1)(:|%3A)[0-9]+/) { "\($0.output.1)\($0.output.2)PORT" }
         return text

@@ -1,5 +1,5 @@
 import JSON
-import PluginOAuth
+import PluginWire
 import SessionBus
 
 /// `com.microsoft.identity.broker1`, which Microsoft's broker and himmelblau provide on the session bus.
@@ -106,7 +106,7 @@ extension BrokerService {
     /// Returns the broker's version; nil if it sends none.
     func version(correlationID: String) async throws(BrokerFailure) -> String? {
         let reply = try await call(
-            .version, BrokerRequest.version(of: FirstParty.version), correlationID: correlationID)
+            .version, BrokerRequest.version(of: Version.current), correlationID: correlationID)
         return reply["linuxBrokerVersion"]?.filled
     }
 }

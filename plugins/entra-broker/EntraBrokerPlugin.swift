@@ -5,7 +5,6 @@ import Glibc
 import JSON
 import MicrosoftIdentity
 package import PluginKit
-import PluginOAuth
 package import PluginWire
 import Secrets
 import SessionBus
@@ -27,7 +26,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     /// The name, version, protocol versions and flows.
     package var description: PluginDescription {
         PluginDescription(
-            name: "entra-broker", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [.broker])
+            name: "entra-broker", version: Version.current, protocols: [PluginProtocol.version], flows: [.broker])
     }
 
     /// Creates the plugin; `bus` is the session bus's address, `now` returns seconds since 1970.

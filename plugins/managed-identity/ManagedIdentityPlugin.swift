@@ -17,7 +17,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     /// The name, version, protocol versions and identities.
     package var description: PluginDescription {
         PluginDescription(
-            name: "managed-identity", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [],
+            name: "managed-identity", version: Version.current, protocols: [PluginProtocol.version], flows: [],
             identities: [.managed])
     }
 
@@ -128,7 +128,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
                     .trusted(try TrustAnchors(NetworkSettings(request.network, environment)))
                 }
             return PlatformTransport(
-                client: HTTPClient(userAgent: "lanyard/\(FirstParty.version)", identity, limits: bounds),
+                client: HTTPClient(userAgent: "lanyard/\(Version.current)", identity, limits: bounds),
                 headers: [("accept", "application/json")]
                     + (request.correlationID.map { [("x-ms-client-request-id", $0)] } ?? []))
         } catch {

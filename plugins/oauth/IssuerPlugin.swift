@@ -13,7 +13,7 @@ package struct IssuerPlugin: AuthorityPlugin {
     /// The name, version, protocol versions and flows.
     package var description: PluginDescription {
         PluginDescription(
-            name: "oauth", version: FirstParty.version, protocols: [PluginProtocol.version],
+            name: "oauth", version: Version.current, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste], exchanges: [STSExchange.name])
     }
 

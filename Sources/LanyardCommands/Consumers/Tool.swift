@@ -1,5 +1,6 @@
 import Addresses
 import ConsumerProtocols
+import PluginWire
 import Terminal
 
 /// A tool that asks lanyard for credentials: how it starts lanyard, what it says, and how it is set up.

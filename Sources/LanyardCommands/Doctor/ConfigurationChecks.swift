@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import CredentialEngine
 import PluginHost
+import PluginWire
 import Rules
 import Secrets
 import SettingsFile

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import PluginWire
 import Terminal
 
 struct DoctorCommand: Command {

@@ -2,6 +2,7 @@ import CredentialEngine
 import Files
 import Glibc
 import PluginHost
+import PluginWire
 import Rules
 import SystemPackage
 import Terminal

@@ -1,6 +1,7 @@
 import Addresses
 import ArgumentParser
 import ConsumerProtocols
+import PluginWire
 
 /// A command whose help ends with examples.
 protocol WithExamples: ParsableCommand {
@@ -40,10 +41,22 @@ extension LanyardCommand {
     }
 
     /// Returns the name of the manual page; git's operations share one, every other command has its own.
-    private static func manualPage(of path: [any ParsableCommand.Type]) -> String {
+    static func manualPage(of path: [any ParsableCommand.Type]) -> String {
         guard let command = path.dropFirst().first?._commandName else { return "lanyard" }
         if GitConsumer.Verb(rawValue: command) != nil { return "git-credential-lanyard" }
         // The manual page of `exec` also describes its stand-ins.
         return "lanyard-\(Tool.all.contains { $0.standIn == command } ? "exec" : command)"
     }
+}
+
+extension Version {
+    /// The output of `--version`: the program first, then a line for each interface that another program must match.
+    ///
+    /// It has no commit and no date, so that the same sources make the same bytes, whoever builds them. It doesn't show
+    /// libsecret, which is only loaded when a keyring is needed; `doctor` checks that.
+    static let description = """
+        lanyard \(current)
+        credential protocol: \(GitConsumer.formatVersion) (\(GitConsumer.understood.joined(separator: ", ")))
+        plugin protocol: \(PluginProtocol.version)
+        """
 }
