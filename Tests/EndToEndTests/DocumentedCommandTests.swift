@@ -8,9 +8,22 @@ import Testing
 /// redirect the URLs of Azure DevOps and Graph to it, so everything that only runs lanyard, git or curl works. What
 /// can't be run is in `leftOut`, with the reason.
 @Suite struct DocumentedCommandTests {
-    private static let folder = Built.checkout + "/man"
-    static let manualPages =
-        (try? FileManager.default.contentsOfDirectory(atPath: folder))?.filter { $0.hasSuffix(".1") } ?? []
+    static let pages =
+        (try? FileManager.default.contentsOfDirectory(atPath: Built.checkout + "/man"))?.filter { $0.hasSuffix(".1") }
+        ?? []
+
+    /// The folder of the pages for commands, made once.
+    private static let made = Task {
+        let folder = Built.folder + "/manual"
+        let ended = try await TestSupport.run(
+            "\(Built.checkout)/script/manual", [Built.lanyard, folder], environment: ["PATH": Programs.folder])
+        #expect(ended.status == 0, "\(ended)")
+        return folder + "/man1"
+    }
+
+    private static func text(of page: String) async throws -> String {
+        try String(contentsOfFile: "\(await made.value)/\(page)", encoding: .utf8)
+    }
 
     /// The examples that aren't run, by a part of their text, and why.
     private static let leftOut = [
@@ -28,27 +41,64 @@ import Testing
         "--flow device-code": "waits for another device; TerminalTests has one",
     ]
 
-    @Test(arguments: manualPages)
+    @Test(arguments: pages)
     func `a manual page's examples work`(page: String) async throws {
-        let text = try String(contentsOfFile: "\(Self.folder)/\(page)", encoding: .utf8)
-        let examples = DocumentedCommands.all(inManualPage: text, named: page)
+        let examples = DocumentedCommands.all(inManualPage: try await Self.text(of: page), named: page)
         #expect(!examples.isEmpty)
+        let description = try await Description()
+        for line in examples.flatMap({ $0.script.replacing("\\\n", with: "").split(separator: "\n") })
+        where line.hasPrefix("lanyard ") && !line.hasPrefix("lanyard sandbox") {
+            let isKnown = description.accepts(String(line))
+            #expect(isKnown, "\(page): \(line)")
+        }
         try await Self.run(examples)
     }
 
-    @Test func `the examples of each command's help work, and are as wide as a terminal`() async throws {
-        let helps = try await Help.all()
-        let examples = helps.flatMap { DocumentedCommands.all(inHelp: $0.text, named: $0.command) }
-        #expect(Set(examples.map(\.source)) == Set(helps.map(\.command)))
-        for line in examples.flatMap({ $0.script.split(separator: "\n") }) { #expect(line.count <= 76, "\(line)") }
-        try await Self.run(examples)
+    @Test func `each command's help has examples, as wide as a terminal, and names a manual page that has them`()
+        async throws
+    {
+        for (path, command) in try await Description().command.all() {
+            let ended = try await TestSupport.run(
+                Built.lanyard, ["help"] + path, environment: ["PATH": Programs.folder])
+            let page = try #require(command.manual)
+            #expect(ended.lines.last == "  See 'man \(page)' for the manual.", "\(ended)")
+            let examples = command.examples ?? []
+            #expect(!examples.isEmpty, "\(path)")
+            let shown = try await Self.text(of: page + ".1").replacing("\\e", with: "\\")
+            for example in examples {
+                let isThere = shown.contains(example.command)
+                #expect(isThere, "\(page): \(example.command)")
+                for line in example.command.split(separator: "\n") { #expect(line.count <= 76, "\(line)") }
+            }
+        }
+    }
+
+    @Test func `the sandbox's manual page has its options`() async throws {
+        let dump = try await TestSupport.run(Built.sandbox, ["--experimental-dump-help"], environment: [:])
+        let page = try await Self.text(of: "lanyard-sandbox.1")
+        let sandbox = try JSONDecoder().decode(Description.self, from: Data(dump.output.utf8)).command
+        for option in sandbox.all().flatMap(\.command.options) where option.hasPrefix("--") && option != "--help" {
+            let isThere = page.contains("Fl \(option.dropFirst())")
+            #expect(isThere, "\(option)")
+        }
+    }
+
+    @Test func `the manual has the variables that lanyard reads, and no others`() async throws {
+        let ended = try await TestSupport.run(
+            "/bin/bash",
+            [
+                "-c",
+                """
+                comm -3 <(grep -rhoE --include='*.swift' '"LANYARD_[A-Z_]+"' Sources plugins | tr -d '"' | sort -u) \
+                    <(grep -hoE 'LANYARD_[A-Z_]+' man/* | sort -u)
+                """,
+            ], environment: ["PATH": Programs.folder], folder: Built.checkout)
+        #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
     }
 
     @Test func `everything left out is documented`() async throws {
-        var documented = try await Help.all().map(\.text)
-        for page in Self.manualPages {
-            documented.append(try String(contentsOfFile: "\(Self.folder)/\(page)", encoding: .utf8))
-        }
+        var documented: [String] = []
+        for page in Self.pages { documented.append(try await Self.text(of: page)) }
         for part in Self.leftOut.keys { #expect(documented.contains { $0.contains(part) }, "\(part)") }
     }
 
@@ -65,43 +115,6 @@ import Testing
             for example in wanted.filter({ !isLast($0) }) + wanted.filter(isLast) { try await world.run(example) }
         }
     }
-}
-
-/// A command's help.
-struct Help {
-    let command: String
-    let text: String
-
-    /// Returns the help of lanyard and of every visible command.
-    static func all() async throws -> [Help] {
-        let environment = ["PATH": Programs.folder]
-        let dump = try await TestSupport.run(Built.lanyard, ["--experimental-dump-help"], environment: environment)
-        let lanyard = try JSONDecoder().decode(CommandDescription.self, from: Data(dump.output.utf8)).command
-        var all: [Help] = []
-        for path in [[]] + lanyard.paths() {
-            let ended = try await TestSupport.run(Built.lanyard, ["help"] + path, environment: environment)
-            all.append(Help(command: (["lanyard"] + path).joined(separator: " "), text: ended.output))
-        }
-        return all
-    }
-}
-
-/// lanyard's description of its commands.
-struct CommandDescription: Decodable {
-    struct Command: Decodable {
-        let commandName: String
-        let shouldDisplay: Bool
-        let subcommands: [Command]?
-
-        /// Returns the visible subcommands, each as its words on the command line.
-        func paths() -> [[String]] {
-            (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap { command in
-                [[command.commandName]] + command.paths().map { [command.commandName] + $0 }
-            }
-        }
-    }
-
-    let command: Command
 }
 
 /// A world in which the documents' names are real: the organisation is the sandbox's, and its users are signed in.

@@ -88,9 +88,9 @@ import Testing
     @Test(arguments: pages)
     func `commands within the text exist, with these options`(page: String) async throws {
         let text = try Self.text(of: page)
-        let known = try await KnownCommands()
+        let description = try await Description()
         for span in MarkdownCommands.spans(of: text) where span.hasPrefix("lanyard ") {
-            #expect(known.accept(span), "\(page): \(span)")
+            #expect(description.accepts(span), "\(page): \(span)")
         }
     }
 
@@ -184,52 +184,5 @@ private struct Stage {
             Built.checkout + "/Tests/TestSupport/Scripts/at-terminal",
             ["--enter", "--", "bash", "-c", "set -e\n\(script)"],
             environment: environment, folder: world.folder + "/work")
-    }
-}
-
-/// lanyard's commands and options, as lanyard lists them.
-private struct KnownCommands: Decodable {
-    private struct Command: Decodable {
-        struct Argument: Decodable {
-            struct Name: Decodable {
-                let kind: String
-                let name: String
-            }
-
-            let names: [Name]?
-        }
-
-        let commandName: String
-        let subcommands: [Command]?
-        let arguments: [Argument]?
-
-        var options: Set<String> {
-            Set((arguments ?? []).flatMap { $0.names ?? [] }.map { ($0.kind == "long" ? "--" : "-") + $0.name })
-        }
-    }
-
-    private let command: Command
-
-    init() async throws {
-        let ended = try await run(Built.lanyard, ["--experimental-dump-help"], environment: [:])
-        self = try JSONDecoder().decode(Self.self, from: Data(ended.output.utf8))
-    }
-
-    /// Whether a line names an existing command with valid options.
-    func accept(_ line: String) -> Bool {
-        var here = command
-        // The words after `--` belong to another program's command line.
-        let words = line.split(separator: " ").dropFirst().prefix { $0 != "--" }.map(String.init)
-        for (index, word) in words.enumerated() {
-            if let next = here.subcommands?.first(where: { $0.commandName == word }) {
-                here = next
-            } else if word.hasPrefix("-"), word != "-" {
-                let name = String(word.prefix { $0 != "=" })
-                if !here.options.union(["--help", "--version"]).contains(name) { return false }
-            } else if index == 0 {
-                return false
-            }
-        }
-        return true
     }
 }

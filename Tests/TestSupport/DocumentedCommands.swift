@@ -39,20 +39,6 @@ package struct DocumentedCommands: Sendable, CustomStringConvertible {
         }
         return found
     }
-
-    /// Returns the examples at the end of a command's help.
-    package static func all(inHelp text: String, named source: String) -> [DocumentedCommands] {
-        let indent = "    "
-        var blocks: [[String]] = []
-        for line in text.section(from: "EXAMPLES:", to: "  See 'man ") {
-            if line.hasPrefix(indent) {
-                blocks[blocks.count - 1].append(String(line.dropFirst(indent.count)))
-            } else if !line.isEmpty {
-                blocks.append([])
-            }
-        }
-        return blocks.map { DocumentedCommands($0, in: source) }
-    }
 }
 
 extension String {
