@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Clients.folder != nil, "there is no pip: script/clients says why"))
+    @Test(.enabled(if: Clients.folder != nil, "there is no pip: script/get tools says why"))
     func `pip itself installs from an index that the near side signs in to`() async throws {
         try await World.with { world in
             try await PackageIndex.with(password: "nobody knows it", in: world) { index in

@@ -118,7 +118,7 @@ import Testing
 }
 
 /// An application's requests to Entra, compared with those of the SDK for Python.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools has no SDK"))
 struct AzureApplicationTests {
     private static let program = """
         import sys

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An Azure SDK that runs az, and finds lanyard.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools has no SDK"))
 struct AzureSDKTests {
     /// Prints azure-identity's token for a scope and, if given, a tenant.
     private static let program = """

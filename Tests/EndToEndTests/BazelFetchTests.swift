@@ -5,7 +5,7 @@ import Testing
 /// Bazel itself, fetching a file from a server that requires a token.
 ///
 /// buildbox-casd uses the same protocol, which ``BazelTests`` tests wherever PyPI is available.
-@Suite(.enabled(if: Clients.hasBazel, "script/consumers runs these, if sid has a Bazel"))
+@Suite(.enabled(if: Clients.hasBazel, "script/test --with newer-tools runs these, if sid has a Bazel"))
 struct BazelFetchTests {
     /// A workspace that needs a file from a server.
     private struct Workspace: Sendable {

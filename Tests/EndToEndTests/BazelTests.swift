@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// BuildStream's buildbox-casd, which uses Bazel's protocol, and the helper by itself.
-@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct BazelTests {
     private static let capabilities = "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities"
 

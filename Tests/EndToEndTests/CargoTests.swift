@@ -5,7 +5,7 @@ import Testing
 /// cargo fetches crates from a registry that requires a token.
 ///
 /// cargo in Debian 12 doesn't support credential providers.
-@Suite(.enabled(if: Clients.newerFolder != nil, "script/consumers runs these"))
+@Suite(.enabled(if: Clients.newerFolder != nil, "script/test --with newer-tools runs these"))
 struct CargoTests {
     /// A project that needs a crate from a registry.
     private struct Project: Sendable {

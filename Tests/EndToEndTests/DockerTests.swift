@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A registry, and skopeo, which uses docker's protocol.
-@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct DockerTests {
     private static let notFound = "credentials not found in native keychain\n"
 

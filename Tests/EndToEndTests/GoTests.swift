@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Go downloads modules from a proxy that requires a token.
-@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct GoTests {
     private static let module = "example.com/hello"
 

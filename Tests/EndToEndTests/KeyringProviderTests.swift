@@ -4,7 +4,7 @@ import Testing
 
 /// The keyring services of Debian 12, 13 and sid: what lanyard stores comes back, and nothing that a service or its
 /// windows do makes lanyard hang or say what isn't so.
-@Suite(.enabled(if: !TestedProvider.all.isEmpty, "there are none: run script/providers --test"))
+@Suite(.enabled(if: !TestedProvider.all.isEmpty, "there are none: run script/test --with keyrings"))
 struct KeyringProviderTests {
     private static let alice = "alice@contoso.example"
     private static let path = "common/hello.git"

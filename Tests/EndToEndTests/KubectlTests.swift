@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// kubectl with a TLS server that requires tokens: the sandbox's resources.
-@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct KubectlTests {
     @Test(arguments: ["v1", "v1beta1"])
     func `kubectl gets a token that the server takes, once somebody has signed in`(_ version: String) async throws {

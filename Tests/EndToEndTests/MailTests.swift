@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// git sends mail to a server with a rule.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients has no mail server"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools has no mail server"))
 struct MailTests {
     private struct Mail: Decodable {
         let username: String

@@ -75,7 +75,7 @@ import Testing
 }
 
 /// lanyard's requests to the machines' platforms, compared with those of the SDK for Python.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools has no SDK"))
 struct AzureMachineTests {
     private static let program = """
         import sys

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// git 2.46 and later, which support bearer tokens and the helpers' state.
-@Suite(.enabled(if: GitProgram.newer != nil, "there is no newer git: script/newer-git says why"))
+@Suite(.enabled(if: GitProgram.newer != nil, "there is no newer git: script/get git says why"))
 struct NewerGitTests {
     private static let alice = "alice@contoso.example"
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// NuGet's own library (6.7), which runs plugins as NuGet does.
-@Suite(.enabled(if: Clients.nuget != nil, "script/clients has none for this Python"))
+@Suite(.enabled(if: Clients.nuget != nil, "script/get tools has none for this Python"))
 struct NuGetTests {
     private static let url = "https://pkgs.example/feed/v3/index.json"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each kind of identity with each kind of tool, without a keyring, a session bus or a user.
-@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct PipelineTests {
     /// A kind of identity: the last line of its table, and the variables of its process.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {

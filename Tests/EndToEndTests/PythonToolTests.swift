@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// pip, uv and twine with a pypiserver that requires a password.
-@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct PythonToolTests {
     @Test
     func `a password that keyring sets opens the index until it is deleted, and a token opens it after a sign-in`()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// docker's CLI, oras, podman, and a skopeo that asks two kinds of helpers, with registries that issue tokens.
-@Suite(.enabled(if: Clients.newerFolder != nil, "script/consumers runs these"))
+@Suite(.enabled(if: Clients.newerFolder != nil, "script/test --with newer-tools runs these"))
 struct RegistryClientTests {
     /// Whether podman runs as it is: an ordinary user's becomes root in a namespace, with the machine's newuidmap.
     private static let mayRunPodman = geteuid() == 0

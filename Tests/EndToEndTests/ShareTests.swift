@@ -5,7 +5,7 @@ import Testing
 import Vectors
 
 /// Unmodified Azure Identity for Python finds what lanyard shares with it.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools has no SDK"))
 struct ShareTests {
     private static let alice = "alice@contoso.example"
     private static let scope = "api://sandbox-git/.default"

@@ -5,7 +5,7 @@ import Testing
 import Vectors
 
 /// Unmodified azure-identity, run by `lanyard exec --as`.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients has no SDK"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools has no SDK"))
 struct StandInTests {
     /// Prints the token of an azure-identity credential for a scope, or its error.
     private static let program = """

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Sign-ins at third-party OpenID Connect issuers.
-@Suite(.serialized, .enabled(if: ThirdPartyIssuer.programs != nil, "there are none: script/issuers says why"))
+@Suite(.serialized, .enabled(if: ThirdPartyIssuer.programs != nil, "there are none: script/get issuers says why"))
 struct ThirdPartyIssuerTests {
     private static let url = "https://git.example/hello.git"
 

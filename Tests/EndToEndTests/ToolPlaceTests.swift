@@ -362,7 +362,7 @@ import Testing
 }
 
 /// The tools themselves, with what `configure` wrote, and with what comes before it.
-@Suite(.enabled(if: Clients.folder != nil, "script/clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "script/get tools says why"))
 struct RealToolPlaceTests {
     /// Runs a tool in the home folder.
     private static func output(
@@ -554,8 +554,8 @@ struct RealToolPlaceTests {
     }
 }
 
-/// Programs that script/newer-clients gets, with what `configure` wrote, and with what comes before it.
-@Suite(.enabled(if: Clients.newerFolder != nil, "script/consumers runs these"))
+/// Programs that script/get newer-tools gets, with what `configure` wrote, and with what comes before it.
+@Suite(.enabled(if: Clients.newerFolder != nil, "script/test --with newer-tools runs these"))
 struct NewerToolPlaceTests {
     @Test(arguments: ["there", "~/there"])
     func `docker reads the folder that its variable names`(path: String) async throws {

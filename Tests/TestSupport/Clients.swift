@@ -2,10 +2,10 @@ import Foundation
 
 /// Third-party programs that get credentials from lanyard, and servers for them.
 package enum Clients {
-    /// The folder that script/clients creates; nil if script/test couldn't get the programs.
+    /// The folder that script/get tools creates; nil if script/test couldn't get the programs.
     package static let folder = ProcessInfo.processInfo.environment["LANYARD_CLIENTS"]
-    /// The folder that script/newer-clients creates, with programs that Debian 12 and PyPI lack; nil unless
-    /// script/consumers runs the tests.
+    /// The folder that script/get newer-tools creates, with programs that Debian 12 and PyPI lack; nil unless
+    /// script/test --with newer-tools runs the tests.
     package static let newerFolder = ProcessInfo.processInfo.environment["LANYARD_NEWER_CLIENTS"]
 
     /// Whether Bazel is among the newer programs; packages in Debian sid come and go.
@@ -19,7 +19,7 @@ package enum Clients {
     /// Returns a program's path.
     package static func program(_ name: String) -> String { "\(folder ?? "")/bin/\(name)" }
 
-    /// Returns the path of a program from script/newer-clients.
+    /// Returns the path of a program from script/get newer-tools.
     package static func newer(_ name: String) -> String { "\(newerFolder ?? "")/bin/\(name)" }
 }
 

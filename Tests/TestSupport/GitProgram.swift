@@ -10,9 +10,9 @@ package struct GitProgram: CustomStringConvertible, Sendable {
 
     /// The machine's own git.
     package static let system = GitProgram(name: "the system's git", path: "/usr/bin/git")
-    /// A git that accepts bearer tokens (2.46), built by script/newer-git; nil if script/test couldn't get it.
+    /// A git that accepts bearer tokens (2.46), which script/get git has; nil if script/test couldn't get it.
     package static let newer = ProcessInfo.processInfo.environment["LANYARD_NEWER_GIT"].map {
-        GitProgram(name: "a newer git", path: $0)
+        GitProgram(name: "a newer git", path: $0 + "/exec/git")
     }
 
     /// All available versions.

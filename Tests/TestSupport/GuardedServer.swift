@@ -6,7 +6,7 @@ package struct GuardedServer: Sendable {
     package enum Kind: String, Sendable {
         /// Serves the files added with `put`.
         case files
-        /// Gives every call the same answer; it needs the programs from script/clients.
+        /// Gives every call the same answer; it needs the programs from script/get tools.
         case calls
     }
 

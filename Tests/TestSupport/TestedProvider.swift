@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A keyring service of one of Debian's suites, which script/providers gets.
+/// A keyring service of one of Debian's suites, which script/get keyrings gets.
 package struct TestedProvider: Sendable, CustomStringConvertible {
     /// The service, and how it is set up.
     package enum Service: String, Sendable, CaseIterable {
@@ -19,7 +19,7 @@ package struct TestedProvider: Sendable, CustomStringConvertible {
     /// The name of the suite.
     package let suite: String
 
-    /// The folder that script/providers creates; nil unless `script/providers --test` runs the tests.
+    /// The folder that script/get keyrings creates; nil unless `script/test --with keyrings` runs the tests.
     package static let folder = ProcessInfo.processInfo.environment["LANYARD_PROVIDERS"]
 
     /// All of them; packages in Debian sid come and go.

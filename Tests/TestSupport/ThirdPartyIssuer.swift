@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A real third-party OpenID Connect issuer on a loopback port, over HTTPS.
 ///
-/// script/issuers gets the programs; script/test passes their folder in `LANYARD_ISSUERS`.
+/// script/get issuers gets the programs; script/test passes their folder in `LANYARD_ISSUERS`.
 package struct ThirdPartyIssuer: Decodable, Sendable {
     /// The issuer's program.
     package enum Kind: String, CaseIterable, Decodable, Sendable { case canaille, glewlwyd, nanoidp }
@@ -72,7 +72,7 @@ private actor ThirdPartyIssuers {
 
     private func start(_ kind: ThirdPartyIssuer.Kind) async throws -> ThirdPartyIssuer {
         guard let programs = ThirdPartyIssuer.programs else {
-            throw ThirdPartyIssuerError("script/issuers was not run")
+            throw ThirdPartyIssuerError("script/get issuers was not run")
         }
         let folder = "/tmp/lanyard-\(kind)-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
