@@ -194,7 +194,7 @@ let development: [Target] = [
     .testTarget(
         name: "MicrosoftIdentityTests",
         dependencies: [
-            "AADB2C", "AADCommon", "AADTenant", "Addresses", "AuthorityFixture", "Claims", "HTTP", "JSON",
+            "Addresses", "AuthorityFixture", "Claims", "HTTP", "JSON",
             "MicrosoftIdentity", "OAuth", "PluginConformance", "PluginHost", "PluginKit", "PluginOAuth",
             "PluginWire", "TestSupport", "Secrets", "Vectors", subprocess,
             system,
@@ -420,7 +420,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "HTTP", "IdentityEndpoint",
+                "Addresses", "CLinux", "EntraBroker", "HTTP", "IdentityEndpoint",
                 "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ] + pinned,
             swiftSettings: strict, linkerSettings: small),
@@ -429,18 +429,6 @@ let package = Package(
             name: "IdentityEndpoint",
             dependencies: ["Addresses", "CLinux", "JSON", "OAuth", "Secrets", subprocess, system],
             swiftSettings: strict),
-        .target(
-            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginWire"],
-            path: "plugins/aad-common",
-            exclude: ["plugin.toml"], swiftSettings: strict),
-        .target(
-            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginWire"],
-            path: "plugins/aad-tenant",
-            exclude: ["plugin.toml"], swiftSettings: strict),
-        .target(
-            name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginWire"],
-            path: "plugins/aad-b2c",
-            exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "EntraBroker",
             dependencies: [

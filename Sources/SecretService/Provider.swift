@@ -4,6 +4,9 @@ internal import Synchronization
 
 /// The provider of the Secret Service, as libsecret's service, and its bus.
 final class Provider: Sendable {
+    /// The time in microseconds until a request has reached the provider by way of the bus.
+    private static let delivery: UInt32 = 200
+
     let bus: BusConnection
     // GDBus's proxies can be used on any thread.
     nonisolated(unsafe) let service: OpaquePointer
@@ -24,8 +27,14 @@ final class Provider: Sendable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(service)) }
 
-    /// Requests a session for reading secrets.
-    func openSession(_ watchdog: Watchdog) { opening.withLock { $0 = SessionOpening(of: service, watchdog) } }
+    /// Requests a session for reading secrets, and lets the provider begin.
+    ///
+    /// Linux often wakes a process on the processor it last ran on, even if another is idle: the provider would share
+    /// it with this thread, and take twice as long.
+    func openSession(_ watchdog: Watchdog) {
+        opening.withLock { $0 = SessionOpening(of: service, watchdog) }
+        usleep(Self.delivery)
+    }
 
     /// Waits for the requested session, or requests one and waits; does nothing if one is open.
     ///

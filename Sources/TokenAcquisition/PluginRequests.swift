@@ -1,5 +1,6 @@
 import Addresses
 import Claims
+import FoundationEssentials
 public import PluginHost
 import PluginWire
 import Rules
@@ -110,7 +111,7 @@ struct PluginRequests: Sendable {
         ask.network.caFiles = caFile.map { [$0] } ?? []
         ask.knownHosts = knownHosts
         ask.issuerHosts = issuerHosts(authority)
-        ask.correlationID = CorrelationID.make()
+        ask.correlationID = UUID().uuidString.lowercased()
         return ask
     }
 

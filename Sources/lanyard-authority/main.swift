@@ -1,6 +1,3 @@
-import AADB2C
-import AADCommon
-import AADTenant
 import Addresses
 import CLinux
 import EntraBroker

@@ -1,4 +1,3 @@
-import AADTenant
 import Addresses
 import Foundation
 import JSON

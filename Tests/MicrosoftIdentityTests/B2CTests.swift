@@ -1,4 +1,3 @@
-import AADB2C
 import JSON
 import PluginWire
 import Secrets

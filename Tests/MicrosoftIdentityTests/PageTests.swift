@@ -1,5 +1,3 @@
-import AADB2C
-import AADCommon
 import Claims
 import HTTP
 import PluginOAuth

@@ -1,4 +1,3 @@
-import MicrosoftIdentity
 import OAuth
 import PluginWire
 
