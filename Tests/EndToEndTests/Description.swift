@@ -19,6 +19,7 @@ struct Description: Decodable {
         }
 
         let commandName: String
+        let shouldDisplay: Bool
         let subcommands: [Command]?
         let arguments: [Argument]?
         let examples: [Example]?
@@ -31,9 +32,9 @@ struct Description: Decodable {
                 })
         }
 
-        /// The command and all below it, each with its words on the command line.
+        /// The command and all below it that users see, each with its words on the command line.
         func all(_ path: [String] = []) -> [(path: [String], command: Command)] {
-            [(path, self)] + (subcommands ?? []).flatMap { $0.all(path + [$0.commandName]) }
+            [(path, self)] + (subcommands ?? []).filter(\.shouldDisplay).flatMap { $0.all(path + [$0.commandName]) }
         }
     }
 
@@ -51,7 +52,7 @@ struct Description: Decodable {
         let words = line.replacing(#/"[^"]*"/#, with: "TEXT").split(separator: " ").dropFirst().prefix {
             $0 != "--" && $0 != "|"
         }.map(String.init)
-        for (index, word) in words.enumerated() {
+        for (index, word) in words.enumerated() where word != "help" || index > 0 {
             if let next = here.subcommands?.first(where: { $0.commandName == word }) {
                 here = next
             } else if word.hasPrefix("-"), word != "-" {

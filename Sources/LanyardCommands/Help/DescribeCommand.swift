@@ -32,12 +32,12 @@ struct DescribeCommand: Command {
             ]))
     }
 
-    /// Returns the description of the last command of a path, and of those below it that users see.
+    /// Returns the description of the last command of a path, and of those below it.
     private static func description(of path: [any ParsableCommand.Type], _ dump: JSONValue) -> JSONValue {
         let command = path[path.count - 1]
         let below = command.configuration.subcommands.compactMap { subcommand in
             (dump["subcommands"]?.elements ?? []).first { $0["commandName"]?.string == subcommand._commandName }
-                .flatMap { $0["shouldDisplay"] == .bool(false) ? nil : description(of: path + [subcommand], $0) }
+                .map { description(of: path + [subcommand], $0) }
         }
         let groups = command.configuration.groupedSubcommands.map { group in
             JSONValue.object([
