@@ -74,10 +74,10 @@ let small: [LinkerSetting] = [
 /// inputs.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "HTTP", "JSON", "LanyardCommands",
+    "Addresses", "Claims", "CredentialEngine", "HTTP", "JSON", "LanyardCommands",
     "ManagedIdentity",
     "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
-    "Terminal", "TokenAcquisition", "TokenStore",
+    "Terminal", "TokenAcquisition", "TokenStore", "Tools",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -137,16 +137,17 @@ let development: [Target] = [
         name: "AddressesTests", dependencies: ["Addresses", "TestSupport"], exclude: ["readers.py"],
         swiftSettings: strict),
     .testTarget(
-        name: "ConsumerProtocolsTests",
+        name: "ToolsTests",
         dependencies: [
-            "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "Rules", "Secrets", "Vectors",
+            "Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets", "SeededRandom", "Tools", "Vectors",
+            yams,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "CredentialEngineTests",
         dependencies: [
-            "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
-            "TestSupport",
+            "Claims", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
+            "TestSupport", "Tools",
             "TokenAcquisition", "TokenStore", "Vectors",
         ], swiftSettings: strict),
     .testTarget(
@@ -163,15 +164,15 @@ let development: [Target] = [
         name: "LanyardCommandsTests",
         dependencies: [
             "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
+            "Tools",
             "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
         ], swiftSettings: strict),
-    .testTarget(name: "ToolTextsTests", dependencies: ["SeededRandom", "ToolTexts", yams], swiftSettings: strict),
     .testTarget(name: "YAMLTests", dependencies: ["SeededRandom", "YAML", yams], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
     .testTarget(
         name: "RulesTests",
         dependencies: [
-            "Addresses", "Claims", "ConsumerProtocols", "Rules", "Secrets", "SeededRandom", "SettingsFile",
+            "Addresses", "Claims", "Rules", "Secrets", "SeededRandom", "SettingsFile", "Tools",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -347,18 +348,18 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "Forwarding", "JSON",
+                "Addresses", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding", "JSON",
                 "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "ToolTexts", "YAML", argumentParser,
+                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "Tools", argumentParser,
                 subprocess, system,
             ],
             swiftSettings: strict),
         .target(
-            name: "ToolTexts", dependencies: ["Addresses", "JSON", "Secrets", "SettingsFile", "YAML"],
-            swiftSettings: strict),
-        .target(
-            name: "ConsumerProtocols",
-            dependencies: ["Addresses", "Claims", "CredentialEngine", "Forwarding", "JSON", "Rules", "Secrets"],
+            name: "Tools",
+            dependencies: [
+                "Addresses", "Claims", "CredentialEngine", "Files", "Forwarding", "JSON", "Rules", "Secrets",
+                "SettingsFile", "Terminal", "YAML",
+            ],
             swiftSettings: strict),
         .target(
             name: "CredentialEngine",
@@ -381,7 +382,9 @@ let package = Package(
             name: "Rules",
             dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
             swiftSettings: strict),
-        .target(name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", toml], swiftSettings: strict),
+        .target(
+            name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", "Terminal", toml],
+            swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [

@@ -75,3 +75,8 @@ extension Substring {
         (self[..<index], self[utf8.index(after: index)...])
     }
 }
+
+extension Sequence where Element: Equatable {
+    /// The elements in their order, each once.
+    package var uniqued: [Element] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+}

@@ -41,3 +41,18 @@ extension [String: String] {
         absolutePath(variable) ?? absolutePath("HOME").map { "\($0)/\(below)" }
     }
 }
+
+extension String {
+    /// The working folder; nil if it no longer exists.
+    package static var workingFolder: String? {
+        guard let folder = getcwd(nil, 0) else { return nil }
+        defer { free(folder) }
+        return String(cString: folder)
+    }
+
+    /// The absolute form of a path that a user typed or a program printed.
+    package var absolutePath: String {
+        guard !hasPrefix("/"), !isEmpty, let folder = Self.workingFolder else { return self }
+        return "\(folder)/\(self)"
+    }
+}

@@ -1,13 +1,13 @@
 import Addresses
 import ArgumentParser
 import CLinux
-import ConsumerProtocols
 import Dispatch
 import Glibc
 import PluginHost
 import PluginWire
 import Rules
 import Terminal
+import Tools
 
 /// The program: argv[0] and argv[1] select a consumer's protocol or a command.
 public enum Lanyard {

@@ -1,6 +1,5 @@
 import Addresses
 import Claims
-import ConsumerProtocols
 import CredentialEngine
 import Files
 import PluginHost
@@ -11,16 +10,17 @@ import SettingsFile
 import Terminal
 import TokenAcquisition
 import TokenStore
+import Tools
 
 // The texts for people of what the targets below throw. A command's own errors are beside it. Texts from elsewhere are made
 // displayable here.
 
-extension Failure {
-    /// Creates the error for a configuration file or manifest that isn't valid.
-    init(_ error: SettingsError) {
-        self.init(error.description, hints: error.hints)
-    }
+extension Failure.Cause {
+    /// The cause if the user gave no answer: a refusal, or a signal such as Ctrl-C's.
+    static var ofNoAnswer: Failure.Cause { Interrupts.signal == nil ? .cancellation : .interruption }
+}
 
+extension Failure {
     /// Creates the error for lanyard's own configuration.
     init(ofConfiguration error: SettingsError) {
         let page = error.lacksPermission ? [] : [Hint("what may stand there", run: "man 5 lanyard-config")]
@@ -527,14 +527,6 @@ extension TokenRequest {
         var request = self
         request.account = account
         return request
-    }
-}
-
-extension SettingsError {
-    /// The remedies, which may quote the file.
-    var hints: [Hint] {
-        [hint].compactMap(\.self).map { Hint($0.displayable()) }
-            + (command.isEmpty ? [] : [Hint("run", run: ShellCommand(words: command))])
     }
 }
 

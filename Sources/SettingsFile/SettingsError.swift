@@ -1,4 +1,5 @@
 import Secrets
+package import Terminal
 
 /// An error in a TOML file, with its position and a suggestion.
 public struct SettingsError: Error, Sendable, Equatable {
@@ -33,5 +34,18 @@ public struct SettingsError: Error, Sendable, Equatable {
         let file = file.displayable(limit: 4096)
         let place = line.map { "\(file):\($0)" } ?? file
         return "\(place): \(message)"
+    }
+}
+
+extension Failure {
+    /// Creates the error for a configuration file or manifest that isn't valid.
+    package init(_ error: SettingsError) { self.init(error.description, hints: error.hints) }
+}
+
+extension SettingsError {
+    /// The remedies, which may quote the file.
+    package var hints: [Hint] {
+        [hint].compactMap(\.self).map { Hint($0.displayable()) }
+            + (command.isEmpty ? [] : [Hint("run", run: ShellCommand(words: command))])
     }
 }

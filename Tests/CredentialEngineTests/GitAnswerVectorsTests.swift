@@ -7,9 +7,9 @@ import Testing
 import TokenStore
 import Vectors
 
-@testable import ConsumerProtocols
 @testable import CredentialEngine
 @testable import TokenAcquisition
+@testable import Tools
 
 /// Tokens for hosts that the manifests know, as git receives them.
 @Suite struct GitAnswerVectorsTests {

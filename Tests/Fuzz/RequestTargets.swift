@@ -1,9 +1,9 @@
 import Addresses
 
 @testable import Claims
-@testable import ConsumerProtocols
 @testable import Rules
 @testable import Secrets
+@testable import Tools
 
 extension FuzzTarget {
     /// git's input to a helper.

@@ -3,7 +3,7 @@ import JSON
 import Rules
 import Secrets
 
-@testable import ConsumerProtocols
+@testable import Tools
 
 extension FuzzTarget {
     /// A tool's input to lanyard: the tool's name and its arguments, each terminated by NUL; after an empty one, its

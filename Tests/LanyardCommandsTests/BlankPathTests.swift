@@ -7,6 +7,7 @@ import Testing
 import TokenStore
 
 @testable import LanyardCommands
+@testable import Tools
 
 /// A lanyard that isn't on `PATH`, in a folder whose path has blanks and other characters that tools interpret.
 @Suite struct BlankPathTests {

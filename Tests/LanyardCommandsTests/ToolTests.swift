@@ -1,8 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-
-@testable import LanyardCommands
+import Tools
 
 @Suite struct ToolTests {
     @Test(arguments: Tool.programs) func `a link's name is enough to be served`(program: String) {
@@ -12,9 +11,9 @@ import Testing
     @Test func `each tool has one name, and can be played`() {
         #expect(Set(Tool.names).count == Tool.names.count)
         for name in Tool.names {
-            #expect(Tool.trial(of: name, for: "https://a.example/", ToolCall(arguments: [])) != nil)
+            #expect(Tool.trial(of: name, for: "https://a.example/", ToolCall([])) != nil)
         }
-        #expect(Tool.trial(of: "dockr", for: "https://a.example/", ToolCall(arguments: [])) == nil)
+        #expect(Tool.trial(of: "dockr", for: "https://a.example/", ToolCall([])) == nil)
     }
 
     @Test func `the manual's overview has every link and every tool`() throws {

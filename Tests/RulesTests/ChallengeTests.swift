@@ -1,10 +1,10 @@
 import Addresses
 import Claims
-import ConsumerProtocols
 import Rules
 import Secrets
 import SettingsFile
 import Testing
+import Tools
 
 /// What a server may say about the token it requires, and what not.
 @Suite struct ChallengeTests {

@@ -1,10 +1,10 @@
 import Addresses
 import Claims
-import ConsumerProtocols
 import Rules
 import Secrets
 import SettingsFile
 import Testing
+import Tools
 
 private func request(_ url: String, _ lines: [String] = []) throws -> CredentialRequest {
     var attributes = Attributes()

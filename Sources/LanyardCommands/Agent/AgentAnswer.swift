@@ -1,5 +1,4 @@
 import Addresses
-import ConsumerProtocols
 import CredentialEngine
 import Dispatch
 import Forwarding
@@ -9,6 +8,7 @@ import Secrets
 import SystemPackage
 import Terminal
 import TokenStore
+import Tools
 
 /// The process that answers one of the agent's requests: it reads the request from stdin and writes the reply to
 /// stdout.

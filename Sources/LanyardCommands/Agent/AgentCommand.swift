@@ -1,5 +1,4 @@
 import ArgumentParser
-import ConsumerProtocols
 import CredentialEngine
 import Files
 import Forwarding
@@ -10,6 +9,7 @@ import Secrets
 import SettingsFile
 import Terminal
 import TokenStore
+import Tools
 
 struct AgentCommand: Command {
     static let configuration = CommandConfiguration(

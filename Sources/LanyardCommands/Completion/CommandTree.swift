@@ -1,6 +1,6 @@
 import ArgumentParser
-import ConsumerProtocols
 import JSON
+import Tools
 
 /// A command as described by the argument parser.
 struct CommandTree {

@@ -1,3 +1,5 @@
+import Tools
+
 /// The possible words at the cursor.
 enum Proposal {
     /// One of these; `named` is the `--option=` at the beginning of the word, which no candidate includes.

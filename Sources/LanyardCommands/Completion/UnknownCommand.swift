@@ -2,6 +2,7 @@ import Addresses
 import Secrets
 import SettingsFile
 import Terminal
+import Tools
 
 /// A word in the place of a command that doesn't exist.
 struct UnknownCommand: Equatable {

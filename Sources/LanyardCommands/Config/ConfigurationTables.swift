@@ -2,6 +2,7 @@ import ArgumentParser
 import Rules
 import SettingsFile
 import Terminal
+import Tools
 
 /// Selects whose configuration a command changes.
 struct ScopeOptions: ParsableArguments {

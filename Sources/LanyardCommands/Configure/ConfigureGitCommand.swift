@@ -3,6 +3,7 @@ import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
+import Tools
 
 struct ConfigureCommand: Command {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import PluginHost
 import Rules
 import Secrets
 import Terminal
+import Tools
 
 /// The changes that make git ask lanyard.
 struct GitPlan: Sendable {

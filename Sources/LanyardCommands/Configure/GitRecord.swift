@@ -1,4 +1,7 @@
+import Addresses
+import Files
 import JSON
+import Terminal
 
 /// The record of what `configure git` wrote into git's files, so that `unconfigure git` removes that and nothing else.
 struct GitRecord: Sendable {

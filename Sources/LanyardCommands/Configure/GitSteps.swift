@@ -3,6 +3,7 @@ import Rules
 import Secrets
 import SettingsFile
 import Terminal
+import Tools
 
 /// Shows what `configure git` will do, asks the user, and does it.
 struct GitSteps {

@@ -1,8 +1,8 @@
-import ConsumerProtocols
 import CredentialEngine
 import PluginHost
 import SystemPackage
 import Terminal
+import Tools
 
 /// Serves a consumer on the process's streams: carries out its turns with the engine's answers.
 struct ConsumerRun: Sendable {

@@ -1,6 +1,7 @@
 import ArgumentParser
-import ConsumerProtocols
 import Rules
+import Terminal
+import Tools
 
 /// The format of stdin and stdout.
 private let formatNote = "In git's key=value format; see git-credential-lanyard(1)."

@@ -1,9 +1,9 @@
 import Addresses
-import ConsumerProtocols
 import Files
 import Glibc
 import Secrets
 import Terminal
+import Tools
 
 /// The real program behind one of lanyard's stand-ins, which gets all command lines that lanyard doesn't answer.
 struct HiddenProgram {

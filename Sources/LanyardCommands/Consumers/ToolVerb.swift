@@ -1,27 +1,7 @@
 import ArgumentParser
+import Tools
 
-/// A command of lanyard's that a tool runs.
-///
-/// It is served before the arguments are parsed: the argument parser knows it only for help and completion.
-struct ToolVerb: Sendable {
-    let name: String
-    let abstract: String
-    let discussion: String
-    /// The URL that it takes, or all arguments if it stands in for a program, for help.
-    let argument: String
-    let isOptional: Bool
-    /// How a program is called that it stands in for; nil for others.
-    let usage: String?
-    let examples: KeyValuePairs<String, String>
-
-    init(
-        _ name: String, abstract: String, discussion: String, argument: String, isOptional: Bool = false,
-        usage: String? = nil, examples: KeyValuePairs<String, String>
-    ) {
-        (self.name, self.abstract, self.discussion, self.argument) = (name, abstract, discussion, argument)
-        (self.isOptional, self.usage, self.examples) = (isOptional, usage, examples)
-    }
-
+extension ToolVerb {
     fileprivate static let all: [ToolVerb] = Tool.all.compactMap(\.verb)
 
     /// The commands for the argument parser.

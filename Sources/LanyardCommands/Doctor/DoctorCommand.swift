@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import JSON
 import PluginWire

@@ -3,6 +3,7 @@ import PluginHost
 import Rules
 import Secrets
 import Terminal
+import Tools
 
 extension Examination {
     /// Checks git and its configuration, as they are outside any repository.

@@ -1,12 +1,13 @@
+import Addresses
 import Rules
 import Terminal
-import ToolTexts
+import Tools
 
 extension Examination {
     /// Checks the tools besides git that use lanyard: a finding for each one that was configured or finds lanyard by
     /// itself, none for other tools.
     func toolFindings() async -> [Finding] {
-        let entries: [ToolRecord.Entry]
+        let entries: [RecordedChange]
         do throws(Failure) {
             entries = try ToolRecord(context).entries()
         } catch {
@@ -20,7 +21,7 @@ extension Examination {
         return findings
     }
 
-    private func finding(of tool: ToolSetup, _ entries: [ToolRecord.Entry]) async -> Finding? {
+    private func finding(of tool: ToolSetup, _ entries: [RecordedChange]) async -> Finding? {
         let check = "tools.\(tool.name)"
         let isNamed = (try? ToolPlace(context)).map { !tool.settings($0).urlsFound.isEmpty } ?? false
         let isInUse =

@@ -1,8 +1,8 @@
 import ArgumentParser
-import ConsumerProtocols
 import JSON
 import Rules
 import Terminal
+import Tools
 
 struct ExplainCommand: Command {
     static let configuration = CommandConfiguration(

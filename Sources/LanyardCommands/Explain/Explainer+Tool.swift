@@ -1,5 +1,4 @@
 import Addresses
-import ConsumerProtocols
 import CredentialEngine
 import PluginHost
 import Rules
@@ -7,6 +6,7 @@ import Secrets
 import Terminal
 import TokenAcquisition
 import TokenStore
+import Tools
 
 extension Explainer {
     /// What the tool asks and gets; nil unless the explanation is for one.

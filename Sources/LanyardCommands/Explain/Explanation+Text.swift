@@ -1,12 +1,12 @@
 import Addresses
 import Claims
-import ConsumerProtocols
 import PluginHost
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
 import TokenStore
+import Tools
 
 extension Explanation {
     /// Returns the explanation for people, laid out for a number of columns.

@@ -1,9 +1,9 @@
 import Addresses
 import ArgumentParser
-import ConsumerProtocols
 import CredentialEngine
 import Rules
 import Secrets
+import Tools
 
 /// The name of a tool that lanyard serves.
 struct ToolName: ExpressibleByArgument, Sendable {

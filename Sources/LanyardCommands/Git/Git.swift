@@ -3,6 +3,7 @@ import Secrets
 import Subprocess
 import SystemPackage
 import Terminal
+import Tools
 
 /// git, as this process finds it on `PATH`.
 struct Git: Sendable {
@@ -92,4 +93,9 @@ struct Git: Sendable {
         let shown = context.short(path)
         return Failure("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
     }
+}
+
+extension ToolVersion {
+    /// Whether git accepts bearer tokens, and tells its other helpers not to store them.
+    var takesTokens: Bool { self >= ToolVersion(2, 46) }
 }

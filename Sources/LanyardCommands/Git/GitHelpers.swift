@@ -2,6 +2,7 @@ import Addresses
 import Rules
 import Secrets
 import Terminal
+import Tools
 
 /// The helpers that git asks, in order.
 struct GitHelpers: Sendable, Equatable {

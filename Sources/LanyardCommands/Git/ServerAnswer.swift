@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import Secrets
 import Subprocess
+import Terminal
 
 /// A git server's answer to a request without credentials.
 ///

@@ -1,8 +1,9 @@
 import ArgumentParser
-import ConsumerProtocols
 import JSON
 import PluginWire
 import Rules
+import Terminal
+import Tools
 
 /// `lanyard describe`: what the programs are made of, for the scripts that make manual pages, links and packages.
 ///

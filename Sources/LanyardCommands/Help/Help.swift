@@ -1,7 +1,7 @@
 import Addresses
 import ArgumentParser
-import ConsumerProtocols
 import PluginWire
+import Tools
 
 /// A command whose help ends with examples.
 protocol WithExamples: ParsableCommand {

@@ -1,6 +1,7 @@
 import Addresses
 import ArgumentParser
 import Claims
+import Files
 import PluginHost
 import PluginWire
 import Rules

@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import Terminal
 
 /// Another program's lock; lanyard waits for it but never takes it, because lanyard doesn't change that program's
 /// files.

@@ -1,5 +1,6 @@
 import CredentialEngine
 import OtherCaches
+import Terminal
 import TokenStore
 
 /// The decision about which of another program's passwords to import.

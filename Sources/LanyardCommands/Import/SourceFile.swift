@@ -2,6 +2,7 @@ import Files
 import OtherCaches
 import Secrets
 import SystemPackage
+import Terminal
 
 /// Another program's file, or stdin; it is only read.
 struct SourceFile {

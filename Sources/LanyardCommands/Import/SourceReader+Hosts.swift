@@ -1,5 +1,6 @@
 import OtherCaches
 import Secrets
+import Terminal
 import TokenStore
 
 // The tokens of code hosts' own command-line tools, which git sends as passwords.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CredentialEngine
 import Files
 import SystemPackage
+import Terminal
 import TokenAcquisition
 
 /// `lanyard renew`, which lanyard starts by itself to renew a tool's credential ahead of time.

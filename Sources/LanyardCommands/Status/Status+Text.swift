@@ -1,9 +1,9 @@
-import ConsumerProtocols
 import JSON
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
+import Tools
 
 extension Status {
     /// Returns the accounts and then the rules, laid out for a number of columns.

@@ -1,8 +1,8 @@
 import Addresses
-import ConsumerProtocols
 import JSON
 import Secrets
 import Terminal
+import Tools
 
 /// The content of an access token that is a JSON Web Token (RFC 7519); its signature isn't verified.
 struct DecodedToken {

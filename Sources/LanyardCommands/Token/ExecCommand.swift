@@ -3,6 +3,7 @@ import ArgumentParser
 import Claims
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 
 struct ExecCommand: TokenNamingCommand {

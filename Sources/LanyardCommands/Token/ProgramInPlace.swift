@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Secrets
+import Terminal
 
 /// A program that replaces this process, so that signals and the exit status are its own.
 struct ProgramInPlace {

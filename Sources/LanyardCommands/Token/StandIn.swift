@@ -1,10 +1,10 @@
 import Addresses
 import ArgumentParser
-import ConsumerProtocols
 import Files
 import Rules
 import Secrets
 import Terminal
+import Tools
 
 /// The token sources of other programs that lanyard can stand in for.
 enum StandIn: String, CaseIterable, ExpressibleByArgument {

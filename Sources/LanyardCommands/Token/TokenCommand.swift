@@ -1,6 +1,5 @@
 import Addresses
 import ArgumentParser
-import ConsumerProtocols
 import CredentialEngine
 import Glibc
 import JSON
@@ -8,6 +7,7 @@ import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
+import Tools
 
 struct TokenCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import Files
 import Glibc
 import Secrets
 import SystemPackage
+import Terminal
 
 /// A separate program that serves lanyard's tokens by HTTP until this process ends, whatever runs in it by then.
 ///

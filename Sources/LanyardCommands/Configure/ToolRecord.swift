@@ -1,0 +1,41 @@
+import JSON
+import Terminal
+import Tools
+
+/// The record of what `configure TOOL` wrote into the tool's files, so that `unconfigure TOOL` removes that and nothing
+/// else.
+struct ToolRecord: Sendable {
+    let file: RecordFile
+
+    /// - Throws: `Failure` if the environment has no place for it.
+    init(_ context: CommandContext) throws(Failure) {
+        file = try RecordFile("tool-changes.json", of: "the tools' settings", context)
+    }
+
+    /// Returns the changes that haven't been undone, but for those that a later lanyard made and this one can't read.
+    func entries() throws(Failure) -> [RecordedChange] {
+        let changes = try file.changes()
+        guard changes.allSatisfy({ $0["tool"]?.string != nil }) else { throw file.foreign }
+        return changes.compactMap(RecordedChange.init)
+    }
+
+    /// Throws if a later lanyard has changed a tool's settings so that this one can't tell how.
+    func requireKnown(_ tool: String) throws(Failure) {
+        guard try file.changes().allSatisfy({ $0["tool"]?.string != tool || RecordedChange($0) != nil }) else {
+            throw file.unknown(tool)
+        }
+    }
+
+    /// Throws if the entries' files or the record can't be written, before the user is asked anything.
+    func requireWritable(_ entries: [RecordedChange]) throws(Failure) {
+        for entry in entries { try entry.change.setting.requireWritable() }
+        try file.requireWritable()
+    }
+}
+
+extension LockedRecordFile {
+    /// Replaces all entries that can be read.
+    func write(_ entries: [RecordedChange]) throws(Failure) {
+        try write(entries.map(\.json)) { RecordedChange($0) == nil }
+    }
+}

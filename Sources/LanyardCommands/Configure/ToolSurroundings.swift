@@ -1,0 +1,34 @@
+import OtherCaches
+import PluginHost
+import PluginWire
+import Rules
+import Terminal
+import TokenStore
+import Tools
+
+extension CommandContext: ToolSurroundings {
+    func configuration() throws(Failure) -> Configuration { try Session(self).configuration }
+
+    func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? { try Session(self).resolve(request) }
+
+    func authority(ofTenant tenant: String, cloud: String?) -> String? {
+        AzureCloud.authority(ofTenant: tenant, in: cloud) ?? registry.authority(typed: tenant)
+    }
+
+    func client(ofResource resource: String) -> String? {
+        registry.resource(ofScopes: [CredentialRequest.TokenWish.scope(ofResource: resource)])?.clients.first
+    }
+
+    func recordedChanges() throws(Failure) -> [RecordedChange] { try ToolRecord(self).entries() }
+
+    var agentFolder: String? { try? AgentCommand.place(self) }
+
+    func installed(_ program: String) -> String? { InstalledFiles(self).program(program) }
+
+    func digest(of text: String) -> String { text.shortDigest }
+
+    /// Returns a tool's call with these arguments.
+    func call(_ arguments: [String]) -> ToolCall {
+        ToolCall(arguments, environment: environment, isAtTerminal: isInputTerminal, version: Version.current)
+    }
+}

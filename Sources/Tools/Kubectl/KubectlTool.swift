@@ -1,0 +1,250 @@
+import Addresses
+import Files
+import Rules
+import Secrets
+import Terminal
+
+extension Tool {
+    static let kubectl = Tool(
+        "kubectl", relatives: ["k9s"], aliases: ["kubelogin"],
+        .verb(
+            ToolVerb(
+                name: "kubectl", abstract: "Answer kubectl's request in KUBERNETES_EXEC_INFO.",
+                discussion:
+                    "kubectl, helm, k9s and other programs made with client-go run it for a user of a kubeconfig.",
+                argument: "The URL that the token is for; by default the cluster's.", isOptional: true,
+                examples: [
+                    "Have kubectl use lanyard for a user of its configuration": """
+                    kubectl config set-credentials contoso \\
+                      --exec-api-version client.authentication.k8s.io/v1 \\
+                      --exec-command lanyard --exec-arg kubectl \\
+                      --exec-provide-cluster-info --exec-interactive-mode IfAvailable
+                    """
+                ])),
+        { KubernetesConsumer($0.arguments, environment: $0.environment) },
+        setup: ToolSetup(
+            purpose: "kubectl, helm and k9s use lanyard for clusters that use Entra ID",
+            discussion: """
+                Converts the users of your kubeconfigs that sign a person in with kubelogin or with kubectl's former azure auth-provider. \
+                Those of service principals and managed identities stay.
+                """,
+            paths: ["KUBECONFIG"],
+            // Of another program only what can't be a secret.
+            shown: { value in
+                let user = KubeUser("", text: value)
+                return user.isLanyard ? value.rows : user.summary
+            }, settings: KubectlSettings.init))
+}
+
+/// kubectl and other programs based on client-go: kubeconfig users of kubelogin, or of kubectl's former sign-in to
+/// Azure, run lanyard instead.
+struct KubectlSettings: ToolSettings {
+    let place: ToolPlace
+
+    func changes() throws(Failure) -> [ToolChange] {
+        let program = place.program("lanyard")
+        let changes = try users().compactMap { file, user in
+            user.converted(running: program).map { ToolChange(.kubeUser, [user.name], in: file, to: $0) }
+        }
+        guard !changes.isEmpty else { throw try nothing() }
+        return changes
+    }
+
+    func remarks() throws(Failure) -> [Hint] {
+        var remarks: [Hint] = []
+        for (file, user) in try users() where user.isOfKubelogin {
+            let name = user.name.displayable(limit: 200)
+            if let obstacle = user.obstacle {
+                let what = "the user \(name) stays as it is: \(obstacle)"
+                remarks.append(
+                    user.isFixed ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
+            } else if user.isOfFormerProvider, user.hasTokens {
+                remarks.append(
+                    "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
+            }
+        }
+        for (file, user) in try users(areHidden: true) where user.isOfKubelogin {
+            let which = "\(user.name.displayable(limit: 200)) of \(place.context.short(file))"
+            remarks.append("the user \(which) stays as it is: kubectl uses the one in an earlier file")
+        }
+        return remarks
+    }
+
+    func remarks(undoing entries: [RecordedChange]) -> [Hint] {
+        let users = entries.filter { entry in
+            entry.before.map { KubeUser("", text: $0).isOfFormerProvider } ?? false
+        }
+        return users.map { entry in
+            Hint(
+                "the user \((entry.change.setting.key.last ?? "").displayable(limit: 200)) has no tokens then: "
+                    + "sign in again, or have the Azure CLI write the cluster's settings",
+                run: "az aks get-credentials --resource-group GROUP --name CLUSTER")
+        }
+    }
+
+    func urls(undoing entries: [RecordedChange]) -> [String] {
+        let clusters = try? KubeClusters(files)
+        return entries.compactMap(\.change.setting.key.last).flatMap { clusters?.servers(of: $0).map(\.server) ?? [] }
+    }
+
+    func rules() throws(Failure) -> [NeededRule] {
+        let record = try place.context.recordedChanges()
+        let found = try users()
+        var signIns: [String: KubeSignIn] = [:]
+        for (file, user) in found where signIns[user.name] == nil {
+            if user.isLanyard {
+                // The user's former settings say more.
+                let setting = ToolSetting(.kubeUser, [user.name], in: file)
+                let before = record.first { $0.tool == "kubectl" && $0.change.setting == setting }?.before
+                signIns[user.name] = before.map { KubeUser(user.name, text: $0).signIn }
+            } else if user.isOfKubelogin, user.obstacle == nil {
+                signIns[user.name] = user.signIn
+            }
+        }
+        guard !signIns.isEmpty else { return [] }
+        let clusters = try KubeClusters(files)
+        let configuration = try place.context.configuration()
+        let rules = signIns.sorted { $0.key < $1.key }.flatMap { user, signIn in
+            clusters.servers(of: user).compactMap { cluster, server in
+                signIn.rule(for: server, of: cluster, as: user, configuration, place.context)
+            }
+        }
+        return rules.first(preferring: clusters.currentUser)
+    }
+
+    /// Returns the users that kubectl takes into account, or the others: of several users with a name, kubectl takes
+    /// the one in the first file.
+    private func users(
+        areHidden: Bool = false
+    ) throws(Failure) -> [(file: String, user: KubeUser)] {
+        var users: [(String, KubeUser)] = []
+        var names: Set<String> = []
+        for file in files {
+            let found = Kubeconfig(try ToolPlace.text(of: file) ?? "")
+            users += found.users.filter { names.contains($0.name) == areHidden }.map { (file, $0) }
+            names.formUnion(found.names)
+        }
+        return users
+    }
+
+    /// Returns the files in kubectl's order, the first of which counts.
+    var files: [String] {
+        let own = place.context.variable("KUBECONFIG")?.pieces(between: ":").map { String($0).absolutePath }
+        return own?.uniqued ?? ["\(place.home)/.kube/config"]
+    }
+
+    /// kubectl 1.35 and later run no program that their own settings don't allow.
+    func overrides() throws(Failure) -> [ToolOverride] {
+        let file = place.named("KUBERC") ?? "\(place.home)/.kube/kuberc"
+        guard place.context.variable("KUBERC") != "off", place.context.boolean("KUBECTL_KUBERC") != false else {
+            return []
+        }
+        let rows = place.content(of: file).pieces(between: "\n").map { $0.trimmed(of: " \t\r-\"'") }
+        func value(_ key: String) -> [Substring] {
+            rows.filter { $0.hasPrefix("\(key):") }.map { $0.dropFirst(key.utf8.count + 1).trimmed(of: " \t\"'") }
+        }
+        let what = "kubectl runs no lanyard, because of credentialPluginPolicy in \(place.context.short(file))"
+        switch value("credentialPluginPolicy").first {
+        case "DenyAll":
+            let command: ShellCommand = """
+                kubectl kuberc set --kuberc \(file) --section credentialplugin --policy Allowlist --allowlist-entry command=lanyard
+                """
+            return [ToolOverride(hint: Hint("\(what); to allow lanyard alone", run: command))]
+        case "Allowlist":
+            let names = value("command") + value("name")
+            guard !names.contains(where: { $0.pieces(between: "/").last == "lanyard" }) else { return [] }
+            return [
+                ToolOverride(hint: Hint("\(what); add to its credentialPluginAllowlist", write: "- command: lanyard"))
+            ]
+        default: return []
+        }
+    }
+
+    private func nothing() throws(Failure) -> Failure {
+        var unread: [String] = []
+        for file in files where try !Kubeconfig(ToolPlace.text(of: file) ?? "").isReadable {
+            unread.append(file)
+        }
+        guard unread.isEmpty else {
+            return Failure(
+                "\(unread.map(place.context.short).joined(separator: ", ")) is not written as kubectl writes it, so that lanyard "
+                    + "can't read its users",
+                hints: [Hint("if kubectl can read it, have kubectl write it anew", run: .rewriting(unread[0]))])
+        }
+        let reasons = try remarks()
+        let files = self.files.map(place.context.short).joined(separator: ", ")
+        return Failure(
+            reasons.isEmpty
+                ? "no user in \(files) signs in with kubelogin or azure"
+                : "no user in \(files) can be converted",
+            hints: reasons + [
+                Hint(
+                    "to set up another",
+                    run: """
+                        kubectl config set-credentials NAME --exec-api-version client.authentication.k8s.io/v1 \
+                        --exec-command lanyard --exec-arg kubectl --exec-provide-cluster-info --exec-interactive-mode IfAvailable
+                        """)
+            ])
+    }
+}
+
+/// The clusters in kubeconfigs, and the users in their contexts.
+private struct KubeClusters {
+    private var contexts: [(user: String, cluster: String)] = []
+    private var servers: [String: String] = [:]
+    /// The user of the current context; nil if the files name none.
+    private(set) var currentUser: String?
+
+    init(_ files: [String]) throws(Failure) {
+        for file in files {
+            let config = Kubeconfig(try ToolPlace.text(of: file) ?? "")
+            for context in config.contexts {
+                contexts.append((context.user, context.cluster))
+                if context.name == config.currentContext { currentUser = currentUser ?? context.user }
+            }
+            servers.merge(config.clusters.map { ($0.name, $0.server) }) { first, _ in first }
+        }
+    }
+
+    /// Returns the clusters that a user is used with, and their URLs.
+    func servers(of user: String) -> [(cluster: String, server: String)] {
+        let names = Set(contexts.filter { $0.user == user }.map(\.cluster)).sorted()
+        return names.compactMap { name in servers[name].map { (name, $0) } }
+    }
+}
+
+extension KubeSignIn {
+    /// Returns the rule for a cluster; nil if there already is one, or there can't be one.
+    fileprivate func rule(
+        for server: String, of cluster: String, as user: String, _ configuration: Configuration,
+        _ context: any ToolSurroundings
+    ) -> NeededRule? {
+        guard let pattern = URLPattern(server), pattern.request.isTokenPlace,
+            configuration.rule(for: pattern.request) == nil
+        else { return nil }
+        var arguments = [server]
+        if let tenant, let authority = context.authority(ofTenant: tenant, cloud: cloud) {
+            arguments += ["--authority", authority]
+        }
+        if let client = clientID ?? self.server.flatMap(context.client) {
+            arguments += ["--client-id", client]
+        }
+        if let resource = self.server { arguments += ["--resource", resource] }
+        if let issuer {
+            arguments += ["--authority", issuer, "--kind", "oidc", "--trust-authority"]
+            arguments += self.scopes.flatMap { ["--scope", $0] }
+        }
+        return NeededRule(
+            subject: "the cluster \(cluster.displayable(limit: 200))", user: user, arguments: arguments)
+    }
+}
+
+extension ShellCommand {
+    /// Returns the command that makes kubectl rewrite a file in block style; only the user can read the new file.
+    fileprivate static func rewriting(_ file: String) -> ShellCommand {
+        """
+        (umask 077; kubectl config view --raw --kubeconfig \(file) >\("\(file).new") \
+        && mv \("\(file).new") \(file))
+        """
+    }
+}

@@ -1,0 +1,91 @@
+import CredentialEngine
+import Rules
+import Testing
+import Tools
+
+/// Each tool's invocation for a URL, which its own consumer must understand.
+@Suite struct InvocationTests {
+    /// A tool, and its request for a URL.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let make: @Sendable (Invocation) -> any Consumer
+        let invocation: @Sendable (String, Bool) -> Invocation
+        var place: String? = Self.url
+        var isUnattended = true
+        /// The tool's prefix for the URL of an index.
+        var prefix = ""
+
+        static let url = "https://host.example:8443/a/feed"
+        static let host = "https://host.example:8443/"
+
+        init<Tool: Consumer>(
+            _ name: String, place: String? = Self.url, isUnattended: Bool = true, prefix: String = "",
+            _ make: @escaping @Sendable (Invocation) -> Tool
+        ) {
+            (self.name, self.place, self.isUnattended, self.prefix) = (name, place, isUnattended, prefix)
+            self.make = make
+            invocation = { Tool.invocation(for: $0, of: "", atTerminal: $1) }
+        }
+
+        var testDescription: String { name }
+
+        func asked(_ url: String, atTerminal: Bool = false) -> CredentialRequest? {
+            let invocation = invocation(prefix + url, atTerminal)
+            var consumer = make(invocation)
+            guard case .ask(.get(let request)) = consumer.begin(with: invocation).next else { return nil }
+            return request
+        }
+    }
+
+    private static let rows = [
+        Row("git", isUnattended: false) { _ in GitConsumer(.get) },
+        Row("docker", place: Row.host) { DockerConsumer($0.arguments, version: "1") },
+        Row("cargo", isUnattended: false, prefix: "sparse+") { CargoConsumer($0.arguments) },
+        Row("go") { GoConsumer($0.arguments) },
+        Row("bazel") { BazelConsumer($0.arguments) },
+        Row("keyring") { KeyringConsumer($0.arguments, isTyped: false) },
+        Row("kubectl") { KubernetesConsumer($0.arguments, environment: $0.environment) },
+        Row("terraform", place: Row.host + ".well-known/terraform.json") { TerraformConsumer($0.arguments) },
+        Row("pnpm") { PnpmConsumer($0.arguments) },
+        Row("aws") { AWSConsumer($0.arguments) },
+        Row("gcloud") { GoogleConsumer($0.arguments, [:]) },
+        Row("nuget") { NuGetConsumer($0.arguments) },
+        Row("az", place: nil) { AzureCLIConsumer($0.arguments, environment: [:], version: "1") },
+    ]
+
+    @Test(arguments: rows) func `what a tool asks is what its consumer takes`(row: Row) throws {
+        let request = try #require(row.asked(Row.url))
+        #expect(request.place == row.place)
+        #expect(request.isUnattended == row.isUnattended)
+        if row.place == nil { #expect(request.wish.scopes == ["\(Row.url)/.default"]) }
+    }
+
+    @Test func `kubectl alone waits for a person at a terminal only`() {
+        let waiting = Self.rows.filter { $0.asked(Row.url, atTerminal: true)?.isUnattended == false }.map(\.name)
+        #expect(waiting == ["git", "cargo", "kubectl"])
+    }
+
+    @Test func `a registry without a sparse index is told that it isn't served`() {
+        let invocation = CargoConsumer.invocation(
+            for: "https://github.com/rust-lang/crates.io-index", of: "cargo", atTerminal: false)
+        var consumer = CargoConsumer(invocation.arguments)
+        let turn = consumer.begin(with: invocation)
+        #expect(turn.next == .end(0))
+        #expect(String(decoding: turn.output, as: UTF8.self) == #"{"Err":{"kind":"url-not-supported"}}"# + "\n")
+    }
+
+    @Test func `Bazel names servers of gRPC by https`() throws {
+        let invocation = BazelConsumer.invocation(for: "grpcs://cache.example:8980", of: "bazel", atTerminal: false)
+        var consumer = BazelConsumer(invocation.arguments)
+        guard case .ask(.get(let request)) = consumer.begin(with: invocation).next else {
+            Issue.record("nothing is asked")
+            return
+        }
+        #expect(request.place == "https://cache.example:8980/")
+    }
+
+    @Test func `what a tool never asks for is no question`() {
+        let silent = Self.rows.filter { $0.asked("http://host.example/") == nil }.map(\.name)
+        #expect(silent == ["go"])
+    }
+}

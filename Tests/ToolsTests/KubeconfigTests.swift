@@ -1,0 +1,338 @@
+import SeededRandom
+import Testing
+import Yams
+
+@testable import Tools
+
+/// Users in kubeconfigs: which ones are converted, and what stays.
+@Suite struct KubeconfigTests {
+    private static func file(_ user: String, indent: String = "") -> String {
+        let lines = user.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "" : "\(indent)    \($0)" }.joined(separator: "\n")
+        return "users:\n\(indent)- name: \"me\"\n\(indent)  user:\n\(lines)\ncontexts: []\n"
+    }
+
+    private static func kubelogin(_ arguments: String...) -> String {
+        "exec:\n  apiVersion: client.authentication.k8s.io/v1\n  args:\n"
+            + arguments.map { "  - \($0)\n" }.joined() + "  command: /usr/bin/kubelogin\n  env: null"
+    }
+
+    private static func oidc(_ arguments: String...) -> String {
+        let all =
+            ["get-token", "--oidc-issuer-url=https://id.example.com/lab", "--oidc-client-id", "kubernetes"] + arguments
+        return "exec:\n  args:\n\(all.map { "  - \($0)\n" }.joined())  command: kubelogin"
+    }
+
+    private static func user(_ text: String) throws -> KubeUser { try #require(Kubeconfig(text).users.first) }
+
+    @Test(arguments: [
+        kubelogin("get-token"), kubelogin("get-token", "--login", "interactive"),
+        kubelogin("get-token", "--login=azurecli"), kubelogin("get-token", "-ldevicecode", "--legacy=false", "-v=5"),
+        kubelogin("\"--login\"", "'devicecode'", "--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630"),
+        kubelogin("--login", "spn", "--login", "devicecode"),
+        kubelogin("--login", "spn").replacing(
+            "env: null",
+            with: "env:\n  - name: AAD_LOGIN_METHOD\n    value: devicecode\n  - name: AZURE_TENANT_ID\n    value: \"x\""
+        ),
+        "auth-provider:\n  config:\n    client-id: x\n  name: azure",
+        kubelogin("get-token # --login spn", "\"--login\" # a person's", "devicecode\t# 'here'").replacing(
+            "kubelogin", with: "kubelogin # mine"),
+        kubelogin("get-token") + "\n  installHint: |2\n\n    kubelogin is missing.\n\n    See the manual.",
+        "exec: {command: '/usr/bin/kubelogin', # mine\n  args: [get-token,\n  --login, devicecode]}",
+        "as: viewer\n" + kubelogin("get-token"), kubelogin("get-token") + "\n# mine\nas: viewer\nas-groups:\n- x",
+        kubelogin("get-token") + "\ntokenFile: /x",
+        oidc("--oidc-use-access-token"),
+        oidc("--oidc-pkce-method=auto", "--oidc-use-access-token=true", "--skip-open-browser"),
+        oidc("--oidc-use-access-token").replacing("kubelogin", with: "kubectl-oidc_login"),
+        oidc("--oidc-use-access-token").replacing("kubelogin", with: "kubectl").replacing(
+            "  - get", with: "  - oidc-login\n  - get"),
+    ])
+    func `who signs in as a person runs lanyard, and all else stays`(user: String) throws {
+        for (indent, end) in [("", "\n"), ("  ", "\n"), ("", "\r\n")] {
+            let text = Self.file(user, indent: indent).replacing("\n", with: end)
+            let found = try Self.user(text)
+            let value = try #require(found.converted(running: "lanyard"))
+            let changed = try #require(Kubeconfig(text).replacing(found, with: value))
+            #expect(
+                changed.contains("\(indent)    exec:\(end)\(indent)      apiVersion: client.authentication.k8s.io/v1"))
+            #expect(changed.contains("provideClusterInfo: true\(end)") && changed.hasSuffix("contexts: []\(end)"))
+            #expect(!changed.contains("kubelogin") && changed.contains("as: viewer") == user.contains("as: viewer"))
+            let again = try Self.user(changed)
+            #expect(again.isLanyard && again.text == value && again.converted(running: "lanyard") == value)
+            #expect(Kubeconfig(changed).replacing(again, with: try #require(found.text)) == text)
+        }
+    }
+
+    @Test(arguments: [
+        (kubelogin("--login", "spn"), "no person signs in with it (--login spn)"),
+        (kubelogin("--login=msi"), "no person signs in with it (--login msi)"),
+        (kubelogin("-l", "workloadidentity"), "no person signs in with it (--login workloadidentity)"),
+        (kubelogin("-lspn"), "no person signs in with it (--login spn)"),
+        (kubelogin("--login"), "it has --login, which lanyard doesn't read"),
+        (kubelogin("get-token", "--client-secret", "x"), "it has --client-secret, which lanyard doesn't read"),
+        (kubelogin("get-token", "--password=x"), "it has --password, which lanyard doesn't read"),
+        (kubelogin("get-token", "--pop-enabled"), "it has --pop-enabled, which lanyard doesn't read"),
+        (kubelogin("get-token", "x"), "it has words that are no options, which lanyard doesn't read"),
+        (
+            kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AAD_USER\n    value: x"),
+            "it sets AAD_USER for"
+        ),
+        (
+            kubelogin("get-token").replacing("env: null", with: "env:\n  - {name: AAD_LOGIN_METHOD, value: spn}"),
+            "no person signs in with it (AAD_LOGIN_METHOD is spn)"
+        ),
+        (
+            kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AZURE_TENANT_ID\n    value: \"\""),
+            "it sets AZURE"
+        ),
+        (
+            "exec:\n  args: [get-token,\n    \"--login\", spn]\n  command: kubelogin",
+            "no person signs in with it (--login spn)"
+        ),
+        ("exec:\n  args: [-c, kubelogin get-token]\n  command: sh", "it runs sh, not kubelogin itself"),
+        ("exec:\n  args: [run, x/kubelogin, get-token]\n  command: docker", "it runs docker, not kubelogin itself"),
+        (oidc(), "its cluster takes ID tokens"), (oidc("--oidc-use-access-token=false"), "its cluster takes ID tokens"),
+        (oidc("--oidc-use-access-token", "--certificate-authority=/ca"), "it has --certificate-authority"),
+        (oidc("--oidc-use-access-token", "--oidc-client-secret=s"), "it has --oidc-client-secret"),
+        (oidc("--oidc-use-access-token", "--username", "u"), "it has --username"),
+        (
+            oidc("--oidc-use-access-token", "--grant-type=password"),
+            "no person signs in with it (--grant-type password)"
+        ),
+        (oidc("--oidc-use-access-token").replacing("--oidc-client-id", with: "--v"), "it has no --oidc-client-id"),
+    ])
+    func `who can't be converted stays, with the reason`(user: String, reason: String) throws {
+        let found = try Self.user(Self.file(user))
+        #expect(
+            found.converted(running: "lanyard") == nil && found.obstacle?.hasPrefix(reason) == true,
+            "\(found.obstacle ?? "")")
+    }
+
+    @Test(arguments: [
+        "auth-provider:\n  name: gcp", "token: abc", "exec:\n  command: aws\n  installHint: not kubelogin", "{}",
+        "null",
+        "exec: null", "exec:\n  args: [kubectl]\n  command: /x/lanyard",
+    ])
+    func `of all others nothing is said`(user: String) throws {
+        let found = try Self.user(Self.file(user))
+        #expect(found.name == "me" && !found.isOfKubelogin && found.obstacle == nil)
+        #expect(found.converted(running: "lanyard") == (found.isLanyard ? found.text : nil))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"users": [{"name": "me", "user": {"exec": {"args": ["get-token"], "command": "kubelogin"}}}]}"#,
+            "with braces"
+        ),
+        (
+            "users: [{name: me, user: {exec: {command: kubelogin, args: [get-token,\n  --login, devicecode]}}}]\n",
+            "with braces"
+        ),
+        ("users:\n- {name: me, user: {exec: {command: kubelogin}}}\ncontexts: []\n", "with braces"),
+        ("users:\n- user: {exec: {command: kubelogin}}\n  name: me\n", "with braces"),
+        (
+            "users:\n- name: me\n  user:\n    auth-provider:\n      config: {access-token: s}\n      name: azure\n",
+            "with braces"
+        ),
+        ("x: &x\n  exec:\n    command: kubelogin\nusers:\n- name: me\n  user:\n    <<: *x\n", "(<<)"),
+    ])
+    func `what has no rows of its own is read, but not changed`(text: String, reason: String) throws {
+        let found = try Self.user(text)
+        #expect(found.name == "me" && found.isFixed && found.converted(running: "lanyard") == nil)
+        #expect(found.obstacle?.contains(reason) == true)
+    }
+
+    @Test func `what others refer to is not replaced`() throws {
+        let text =
+            "users:\n- name: me\n  user:\n    exec: &x\n      command: kubelogin\n- name: you\n  user:\n    exec: *x\n"
+        let config = Kubeconfig(text)
+        #expect(config.replacing(config.users[0], with: "exec:\n  command: lanyard") == nil)
+        let changed = config.replacing(config.users[1], with: "exec:\n  command: lanyard")
+        #expect(changed == text.replacing("    exec: *x", with: "    exec:\n      command: lanyard"))
+    }
+
+    @Test(arguments: ["users: [", "users:\n\t- name: x", "a: 1\na: 2\n"])
+    func `what is no YAML is not readable`(text: String) {
+        #expect(!Kubeconfig(text).isReadable && Kubeconfig(text).users.isEmpty)
+    }
+
+    @Test func `comments are no part of what they stand behind`() {
+        let config = Kubeconfig(
+            "users: # all\n# mine\n- name: me # I\n  user: # x\n    token: 'a # b' # c\n- name: you\n  user: {}\n")
+        #expect(config.names == ["me", "you"])
+    }
+
+    @Test func `tokens are not for a record`() throws {
+        let config = "    access-token: secret\n    refresh-token: |-\n      s\n      t\n    tenant-id: t\n"
+        let found = try Self.user(Self.file("auth-provider:\n  config:\n\(config)  name: azure"))
+        #expect(
+            found.hasTokens
+                && found.text == "    auth-provider:\n      config:\n        tenant-id: t\n      name: azure")
+    }
+
+    @Test func `clusters and contexts may be written with braces`() {
+        let config = Kubeconfig(
+            """
+            clusters:
+            - cluster: {server: "https://c.example:443", certificate-authority: /ca}
+              name: c
+            - {name: d, cluster: {server: https://d.example}}
+            current-context: x
+            contexts:
+            - {name: x, context: {cluster: c, user: me}}
+            """)
+        #expect(config.clusters.map(\.name) == ["c", "d"])
+        #expect(config.clusters.map(\.server) == ["https://c.example:443", "https://d.example"])
+        #expect(config.contexts.map(\.user) == ["me"] && config.currentContext == "x")
+    }
+
+    @Test func `kubelogin's variables come before its options`() throws {
+        let user = Self.kubelogin("--tenant-id", "a", "--client-id", "b", "--server-id", "c").replacing(
+            "env: null",
+            with: "env:\n  - name: AZURE_TENANT_ID\n    value: d\n  - name: AZURE_CLIENT_ID\n    value: 'e'")
+        let found = try Self.user(Self.file(user))
+        #expect(found.obstacle == nil)
+        #expect(found.signIn == KubeSignIn(tenant: "d", clientID: "e", server: "c", cloud: nil))
+        let oidc = try Self.user(
+            Self.file(Self.oidc("--oidc-extra-scope=a,b", "--oidc-extra-scope", "c")))
+        #expect(
+            oidc.signIn
+                == KubeSignIn(
+                    tenant: nil, clientID: "kubernetes", server: nil, cloud: nil, issuer: "https://id.example.com/lab",
+                    scopes: ["openid", "a", "b", "c"]))
+    }
+
+    @Test(arguments: [
+        kubelogin("get-token", "--client-secret", "S3CRET", "--password=S3CRET", "-xS3CRET", "--login", "spn"),
+        kubelogin("get-token", "S3CRET", "--oidc-issuer-url=https://u:S3CRET@id.example", "--token=S3CRET"),
+        kubelogin("--pop-enabled", "S3CRET").replacing("env: null", with: "env:\n  - name: A\n    value: S3CRET"),
+        oidc("--oidc-client-secret=S3CRET", "--oidc-client-secret", "S3CRET"),
+        "exec:\n  args: [-c, 'S3CRET kubelogin']\n  command: sh\n  installHint: S3CRET",
+        "auth-provider:\n  config:\n    client-secret: S3CRET\n  name: azure",
+    ])
+    func `a summary has no secret`(user: String) throws {
+        let found = try Self.user(Self.file(user))
+        let shown = found.summary.joined(separator: "\n")
+        #expect(!shown.contains("S3CRET") && !(found.obstacle ?? "").contains("S3CRET"), "\(shown)")
+        #expect(shown.hasPrefix("exec:\n") || shown == "auth-provider:\n  name: azure")
+    }
+
+    @Test func `a summary has what is no secret`() throws {
+        let user = Self.kubelogin("get-token", "--login", "devicecode", "--server-id=s", "--redirect-url", "x")
+            .replacing(
+                "env: null", with: "env:\n  - {name: A, value: b}")
+        #expect(
+            try Self.user(Self.file(user)).summary == [
+                "exec:", "  args:", "  - get-token", "  - --login", "  - devicecode", "  - --server-id=s",
+                "  - --redirect-url",
+                "  - …", "  command: /usr/bin/kubelogin", "  env:", "  - name: A",
+            ])
+    }
+
+    /// Returns a kubeconfig with users written in many ways.
+    private static func generated(_ random: inout SeededGenerator) -> String {
+        let end = ["\n", "\n", "\r\n"].randomElement(using: &random) ?? "\n"
+        func some(_ choices: [String]) -> String { choices.randomElement(using: &random) ?? "" }
+        var text = some(["", "# mine\n", "---\n", "apiVersion: v1\nkind: Config\n", "\u{FEFF}apiVersion: v1\n"])
+        let base = some(["", "  ", "    "])
+        text += some(["users:\n", "users: # all\n", "\"users\":\n\n"])
+        for index in 0..<Int.random(in: 1...4, using: &random) {
+            let deep = base + some(["    ", "     ", "        "])
+            let inner = some(["  ", "   ", "    "])
+            let args = some([
+                "args:\n\(deep)\(inner)- get-token\n\(deep)\(inner)# which\n\(deep)\(inner)- --login=interactive\n",
+                "args: [get-token, '--login', \"devicecode\"] # flow\n", "args:\n\(deep)\(inner)  - 'get-token'\n",
+                "args: [get-token,\n\n    --server-id, x]\n", "args:\n\n\(deep)\(inner)-   get-token\n\n",
+            ])
+            let hint = some([
+                "", "installHint: |\n\(deep)\(inner) # no comment\n\n\(deep)\(inner)   deeper\n\n",
+                "installHint: >-\n\(deep)\(inner) a\n\n\n\(deep)\(inner) b\n",
+                "installHint: 'a\n\n      b'\n", "installHint: plain\n\(deep)\(inner)  and more\n",
+                "installHint: |+\n\(deep)\(inner)  kept\n\n\n",
+            ])
+            let rest = hint.isEmpty ? "" : deep + inner + hint
+            let exec =
+                "\(deep)exec:\(some(["", " # what", "  "]))\n\(some(["", "\n", "\(deep)  # c\n"]))\(deep)\(inner)command: \(some(["kubelogin", "'/x y/kubelogin'", "aws"]))\n"
+                + "\(deep)\(inner)\(args)\(rest)"
+            let other = some([
+                "", "\(deep)as: viewer\n", "\(deep)as-user-extra:\n\(deep)- a\n", "# odd\n\(deep)token: 't #'\n",
+                "\n\n",
+            ])
+            let settings = some([exec + other, other.trimmingEmpty + exec, exec])
+            let name = "\(some(["name", "\"name\""])): u\(index)\n"
+            text +=
+                Bool.random(using: &random)
+                ? "\(base)- \(name)\(base)  user:\(some(["", " # x", " !!map"]))\n\(settings)"
+                : "\(base)- user:\n\(settings)\(base)  \(name)"
+        }
+        text += some(["", "contexts: []\n", "# the end", "preferences: {}", "\n\n"])
+        return text.replacing("\n", with: end)
+    }
+
+    private static func library(_ text: String) throws -> Node? {
+        // kubectl skips a byte order mark, the library doesn't.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        return try Parser(yaml: text, resolver: .basic, encoding: .utf8).nextRoot()
+    }
+
+    /// What a library reads, but for the `exec` of a user, with that apart.
+    private static func view(_ node: Node, without user: String, isUser: Bool = false) -> (
+        all: String, exec: [String: String]
+    ) {
+        var exec: [String: String] = [:]
+        func inner(_ node: Node, isUser: Bool = false) -> String {
+            let found = view(node, without: user, isUser: isUser)
+            exec.merge(found.exec) { $1 }
+            return found.all
+        }
+        switch node {
+        case .scalar(let scalar): return ("'\(scalar.string)'", [:])
+        case .sequence(let nodes): return ("[\(nodes.map { inner($0) }.joined(separator: ", "))]", exec)
+        case .mapping(let map):
+            let isMeant = map.contains { $0.key.string == "name" && $0.value.string == user }
+            let entries = map.compactMap { key, value -> String? in
+                guard !isUser || key.string != "exec" else {
+                    exec = Dictionary(value.mapping?.map { ($0.key.string ?? "", inner($0.value)) } ?? []) { $1 }
+                    return nil
+                }
+                return "\(key.string ?? "?"): \(inner(value, isUser: isMeant && key.string == "user"))"
+            }
+            return ("{\(entries.joined(separator: ", "))}", exec)
+        case .alias: return ("alias", [:])
+        }
+    }
+
+    @Test(arguments: 1...10) func `any kubeconfig is as it was after undoing, and differs only in one exec`(
+        seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        var converted = 0
+        for _ in 0..<200 {
+            let text = Self.generated(&random)
+            let config = Kubeconfig(text)
+            guard let before = try? Self.library(text) else {
+                #expect(!config.isReadable)
+                continue
+            }
+            for user in config.users {
+                guard let value = user.converted(running: "/o'k/bin: x/lanyard") else { continue }
+                let changed = try #require(config.replacing(user, with: value), "\(text.debugDescription)")
+                let after = Self.view(try #require(try Self.library(changed)), without: user.name)
+                #expect(after.all == Self.view(before, without: user.name).all, "\(text.debugDescription)")
+                #expect(
+                    after.exec["command"] == "'/o'k/bin: x/lanyard'" && after.exec.count == 6,
+                    "\(changed.debugDescription)")
+                let found = try #require(Kubeconfig(changed).users.first { $0.name == user.name })
+                #expect(found.text == value)
+                let back = Kubeconfig(changed).replacing(found, with: try #require(user.text))
+                #expect(back == text, "\(text.debugDescription)")
+                converted += 1
+            }
+        }
+        #expect(converted > 100)
+    }
+}
+
+extension String {
+    fileprivate var trimmingEmpty: String { allSatisfy { $0 == "\n" } ? "" : self }
+}
