@@ -10,24 +10,35 @@ extension ToolVerb {
 
 extension TablePlace {
     fileprivate static var verb: any ParsableCommand.Type {
-        guard ToolVerb.all[index].usage == nil else { return ProgramVerbCommand<Self>.self }
-        return URLVerbCommand<Self>.self
+        let verb = ToolVerb.all[index]
+        guard verb.usage == nil else { return ProgramVerbCommand<Self>.self }
+        return verb.isOptional ? OptionalURLVerbCommand<Self>.self : URLVerbCommand<Self>.self
     }
 }
 
 /// A verb that takes a URL.
-private struct URLVerbCommand<Place: TablePlace>: ServedCommand {
-    private static var verb: ToolVerb { ToolVerb.all[Place.index] }
+private protocol URLVerb: ServedCommand {
+    static var verb: ToolVerb { get }
+}
 
+extension URLVerb {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
-            commandName: verb.name, abstract: verb.abstract,
-            usage: "lanyard \(verb.name) \(verb.isOptional ? "[<url>]" : "<url>")", discussion: verb.discussion)
+        CommandConfiguration(commandName: verb.name, abstract: verb.abstract, discussion: verb.discussion)
     }
 
     static var examples: KeyValuePairs<String, String> { verb.examples }
+}
 
-    @Argument(help: ArgumentHelp(verb.argument)) var url: String?
+private struct URLVerbCommand<Place: TablePlace>: URLVerb {
+    static var verb: ToolVerb { ToolVerb.all[Place.index] }
+
+    @Argument(help: ArgumentHelp(Self.verb.argument)) var url: String
+}
+
+private struct OptionalURLVerbCommand<Place: TablePlace>: URLVerb {
+    static var verb: ToolVerb { ToolVerb.all[Place.index] }
+
+    @Argument(help: ArgumentHelp(Self.verb.argument)) var url: String?
 }
 
 /// A verb that stands in for a program, hidden because it is for SDKs.
