@@ -1,6 +1,7 @@
+internal import Addresses
 internal import CLinux
 internal import Files
-internal import Glibc
+import Glibc
 internal import Rules
 internal import Secrets
 internal import SystemPackage
@@ -161,5 +162,82 @@ enum Uptime {
             if count > 0 { return true }
             if count < 0, errno != EINTR { return true }
         }
+    }
+}
+
+/// The folder of an agent's sockets, which only this user can access and only one agent can use at a time.
+public struct AgentFolder: ~Copyable, Sendable {
+    /// The folder's path.
+    public let path: String
+    private let folder: Folder
+    /// The lock, which is held as long as this value exists, however the process ends.
+    private let lock: OpenFile
+
+    /// The reason why there can be no agent.
+    public enum Problem: Error, Sendable, Equatable {
+        /// There already is one.
+        case taken
+        /// The folder can't be used, for this reason.
+        case unusable(String)
+    }
+
+    private static let lockName = ".lock"
+
+    init(_ path: String) throws(Problem) {
+        let folder = try Self.folder(path)
+        lock = try Self.lock(in: folder)
+        self.folder = folder
+        self.path = path
+    }
+
+    private static func folder(_ path: String) throws(Problem) -> Folder {
+        do throws(FileProblem) {
+            let parent = FileTrust.parent(of: path)
+            Folder.make(parent)
+            guard let (_, name) = path.cut(atLast: "/") else { throw .irregular }
+            let above = try Folder(parent)
+            try above.requireOwn()
+            return try above.privateFolder(String(name), making: true)
+        } catch {
+            throw .unusable(error.reason)
+        }
+    }
+
+    private static func lock(in folder: borrowing Folder) throws(Problem) -> OpenFile {
+        do throws(FileProblem) {
+            let file = try folder.openFile(lockName)
+            if try file.tryLock() { return file }
+        } catch {
+            throw .unusable(error.reason)
+        }
+        throw .taken
+    }
+
+    /// Creates a socket with this name, replacing one that a killed agent left behind; returns its descriptor or the
+    /// negative errno.
+    func listen(as name: String) -> CInt {
+        folder.remove(name)
+        return lanyard_socket_listen("\(path)/\(name)", Limit.backlog)
+    }
+
+    func remove(_ name: String) { folder.remove(name) }
+
+    /// Removes sockets that a killed agent left behind.
+    func removeOthers(than names: [String]) {
+        for name in folder.names(atMost: 4096) where name != Self.lockName && !names.contains(name) {
+            folder.remove(name)
+        }
+    }
+}
+
+/// The name that this machine calls itself.
+package enum HostName {
+    /// The name, as the kernel has it; nil if it can't be read.
+    ///
+    /// It has yet to be made fit to show.
+    package static var here: String? {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

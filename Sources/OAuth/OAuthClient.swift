@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTP
+package import HTTP
 package import Secrets
 
 /// A client at an authority (RFC 6749, 2): its endpoints, its scope, and the additional content of its requests.
@@ -87,6 +87,50 @@ package struct OAuthClient: Sendable {
 
     /// The fields of a token request in addition to the grant.
     var identity: [FormEncoding.Field] { credentials + (repeatsScope ? scopeField : []) }
+
+    /// Redeems a grant at the token endpoint.
+    ///
+    /// - Parameters:
+    ///   - grant: The grant.
+    ///   - headers: Additional headers.
+    /// - Returns: The tokens, unvalidated.
+    /// - Throws: the authority's refusal, or the reason why there is no answer.
+    package func redeem(
+        _ grant: TokenGrant, headers: [(String, String)] = []
+    ) async throws(OAuthError) -> TokenResponse {
+        let answer = try await transport.post(
+            endpoints.token, grant.fields(for: self), headers: proof + headers, grant.repetition(by: self))
+        return try TokenResponse(answer, from: authority, stage: grant.stage)
+    }
+
+    /// Revokes a refresh token and the tokens obtained with it (RFC 7009).
+    ///
+    /// A token that the authority doesn't know counts as revoked.
+    ///
+    /// - Throws: the authority's refusal, or the reason why it can't be reached.
+    package func revoke(_ refreshToken: Secret, at endpoint: String) async throws(OAuthError) {
+        let fields: [FormEncoding.Field] = [
+            ("token", refreshToken.reveal()), ("token_type_hint", "refresh_token"),
+        ]
+        let answer = try await transport.post(endpoint, fields + credentials, headers: proof, .harmless)
+        guard answer.status != 200 else { return }
+        if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .revocation) }
+        throw OAuthError(.unavailable, "\(authority) did not revoke the token (HTTP \(answer.status))")
+    }
+
+    /// Gets a resource of the authority with an access token.
+    ///
+    /// - Throws: `unavailable` if the answer isn't a success.
+    package func answer(of resource: String, to accessToken: Secret) async throws(OAuthError) -> HTTPAnswer {
+        let proof = ("authorization", "Bearer \(accessToken.reveal())")
+        let answer = try await transport.get(resource, headers: [proof])
+        guard answer.status == 200 else {
+            throw OAuthError(
+                .unavailable, "\(authority) does not say who signed in (HTTP \(answer.status))",
+                hint: "check the scopes: one may be missing that lets the account be read")
+        }
+        return answer
+    }
 }
 
 /// How a client authenticates (RFC 6749, 2.3.1).
@@ -148,5 +192,55 @@ package struct Endpoints: Sendable, Equatable {
         self.token = token
         self.deviceAuthorization = deviceAuthorization
         self.endSession = endSession
+    }
+}
+
+/// A grant to redeem at the token endpoint (RFC 6749, 4.1.3 and 6; RFC 8628, 3.4).
+package enum TokenGrant: Sendable {
+    /// An authorization code with its redirect URI and code verifier.
+    case code(Secret, redirectURI: String, verifier: String)
+    case refreshToken(Secret)
+    /// The client's own credentials (RFC 6749, 4.4).
+    case clientCredentials
+    /// A device code, whose user code may not have been entered yet.
+    case deviceCode(Secret)
+
+    /// Returns the fields of the token request.
+    package func fields(for client: OAuthClient) -> [FormEncoding.Field] {
+        switch self {
+        case .code(let code, let redirectURI, let verifier):
+            [
+                ("grant_type", "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI),
+                ("code_verifier", verifier),
+            ] + client.identity + client.parameters + client.grantParameters
+        case .refreshToken(let token):
+            [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
+                + client.identity + client.parameters + client.grantParameters + client.renewalParameters
+        case .clientCredentials:
+            [("grant_type", "client_credentials")] + client.credentials + client.scopeField + client.parameters
+                + client.grantParameters
+        case .deviceCode(let code):
+            client.credentials + [("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
+                + client.parameters + client.deviceCodeNames.map { ($0, code.reveal()) }
+        }
+    }
+
+    /// The stage of a refusal of this grant.
+    var stage: OAuthError.Stage {
+        switch self {
+        case .code: .redemption
+        case .refreshToken: .refresh
+        case .clientCredentials: .authentication
+        case .deviceCode: .device
+        }
+    }
+
+    func repetition(by client: OAuthClient) -> Transport.Repetition {
+        switch self {
+        case .code: .unlessActedOn
+        case .refreshToken: client.repeatsRenewals ? .harmless : .unlessActedOn
+        case .clientCredentials: .harmless
+        case .deviceCode: .never
+        }
     }
 }

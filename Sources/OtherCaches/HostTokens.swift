@@ -1,7 +1,8 @@
 import Addresses
 import JSON
-import Rules
+public import Rules
 public import Secrets
+public import TokenStore
 import YAML
 
 /// A program's tokens for code hosts, which git uses as passwords.
@@ -70,18 +71,6 @@ public struct HostTokens: Sendable, Equatable {
     }
 }
 
-extension OtherPassword {
-    /// Converts a host's token, using `anybody` as the user name if none is known; nil if it can't be a git password.
-    public init?(_ entry: HostTokens.Entry, anybody: String) {
-        guard let url = try? RequestURL("\(entry.scheme)://\(entry.host)"), url.path?.isEmpty ?? true,
-            url.username == nil, let token = entry.token, token.isPassword
-        else { return nil }
-        let username = entry.username ?? anybody
-        guard !username.isEmpty, !username.hasControlCharacter else { return nil }
-        self.init(url, username: username, token)
-    }
-}
-
 /// The kinds of sign-in of the Azure Developer CLI.
 public enum AzureDeveloperCLISignIn: Sendable, Equatable {
     /// A user's, in its cache.
@@ -100,5 +89,70 @@ public enum AzureDeveloperCLISignIn: Sendable, Equatable {
         } else {
             self = user?["homeAccountId"]?.string == nil ? .nobody : .person
         }
+    }
+}
+
+/// A git password from another program's storage.
+public struct OtherPassword: Sendable, Equatable {
+    /// Where git uses it; always with a host and a scheme.
+    public var request: CredentialRequest
+    /// The password, with its user name and expiry.
+    public var stored: StoredPassword
+
+    /// Converts a password that git's own helper stored; nil if its host is invalid.
+    public init?(_ listed: PasswordStore.Listed) {
+        guard let host = RequestHost(listed.query.host), case .password = listed.password.proof else { return nil }
+        request = CredentialRequest()
+        (request.scheme, request.host, request.path) = (listed.query.scheme, host, listed.query.path)
+        request.username = listed.password.username
+        stored = listed.password
+    }
+
+    init(_ url: RequestURL, username: String, _ password: Secret) {
+        request = CredentialRequest(url)
+        request.username = username
+        request.path = nil
+        stored = StoredPassword(username: username, proof: .password(password))
+    }
+
+    /// Converts an item of Git Credential Manager, whose `service` is `git:` and a URL.
+    ///
+    /// - Throws: `programsOwn` for a refresh token that is stored beside a password, `malformed` if it isn't a git
+    ///   password.
+    public init(gcmItem attributes: [String: String], secret: Secret?) throws(SkipReason) {
+        guard let service = attributes["service"], service.hasPrefix("git:"), let secret,
+            let account = attributes["account"], secret.isPassword, !account.isEmpty, !account.hasControlCharacter,
+            let url = try? RequestURL(String(service.dropFirst(4)))
+        else { throw .malformed }
+        self.init(url, username: account, secret)
+        var path = url.path ?? ""
+        while path.hasSuffix("/") { path.removeLast() }
+        // Bitbucket, GitLab and the generic provider each name them differently.
+        let isRefreshToken =
+            path.hasSuffix("refresh_token") || url.host.name.hasPrefix("refresh_token.")
+            || url.host.name.hasPrefix("oauth-refresh-token.")
+        guard !isRefreshToken else { throw .programsOwn }
+        request.path = path.isEmpty ? nil : path
+    }
+
+    /// Converts a host's token, using `anybody` as the user name if none is known; nil if it can't be a git password.
+    public init?(_ entry: HostTokens.Entry, anybody: String) {
+        guard let url = try? RequestURL("\(entry.scheme)://\(entry.host)"), url.path?.isEmpty ?? true,
+            url.username == nil, let token = entry.token, token.isPassword
+        else { return nil }
+        let username = entry.username ?? anybody
+        guard !username.isEmpty, !username.hasControlCharacter else { return nil }
+        self.init(url, username: username, token)
+    }
+}
+
+extension SkipReason: Error {}
+
+extension Secret {
+    /// Whether it fits on a line of git's protocol.
+    var isPassword: Bool {
+        let text = reveal()
+        return !text.isEmpty && text.utf8.count < AttributeParser.longestLine
+            && !text.utf8.contains { $0 == 0 || $0 == 0x0A }
     }
 }

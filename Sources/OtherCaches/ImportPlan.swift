@@ -1,3 +1,7 @@
+import Addresses
+import Claims
+import JSON
+import Secrets
 public import TokenStore
 
 /// The records of a cache to import, and the others with the reasons for skipping them.
@@ -52,6 +56,36 @@ extension CredentialRecord {
     fileprivate var turn: String {
         let isAccount = kind == .account
         return "\(homeAccountID?.lowercased() ?? "") \(isAccount ? 0 : kind == .refreshToken ? 1 : 2)"
+    }
+
+    /// What it would be stored under if its authority's host were this one: an authority's aliases keep the same credential.
+    func itemKey(at host: String) -> [String: String] {
+        var moved = self
+        moved.environment = host
+        return moved.itemKey
+    }
+
+    /// The time of the record, in seconds since 1970; nil if it has none.
+    var moment: Int? {
+        switch self {
+        case .accessToken(let token): token.cachedAt
+        case .refreshToken(let token): token.lastModificationTime
+        case .idToken(let token): WebToken.claims(of: token.secret.reveal())?["iat"]?.wholeNumber
+        case .exchanged(let result): result.cachedAt
+        case .account, .appMetadata: nil
+        }
+    }
+
+    /// Whether both have the same secret or, if there is none, the same facts.
+    func says(theSameAs other: CredentialRecord) -> Bool {
+        switch (self, other) {
+        case (.accessToken(let one), .accessToken(let other)): one.secret == other.secret
+        case (.refreshToken(let one), .refreshToken(let other)): one.secret == other.secret
+        case (.idToken(let one), .idToken(let other)): one.secret == other.secret
+        case (.appMetadata(let one), .appMetadata(let other)): other.familyID != nil || one.familyID == nil
+        case (.account, .account): true
+        default: false
+        }
     }
 }
 
@@ -109,4 +143,57 @@ private struct Judge {
         case .exchanged: return .malformed
         }
     }
+}
+
+/// The rules for what may be imported.
+public struct ImportRules: Sendable {
+    /// The clients whose tokens may be imported, lower-cased; nil for any client.
+    public var clientIDs: Set<String>?
+    /// Returns the hosts of the environment that a host belongs to, first the one to store tokens under; nil for an
+    /// unknown host.
+    public var environment: @Sendable (String) -> [String]?
+    /// The current time, in seconds since 1970.
+    public var now: Int
+
+    /// Creates rules.
+    public init(
+        clientIDs: Set<String>?, environment: @escaping @Sendable (String) -> [String]?, now: Int
+    ) {
+        self.clientIDs = clientIDs
+        self.environment = environment
+        self.now = now
+    }
+
+    /// Whether a client's own tokens may be imported.
+    func allows(client: String) -> Bool {
+        clientIDs?.contains(client.lowercased()) ?? true
+    }
+
+    /// Returns the families that the clients are known to belong to, according to the records.
+    func families(in records: [CredentialRecord]) -> Set<String> {
+        var families: Set<String> = []
+        for case .appMetadata(let metadata) in records where allows(client: metadata.clientID) {
+            if let family = metadata.familyID, !family.isEmpty { families.insert(family) }
+        }
+        return families
+    }
+}
+
+/// The limits for imported records, which plugins receive as lines and whose parts become attributes in the keyring.
+enum RecordShape {
+    private static let longestSecret = 32 << 10
+    private static let longestName = 512
+    private static let longestTarget = 16 << 10
+
+    /// Whether every part of the record is valid.
+    static func accepts(_ record: CredentialRecord) -> Bool {
+        // No other program has what a token was exchanged for.
+        guard record.kind != .exchanged, record.isPlain else { return false }
+        let texts = record.texts
+        return texts.tokens.allSatisfy { fits($0, longestSecret) }
+            && texts.targets.allSatisfy { fits($0, longestTarget) }
+            && (texts.names + texts.titles).allSatisfy { fits($0, longestName) }
+    }
+
+    private static func fits(_ text: String, _ limit: Int) -> Bool { text.utf8.count <= limit }
 }

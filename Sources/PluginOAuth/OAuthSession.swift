@@ -108,3 +108,52 @@ extension OAuthSession {
         }
     }
 }
+
+/// The user, as reached through the host.
+struct ConversingPerson: Person {
+    let conversation: any Conversation
+
+    /// Has the host open a page.
+    func open(_ url: String, redirectURI: String) async -> PersonReply {
+        PersonReply(await conversation.ask(.openURL(url: url, redirectURI: redirectURI)))
+    }
+
+    /// Has the host show a code.
+    func show(_ code: DeviceAuthorization) async -> PersonReply {
+        PersonReply(
+            await conversation.ask(
+                .showCode(
+                    userCode: code.userCode, verificationURI: code.verificationURI, completeURI: code.completeURI,
+                    message: code.message, expiresIn: code.expiresIn)))
+    }
+
+    /// Has the host show a progress message.
+    func progress(_ message: String) async {
+        await conversation.progress(message)
+    }
+}
+
+extension PersonReply {
+    fileprivate init(_ reply: PluginReply) {
+        self =
+            switch reply {
+            case .done, .answer: .done
+            case .redirected(let address): .pasted(address)
+            case .unsupported: .unavailable
+            case .cancelled: .cancelled
+            }
+    }
+}
+
+extension Conversation {
+    /// Opens an authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
+    ///
+    /// - Throws: `unsupported` if no browser can be opened.
+    package func endSession(at page: String) async throws(PluginError) {
+        switch await ask(.openURL(url: page, redirectURI: nil)) {
+        case .done, .redirected, .answer: return
+        case .unsupported: throw PluginError(.unsupported, "no browser can be opened here")
+        case .cancelled: throw PluginError(.cancelled, "the sign-out was cancelled")
+        }
+    }
+}

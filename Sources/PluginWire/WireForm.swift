@@ -1,4 +1,5 @@
 import Addresses
+package import Secrets
 
 /// The form of a value in the protocol: its length and its bytes.
 ///
@@ -61,5 +62,122 @@ extension Unicode.Scalar {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
         default: false
         }
+    }
+}
+
+/// A defect of a message; the text contains only keys, never values.
+package struct WireFault: Error, Equatable {
+    package let text: String
+
+    package static func missing(_ key: String) -> WireFault { WireFault(text: "no \(key)") }
+    package static func invalid(_ key: String) -> WireFault { WireFault(text: "an invalid \(key)") }
+    package static func unexpected(_ key: String) -> WireFault { WireFault(text: "an unexpected \(key)") }
+}
+
+/// Reads the keys of one message and checks each value; other keys are ignored.
+package struct WireReader {
+    package let block: Attributes
+
+    package init(_ block: Attributes) {
+        self.block = block
+    }
+
+    /// Returns the value; nil if the key is missing or empty.
+    package func optional(_ key: String, _ form: WireForm) throws(WireFault) -> String? {
+        guard let value = block[key], !value.isEmpty else { return nil }
+        guard form.accepts(value) else { throw .invalid(key) }
+        return value
+    }
+
+    package func required(_ key: String, _ form: WireForm) throws(WireFault) -> String {
+        guard let value = try optional(key, form) else { throw .missing(key) }
+        return value
+    }
+
+    package func secret(_ key: String) throws(WireFault) -> Secret? {
+        try optional(key, .secret).map { Secret($0) }
+    }
+
+    package func message(_ key: String) throws(WireFault) -> String? {
+        try optional(key, .message)?.displayable(limit: 2000)
+    }
+
+    package func list(_ key: String, _ form: WireForm, limit: Int = 256) throws(WireFault) -> [String] {
+        let values = block.list(key)
+        guard values.count <= limit, values.allSatisfy(form.accepts) else { throw .invalid(key) }
+        return values
+    }
+
+    /// A value that decides nothing: one that can't be used is as good as none.
+    package func diagnostic(_ key: String, _ form: WireForm) -> String? {
+        block[key].flatMap { form.accepts($0) ? $0 : nil }
+    }
+
+    /// The values of a list that decides nothing, as far as they can be used.
+    package func diagnostics(_ key: String, _ form: WireForm, limit: Int = 256) -> [String] {
+        Array(block.list(key).lazy.filter(form.accepts).prefix(limit))
+    }
+
+    /// Returns a number in plain digits; nil if the key is missing or empty.
+    package func number(_ key: String, in range: ClosedRange<Int>) throws(WireFault) -> Int? {
+        guard let value = try optional(key, .token(20)) else { return nil }
+        guard value.utf8.allSatisfy(\.isDigit), let number = Int(value), range.contains(number) else {
+            throw .invalid(key)
+        }
+        return number
+    }
+}
+
+/// Ranges of times in the protocol.
+package enum Lifetime {
+    /// Lifetimes in seconds: up to ten years, more than any authority allows.
+    package static let range = 0...315_360_000
+    /// Times in seconds since 1970: up to the year 9999.
+    package static let ofClocks = 0...253_402_300_799
+    /// How long the host waits for an answer, in milliseconds.
+    package static let ofRequest = 1...86_400_000
+    /// How long the host stores a plugin's memo, in seconds: up to a month.
+    package static let ofMemo = 1...2_592_000
+}
+
+/// Writes the keys of one message, leaving out nil and empty values.
+package struct WireWriter {
+    package private(set) var block = Attributes()
+
+    package mutating func put(_ key: String, _ value: String?) throws(ProtocolError) {
+        guard let value, !value.isEmpty else { return }
+        try block.append(key, value)
+    }
+
+    package mutating func put(_ key: String, _ value: Secret?) throws(ProtocolError) {
+        try put(key, value?.reveal())
+    }
+
+    package mutating func put(_ key: String, _ value: Int?) throws(ProtocolError) {
+        try put(key, value.map { String($0) })
+    }
+
+    package mutating func put(_ key: String, list values: [String]) throws(ProtocolError) {
+        for value in values { try put(key, value) }
+    }
+
+    /// Writes a text for people, which may have come from a server and contain anything.
+    package mutating func put(_ key: String, message: String?) throws(ProtocolError) {
+        try put(key, message?.displayable(limit: 2000))
+    }
+}
+
+extension Attributes {
+    /// The message with the blank line that ends it.
+    package var terminated: [UInt8] { encoded + [UInt8(ascii: "\n")] }
+}
+
+/// Host names and IPv4 addresses in the form in which they are compared: lower case, with a port if it isn't the
+/// default.
+package enum HostName {
+    /// Whether the text is `host` or `host:port` in lower case.
+    package static func isCanonical(_ text: String) -> Bool {
+        guard let host = RequestHost(text), !host.isIPv6 else { return false }
+        return host.text.isSame(as: text)
     }
 }

@@ -228,6 +228,23 @@ extension Configuration {
     public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
     }
+
+    /// Returns the hosts that rules name as those of an authority's pages and endpoints.
+    public func issuerHosts(at authority: String) -> [String] {
+        let wanted = authority.withoutTrailingSlashes.lowercased()
+        return Set(rules.filter { $0.authority.withoutTrailingSlashes.lowercased() == wanted }.flatMap(\.issuerHosts))
+            .sorted()
+    }
+
+    /// The hosts of all authorities in the configuration.
+    public var configuredHosts: [String] {
+        let named =
+            rules.map(\.authority) + clients.map(\.issuer) + identities.compactMap { $0.application?.authority }
+            + [authority].compactMap(\.self)
+        let known = knownAuthorities.compactMap { RequestHost($0)?.withoutOwnPort(of: "https") }
+        let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
+        return Set(hosts).sorted()
+    }
 }
 
 extension Identity {
@@ -290,24 +307,5 @@ extension String {
     public var resourceOfScope: String? {
         guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return nil }
         return resource.lowercased()
-    }
-}
-
-extension Configuration {
-    /// Returns the hosts that rules name as those of an authority's pages and endpoints.
-    public func issuerHosts(at authority: String) -> [String] {
-        let wanted = authority.withoutTrailingSlashes.lowercased()
-        return Set(rules.filter { $0.authority.withoutTrailingSlashes.lowercased() == wanted }.flatMap(\.issuerHosts))
-            .sorted()
-    }
-
-    /// The hosts of all authorities in the configuration.
-    public var configuredHosts: [String] {
-        let named =
-            rules.map(\.authority) + clients.map(\.issuer) + identities.compactMap { $0.application?.authority }
-            + [authority].compactMap(\.self)
-        let known = knownAuthorities.compactMap { RequestHost($0)?.withoutOwnPort(of: "https") }
-        let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
-        return Set(hosts).sorted()
     }
 }

@@ -81,9 +81,7 @@ extension Configuration {
         try tried.apply(SettingsTable(file: "", text: "\(key) = \(value.inTOML)"), isSystem: true)
         return value
     }
-}
 
-extension Configuration {
     /// A key with its effective value and origin.
     public struct Setting: Sendable, Equatable {
         /// The origins of a value.
@@ -130,6 +128,17 @@ extension Configuration {
         return settingKeys.map { key in
             Setting(
                 key: key, value: all.value(of: key), origin: origins[key] ?? .builtIn, isLocked: all.isLocked(key))
+        }
+    }
+}
+
+extension Bool {
+    /// Parses a boolean in any of git's spellings; nil for any other word.
+    public init?(gitWord word: String) {
+        switch word.lowercased() {
+        case "0", "false", "no", "off": self = false
+        case "1", "true", "yes", "on": self = true
+        default: return nil
         }
     }
 }

@@ -1,4 +1,6 @@
 internal import CGLib
+internal import Dispatch
+internal import Glibc
 
 extension KeyringSession {
     /// Returns the state of the collection, without a prompt.
@@ -87,4 +89,92 @@ extension KeyringSession {
         guard mayPrompt else { throw ServiceFailure(reason) }
         guard access.hasTurn else { throw ServiceFailure(reason).wantingTurn }
     }
+
+    /// Has the provider show a prompt, and waits for the user's answer for as long as the provider is there.
+    ///
+    /// libsecret would wait for ever for a provider that is gone, and doesn't tell a dismissed prompt from another. Some
+    /// providers let every change go through a prompt and show a window for few of them; so a prompt also runs if the
+    /// user may not be asked, but it is dismissed once it takes longer than a call may.
+    ///
+    /// - Returns: The prompt's result.
+    /// - Throws: `denied` if the prompt was dismissed.
+    func answer(to prompt: String) throws(ServiceFailure) -> Variant {
+        let owner = try provider.bus.owner(of: provider.name, watchdog)
+        let replies = ReplyContext()
+        let outcome = PromptOutcome()
+        let data = Unmanaged.passUnretained(outcome).toOpaque()
+        let subscription = replies.entered {
+            provider.bus.receive("Completed", of: Self.prompt, at: prompt, owner: owner, data) {
+                _, _, _, _, _, parameters, data in
+                guard let parameters, let data else { return }
+                Unmanaged<PromptOutcome>.fromOpaque(data).takeUnretainedValue().parameters = Variant(of: parameters)
+            }
+        }
+        defer {
+            replies.entered { provider.bus.stop(subscription) }
+            withExtendedLifetime(outcome) {}
+        }
+        _ = try call("Prompt", of: Self.prompt, at: prompt, owner: owner, [.text("")], giving: "()")
+        try watchdog.paused { () throws(ServiceFailure) in
+            try wait(for: outcome, replies, of: owner, prompt)
+        }
+        let isDismissed = outcome.parameters?.child(0)?.bool ?? true
+        guard !isDismissed, let result = outcome.parameters?.child(1)?.child(0) else {
+            throw ServiceFailure(.denied, detail: "the prompt was dismissed").declined
+        }
+        return result
+    }
+
+    /// Tells the provider that a prompt isn't needed, whether it was shown or not.
+    private func dismiss(_ prompt: String) { _ = try? call("Dismiss", of: Self.prompt, at: prompt, [], giving: "()") }
+
+    private func wait(
+        for outcome: PromptOutcome, _ replies: ReplyContext, of owner: String, _ prompt: String
+    ) throws(ServiceFailure) {
+        let end = DispatchTime.now() + access.deadline
+        var nextLook = DispatchTime.now() + Self.lookEvery
+        // Short at first, because many prompts need no user.
+        var pause: useconds_t = 500
+        while true {
+            replies.receive()
+            guard outcome.parameters == nil else { return }
+            guard mayPrompt || .now() < end else {
+                dismiss(prompt)
+                throw ServiceFailure(.denied, detail: "the keyring service wants to be confirmed")
+            }
+            if .now() >= nextLook {
+                try requireAlive(owner)
+                nextLook = .now() + Self.lookEvery
+            }
+            usleep(pause)
+            pause = min(pause * 2, 50_000)
+        }
+    }
+
+    /// Checks that the provider that shows a prompt is still there.
+    private func requireAlive(_ owner: String) throws(ServiceFailure) {
+        let before = provider.activity
+        do throws(ServiceFailure) {
+            try provider.bus.ping(owner, withinMilliseconds: Self.pingLimit)
+        } catch {
+            if error.isWorthRepeating, error.reason != .timedOut {
+                // Asking again would show another prompt.
+                throw ServiceFailure(.broken, detail: "it ended while it asked")
+            }
+            guard error.reason == .timedOut else { return }
+            if let now = provider.activity, now.isBusy(since: before) { return }
+            throw ServiceFailure(.timedOut, detail: "it stopped while it asked")
+        }
+    }
+
+    private static let prompt = "org.freedesktop.Secret.Prompt"
+    /// Seconds between two looks whether the provider is still there.
+    private static let lookEvery = 1.0
+    /// The number of milliseconds in which a process answers a ping.
+    private static let pingLimit: gint = 3000
+}
+
+/// What a prompt's signal brought; only used on the thread that waits for it.
+private final class PromptOutcome: @unchecked Sendable {
+    var parameters: Variant?
 }

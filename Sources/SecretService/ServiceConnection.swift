@@ -1,4 +1,6 @@
+internal import CGLib
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// The connection to the Secret Service, which all operations share; it is made when it is first needed.
@@ -91,4 +93,57 @@ package final class ServiceConnection: Sendable {
             throw error
         }
     }
+}
+
+/// The environment variables that matter for the keyring before anything is contacted.
+struct SessionEnvironment: Sendable {
+    let variables: [String: String]
+
+    /// Whether a prompt would open on a screen that the user isn't looking at.
+    var isRemote: Bool { value("SSH_CONNECTION") != nil }
+
+    /// Detects settings that would make libsecret hang or start a bus of its own.
+    func check() throws(ServiceFailure) {
+        let backend = variables["SECRET_BACKEND"] ?? ""
+        guard ["", "service", "file"].contains(backend) else {
+            throw ServiceFailure(.badBackend, detail: "SECRET_BACKEND is \(backend)")
+        }
+        guard hasBus else { throw ServiceFailure(.noSessionBus, detail: "no session bus is announced") }
+    }
+
+    /// Whether the environment has a bus; without one, GLib would run dbus-launch, which may leave a stray bus behind.
+    private var hasBus: Bool {
+        if let address = value("DBUS_SESSION_BUS_ADDRESS") {
+            return !address.hasPrefix("autolaunch:") && !address.hasPrefix("disabled:")
+        }
+        guard let directory = value("XDG_RUNTIME_DIR") else { return false }
+        var status = stat()
+        return stat(directory + "/bus", &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    private func value(_ name: String) -> String? {
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// A session for secrets that is requested before any are needed, because agreeing on its key takes the provider longer
+/// than everything that is read meanwhile.
+final class SessionOpening: @unchecked Sendable {
+    /// The replies to other calls made meanwhile also arrive here, so this side computes its part of the key while the
+    /// provider works.
+    let replies = ReplyContext()
+    private let reply: ReplyContext.Reply
+    private let watchdog: Watchdog
+
+    /// Requests a session; the watchdog limits the wait for it.
+    init(of service: OpaquePointer, _ watchdog: Watchdog) {
+        self.watchdog = watchdog
+        reply = replies.begin { secret_service_ensure_session(service, watchdog.cancellable, $0, $1) }
+    }
+
+    /// Waits until the request has succeeded or failed; after a failure, the caller that needs a session requests it
+    /// again and gets the error.
+    ///
+    /// Only one thread may wait at a time.
+    func wait() { replies.wait(for: reply) }
 }

@@ -87,9 +87,7 @@ extension AcquiredToken {
         self.account = account
         self.source = source
     }
-}
 
-extension AcquiredToken {
     /// Returns the time until which it may be handed out without reading the store again, in seconds since 1970.
     ///
     /// A token without a known expiry is looked up again every day, so that changes elsewhere are noticed.

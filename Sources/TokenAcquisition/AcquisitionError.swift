@@ -1,6 +1,7 @@
 public import PluginHost
 public import PluginWire
 public import Rules
+import Secrets
 public import TokenStore
 
 /// The reason why there is no token.
@@ -62,4 +63,97 @@ public struct OtherPlugin: Sendable, Equatable {
 /// Runs a body that uses the store.
 func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
     do { return try body() } catch { throw .store(error) }
+}
+
+extension PluginError.Code {
+    /// Whether the request may still succeed if the user is asked.
+    var wantsPerson: Bool { self == .interactionRequired }
+    /// Whether the authority can't be asked right now.
+    var isOutage: Bool { self == .unavailable || self == .throttled }
+}
+
+extension PluginError {
+    /// Whether another account might work.
+    public var isAboutAccount: Bool { reasons.contains(.otherAccount) }
+
+    /// Whether a family refresh token was refused because the client isn't a member of the family.
+    var isClientMismatch: Bool { reasons.contains(.notInFamily) }
+
+    /// Stands in for the authority's error if a server refuses a token that was just renewed.
+    static func refused(remaining seconds: Int) -> PluginError {
+        PluginError(
+            .interactionRequired, "the server refused the token that had just been renewed",
+            hint: "it is renewed again in \(seconds) seconds at the earliest")
+    }
+
+    /// Stands in for the authority's error if only the server's challenge is known.
+    static func missing(_ claims: String) -> PluginError {
+        var error = PluginError(.interactionRequired, "the token lacks claims that the server wants")
+        error.claims = claims
+        return error
+    }
+}
+
+/// A step of acquiring a token that may take long, or its outcome.
+public enum AcquisitionProgress: Sendable, Equatable {
+    /// Reading or writing the keyring, which may ask the user for its password.
+    case usingKeyring
+    /// Waiting for another process that does the same work; with its process ID, if that is known.
+    case waitingForAnother(Int32?, SharedWork)
+    /// Asking the authority to renew a token.
+    case renewing(String)
+    /// Acquiring a token as an application or a machine from this authority.
+    case authenticating(String)
+    /// Exchanging a token for the credential that this host accepts.
+    case exchanging(String)
+    /// Asking the machine's broker for a token.
+    case askingBroker
+    /// Asking the authority how to sign in.
+    case startingSignIn(String)
+    /// The user has signed in, and the sign-in is stored.
+    case signedIn(AccountRecord)
+    /// Skipping damaged items of the keyring.
+    case skippingDamaged
+}
+
+/// The work that one of the user's processes does for all of them.
+public enum SharedWork: String, Sendable {
+    /// Having the user sign in, or choose an account.
+    case signIn = "sign-in"
+    /// Redeeming a refresh token.
+    case renewal
+    /// Acquiring a token as an identity.
+    case authentication
+    /// Exchanging a token.
+    case exchange
+}
+
+/// One run of `get`: what it is for, and what came of its attempts so far.
+struct AcquisitionRun: Sendable {
+    var request: TokenRequest
+    let authority: AuthorityMatch
+    /// When it began: what has failed since, in any process, isn't tried again.
+    let began: Int
+    /// Whether to get a new token even if a valid one is stored.
+    var isAnew = false
+    /// Whether the user may be asked, as far as that shows without looking for them.
+    var mayAsk = false
+    /// The client's secret, as it was read last; nil if it has none.
+    var clientSecret: Secret?
+    /// The refresh tokens that were of no use.
+    var tried: Set<Secret> = []
+    /// What the last of them, or a process that did the same, failed with.
+    var failure: PluginError?
+    /// The plugin that can be asked for a token of another program's sign-in; nil if none can.
+    var broker: PluginManifest?
+    /// Why the broker has no token; nil until it was asked.
+    var brokerRefusal: PluginError?
+
+    /// The reason why the broker has to ask the user; nil if it doesn't have to, or wasn't asked.
+    var brokerWish: PluginError? { brokerRefusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
+
+    /// The key of a recorded failure; with nil, for a user who hasn't signed in.
+    func key(_ account: StoredAccount?) -> RecentFailures.Key {
+        RecentFailures.Key(account?.heeding(request) ?? request, authority.place, account: account?.account)
+    }
 }

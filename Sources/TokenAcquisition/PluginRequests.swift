@@ -3,7 +3,7 @@ import Claims
 import FoundationEssentials
 public import PluginHost
 import PluginWire
-import Rules
+public import Rules
 import Secrets
 public import TokenStore
 
@@ -150,6 +150,9 @@ extension AuthorityMatch {
         }
         throw .noUsableFlow(among: client.flows, client: client.name, host: authority.host)
     }
+
+    /// Where its tokens are found in the store.
+    var place: AuthorityPlace { AuthorityPlace(self) }
 }
 
 extension [PluginRequest.Flow] {
@@ -182,5 +185,14 @@ extension PluginManifest {
             return nil
         }
         return RedirectURI(registered)?.text(listeningAt: port) ?? registered
+    }
+}
+
+extension PluginRegistry {
+    /// Returns the plugin and the authority for a request; nil if no plugin serves the authority.
+    public func match(_ request: TokenRequest) -> AuthorityMatch? {
+        if request.authority == Identity.machineAuthority { return machineAuthority }
+        return match(
+            authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
     }
 }

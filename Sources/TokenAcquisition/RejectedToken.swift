@@ -1,5 +1,6 @@
 import Addresses
 import JSON
+import PluginHost
 import Rules
 import Secrets
 import TokenStore
@@ -135,5 +136,152 @@ extension TokenRequest {
         let whole = ["\(resource)\n\(host ?? "")".shortDigest]
         guard let path, !path.isEmpty else { return whole }
         return ["\(resource)\n\(host ?? "")\n\(path)".shortDigest] + whole
+    }
+}
+
+/// The consequences of a consumer's report that a token was refused.
+///
+/// The access token is dropped if it is still the current one, so that an old refusal never removes a new token. A
+/// token that had just been renewed stays: renewing it again wouldn't help at that place for now, but the token may
+/// work elsewhere. The refusal is then noted in the refresh token's record, along with the claims that the server asked
+/// for, because renewing with these may help. If there is no refresh token to note it in, the access token is dropped
+/// anyway. The refresh token stays: it may be useful elsewhere, and only its authority can say that it is invalid.
+struct Rejection {
+    /// The member of an access token's record that says that it came from a renewal rather than a sign-in.
+    static let renewedMember = "lanyard_renewed"
+    /// The value of that member if the renewal requested claims.
+    static let renewedWithClaims = "claims"
+
+    private(set) var dropped: [AccessTokenRecord] = []
+    /// The access tokens that stay, provided that the refusal can be noted.
+    private(set) var kept: [AccessTokenRecord] = []
+    /// The refusals to note, by lower-cased account.
+    private(set) var refusals: [String: RejectedToken] = [:]
+    private let request: TokenRequest
+
+    /// Decides about refused tokens that the request may have got.
+    init(of refused: [AccessTokenRecord], for request: TokenRequest, now: Int) {
+        self.request = request
+        let claims = request.claims.flatMap { $0.utf8.count <= RejectedToken.longestClaims ? $0 : nil }
+        for record in refused {
+            let isHopeless = Self.isHopeless(record, claims, now)
+            guard let account = record.homeAccountID?.lowercased(), isHopeless || claims != nil else {
+                dropped.append(record)
+                continue
+            }
+            kept.append(record)
+            refusals[account] = RejectedToken(
+                token: record.secret.fingerprint, on: now, renewed: isHopeless ? record.cachedAt : nil,
+                claims: claims)
+        }
+    }
+
+    /// Whether a token was renewed so recently that another renewal would return the same.
+    private static func isHopeless(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
+        guard let renewed = token.other[renewedMember], (0..<RejectedToken.window).contains(now - token.cachedAt) else {
+            return false
+        }
+        return claims == nil || renewed.text == renewedWithClaims
+    }
+
+    /// Returns a refresh token's record with the refusal noted; nil if there is nothing to note.
+    func noted(in token: RefreshTokenRecord) -> RefreshTokenRecord? {
+        let mayServe = token.clientID.clientKey == request.clientID.clientKey || token.familyID != nil
+        guard mayServe, let refusal = refusals[token.homeAccountID.lowercased()] else { return nil }
+        var token = token
+        RejectedTokens.note(refusal, in: &token, for: request)
+        return token
+    }
+}
+
+/// The tokens, or results of exchanges, that are refused or no longer wanted.
+public enum Refused: Sendable, Equatable {
+    /// The one that the request would get now, and no other account's.
+    case current
+    /// Those with one of these fingerprints, whosever they are.
+    case these(Set<String>)
+}
+
+/// Drops tokens that servers refuse, or notes the refusals.
+struct RefusedTokens: Sendable {
+    let keeper: RecordKeeper
+    let identities: IdentityRecords
+    let notes: SharedNotes
+
+    /// Seconds to wait for a running renewal before a refusal is noted in its refresh token's record.
+    private static let patience = 60.0
+
+    /// Does what follows from a refusal of the tokens with these fingerprints, whosever they are and wherever they are
+    /// stored.
+    ///
+    /// See `Rejection` for the consequences, which depend on the request: the first one that may have got the token. A
+    /// token that no server reported, or that none of the requests gets, is dropped; so is the result of an exchange.
+    ///
+    /// - Returns: Whether any is stored.
+    func reject(
+        _ fingerprints: Set<String>, for requests: [(wanted: TokenRequest, authority: AuthorityMatch)], isReported: Bool
+    ) throws(AcquisitionError) -> Bool {
+        var isFound = false
+        for (request, authority) in requests where request.identity != nil {
+            isFound = identities.forget(fingerprints, for: request, at: authority.place) || isFound
+        }
+        // Most machines that identities work on have no keyring, and nobody is asked to unlock one for them.
+        let isForIdentities = !requests.isEmpty && requests.allSatisfy { $0.wanted.identity != nil }
+        guard let records = isForIdentities ? identities.all() : try keeper.loadAll() else { return isFound }
+        let exchanged = records.exchanged.filter { !fingerprints.isDisjoint(with: $0.fingerprints) }
+        var left = records.accessTokens.filter { fingerprints.contains($0.secret.fingerprint) }
+        isFound = isFound || !left.isEmpty || !exchanged.isEmpty
+        try keeper.deleteUnchanged(exchanged.map(CredentialRecord.exchanged))
+        for (request, authority) in requests where isReported && request.identity == nil {
+            let own = left.filter { $0.mayHaveAnswered(request, at: authority.place) }
+            left.removeAll(where: own.contains)
+            guard !own.isEmpty else { continue }
+            let rejection = Rejection(of: own, for: request, now: keeper.clock())
+            try carryOut(rejection, among: records.kept(under: authority.place.aliases), for: request, authority.place)
+        }
+        try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
+        return isFound
+    }
+
+    private func carryOut(
+        _ rejection: Rejection, among records: StoredRecords, for request: TokenRequest, _ place: AuthorityPlace
+    ) throws(AcquisitionError) {
+        try keeper.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
+        for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
+        var noted: Set<String?> = []
+        for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
+            try keeper.locks.exclusively(keeper.lock(of: refreshToken, place), blockingFor: Self.patience) {
+                () throws(AcquisitionError) in
+                // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
+                let stored = try keeper.load(place).refreshTokens.first(where: refreshToken.isSameItem)
+                guard let new = stored.flatMap(rejection.noted) else { return }
+                try keeper.save([.refreshToken(new)])
+                noted.insert(new.homeAccountID.lowercased())
+            }
+        }
+        let left = rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) }
+        try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
+    }
+
+    /// Records that a server refused the broker's token, because the broker may return it again.
+    private func note(refused token: Secret, for request: TokenRequest) {
+        notes.leaveTime(about: Self.refusal(of: token, for: request))
+    }
+
+    /// Whether a server refused this exact token at the request's place within the last minute.
+    func wasJustRefused(_ token: Secret, for request: TokenRequest) -> Bool {
+        notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
+    }
+
+    private static func refusal(of token: Secret, for request: TokenRequest) -> String {
+        ["refused of broker", token.fingerprint, request.host ?? "", request.path ?? ""].joined(
+            separator: "\n")
+    }
+}
+
+extension AccessTokenRecord {
+    /// Whether it is of the request's authority, client and scopes, for whichever account.
+    fileprivate func mayHaveAnswered(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
+        serves(request, at: place) && place.aliases.contains(environment.lowercased())
     }
 }

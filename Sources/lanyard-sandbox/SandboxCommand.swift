@@ -1,6 +1,9 @@
 import ArgumentParser
 import CLinux
+import FoundationEssentials
 import Glibc
+import Secrets
+import SystemPackage
 import Terminal
 
 /// A local Entra for trying out and testing lanyard.
@@ -37,5 +40,18 @@ struct SandboxCommand: AsyncParsableCommand {
             Complaint.console.error(UsageError(message: message(for: error), text: text))
             Glibc.exit(status.rawValue)
         }
+    }
+}
+
+/// Reports on stderr why a command fails.
+enum Complaint {
+    static let console = Console(
+        output: .standardOutput, errors: .standardError, environment: ProcessInfo.processInfo.environment)
+
+    /// Reports the error and returns the exit code.
+    static func exit(after error: any Error) -> ExitCode {
+        console.error("\(error)".displayable())
+        if let hint = (error as? SandboxError)?.hint { console.hint(hint) }
+        return .failure
     }
 }

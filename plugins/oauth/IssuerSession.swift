@@ -193,6 +193,57 @@ struct IssuerSession: Sendable {
     func pluginError(_ error: OAuthError) -> PluginError {
         error.pluginError(of: request)
     }
+
+    /// Registers an application, if the issuer supports dynamic registration.
+    ///
+    /// - Throws: `declined-scopes` if the application may not request the required scopes; in that case its
+    ///   registration is deleted again. `invalid-request` if its page to sign in at is at a host that nobody named,
+    ///   where the client ID could be one of another issuer's.
+    func register() async throws(PluginError) -> PluginRegistration {
+        guard let endpoint = metadata.registration else {
+            throw PluginError(
+                .unsupported, "\(address.hostText) registers no applications by itself",
+                hint: "register one on its pages, and give its client ID")
+        }
+        if !metadata.isConfigured, let page = metadata.endpoints.authorization, !request.issuerPlaces.contain(page) {
+            throw pluginError(.foreign(page, "a sign-in page", named: metadata.issuer))
+        }
+        let wanted = ClientRegistration(
+            name: request.clientName ?? "lanyard", redirectURI: redirectURI, scope: scope,
+            usesDeviceCodes: metadata.endpoints.deviceAuthorization != nil)
+        let client = try await plainly { () async throws(OAuthError) in
+            try await wanted.send(to: endpoint, of: address.hostText, over: transport)
+        }
+        if let error = client.obstacle.map(pluginError) ?? refusal(ofScopes: client) {
+            throw await takingBack(client, after: error)
+        }
+        var registration = PluginRegistration(clientID: client.id, clientSecret: client.secret)
+        registration.secretExpiresAt = client.secretExpiresAt
+        registration.management = client.management.map { .init(uri: $0.uri, token: $0.token) }
+        return registration
+    }
+
+    private func refusal(ofScopes client: RegisteredClient) -> PluginError? {
+        let missing = request.scopes.filter { !ScopeText.isOpenID($0) && client.scopes?.contains($0) == false }
+        guard !missing.isEmpty else { return nil }
+        var error = PluginError(
+            .declinedScopes, "\(address.hostText) registers no applications for \(missing.joined(separator: ", "))",
+            hint: "register one on its pages, and give its client ID")
+        error.declinedScopes = missing
+        return error
+    }
+
+    /// Returns the error after deleting an unusable registration, with what remains of it if the issuer doesn't delete
+    /// it.
+    private func takingBack(_ client: RegisteredClient, after error: PluginError) async -> PluginError {
+        do throws(OAuthError) {
+            try await client.management?.delete(of: address.hostText, over: transport)
+            if client.management != nil { return error }
+        } catch {}
+        var error = error
+        error.message += "; it keeps the application \(client.id), which is of no use"
+        return error
+    }
 }
 
 extension IssuerMetadata {
@@ -219,5 +270,49 @@ extension Endpoints {
         all.revocation = configured.revocation ?? revocation
         all.endSession = configured.endSession ?? endSession
         return all
+    }
+}
+
+extension IssuerSession: OAuthSession {
+    /// Returns prompt, hints, claims, resources and other additional parameters.
+    ///
+    /// - Throws: as `PluginRequest.signInFields`.
+    func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
+        let claims = request.claims.map { [("claims", $0)] } ?? []
+        return try traits.parameters
+            + request.signInFields(
+                prompts: traits.prompts, at: address.hostText, claims + request.resources.map { ("resource", $0) }
+            ) { [(traits.hintName, $0)] }
+    }
+
+    /// Returns the validated tokens as a result of the plugin protocol.
+    func accept(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
+        try await result(response, nonce: nonce)
+    }
+
+    /// Whether another flow may succeed: an issuer may deny device codes to this client or for these scopes, but allow
+    /// a sign-in in the browser.
+    func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
+        switch error.kind {
+        case .notFound: true
+        case .refused(let response, .device): Self.withoutDeviceCodes.contains(response.error)
+        default: false
+        }
+    }
+
+    private static let withoutDeviceCodes: Set = ["device_flow_disabled", "unauthorized_client", "invalid_scope"]
+
+    /// Returns the page for a successful sign-in: the account, and the resource or authority.
+    func page(with result: PluginResult) -> LoopbackPage {
+        var page = LoopbackPage.success
+        page.facts = request.facts(account: result.account?.username, authority: request.authority)
+        return page
+    }
+
+    /// Returns the page for an error: the user's cancellation, or any other failure.
+    func page(after error: OAuthError) -> LoopbackPage {
+        var page = LoopbackPage(after: error)
+        page.facts = request.facts(account: request.signIn.loginHint, authority: request.authority)
+        return page
     }
 }

@@ -162,3 +162,77 @@ package enum AuthorityError: Error, Sendable, Equatable {
     /// The URL is of another kind than required.
     case wrongKind(expected: Authority.Kind, found: Authority.Kind)
 }
+
+/// The conventional endpoints of an Entra authority; its OpenID configuration takes precedence.
+package struct ConventionalEndpoints: Sendable, Equatable {
+    private let base: String
+    private let version: String
+
+    /// Creates the endpoints below an authority's URL.
+    ///
+    /// - Parameters:
+    ///   - base: The authority's URL without a trailing slash.
+    ///   - version: The path segment with the version.
+    package init(base: String, version: String = "v2.0") {
+        self.base = base
+        self.version = version
+    }
+
+    /// The authorization endpoint (RFC 6749, 3.1); nil for an empty base, like the others.
+    package var authorization: String? { url("oauth2/\(version)/authorize") }
+    /// The token endpoint (RFC 6749, 3.2).
+    package var token: String? { url("oauth2/\(version)/token") }
+    /// The device authorization endpoint (RFC 8628, 3.1).
+    package var deviceAuthorization: String? { url("oauth2/\(version)/devicecode") }
+    /// The URL of the keys (RFC 7517).
+    package var keys: String? { url("discovery/\(version)/keys") }
+    /// The URL of the OpenID configuration (OpenID Connect Discovery 1.0, 4).
+    package var configuration: String? { url("\(version)/.well-known/openid-configuration") }
+
+    private func url(_ path: String) -> String? {
+        base.isEmpty ? nil : "\(base)/\(path)"
+    }
+}
+
+/// The issuers that an authority may name in its OpenID configuration.
+///
+/// The rules are MSAL.NET's for all authorities and MSAL Go's for aliases; https is always required.
+package enum Issuer {
+    /// Microsoft's pre-production hosts; their issuers are accepted, but as authorities they need instance discovery.
+    private static let preproduction = ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"]
+
+    /// Whether the authority may name the issuer.
+    ///
+    /// - Parameters:
+    ///   - issuer: The issuer; `{tenantid}` in its path is allowed.
+    ///   - authority: The authority's URL.
+    ///   - aliases: The hosts of the authority's environment.
+    /// - Returns: True if a rule allows it.
+    package static func accepts(_ issuer: String, authority: String, aliases: [String] = []) -> Bool {
+        guard let named = StrictURL(https: issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
+            let asked = StrictURL(https: authority)
+        else { return false }
+        if named.hostText == asked.hostText || aliases.contains(named.hostText) { return true }
+        return isMicrosofts(named.hostText) || isCustomerTenant(named, of: asked)
+    }
+
+    /// Whether the host is trusted, or is a region of a trusted host, with one label before it.
+    private static func isMicrosofts(_ host: String) -> Bool {
+        if isTrusted(host) { return true }
+        guard let (region, rest) = host.cut(at: "."), !region.isEmpty else { return false }
+        return isTrusted(String(rest))
+    }
+
+    private static func isTrusted(_ host: String) -> Bool {
+        InstanceMetadata.isTrusted(host) || preproduction.contains(host)
+    }
+
+    /// Whether the issuer is `https://{tenant}.ciamlogin.com[/{tenant}[/v2.0]]` for the authority's tenant.
+    private static func isCustomerTenant(_ issuer: StrictURL, of authority: StrictURL) -> Bool {
+        guard let tenant = authority.segments.first?.lowercased(), issuer.hostText == "\(tenant).ciamlogin.com" else {
+            return false
+        }
+        let path = issuer.segments.map { $0.lowercased() }
+        return path.isEmpty || path == [tenant] || path == [tenant, "v2.0"]
+    }
+}

@@ -114,3 +114,75 @@ package struct TokenResponse: Sendable, Equatable {
         var expires_in: LenientNumber?
     }
 }
+
+/// A whole number that an authority may send as a number or as a string.
+package struct LenientNumber: Decodable, Sendable, Equatable {
+    /// The number, at most 2^53 in size, so that sums of several can't overflow.
+    package let value: Int
+
+    /// Decodes either form; a fraction is rounded down.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let number =
+            if let number = try? container.decode(Double.self) {
+                number
+            } else {
+                Self.number(try container.decode(String.self))
+            }
+        guard let number else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a number")
+        }
+        value = Int(min(max(number.rounded(.down), -0x1p53), 0x1p53))
+    }
+
+    private static func number(_ text: String) -> Double? {
+        let isDecimal = text.utf8.allSatisfy { "+-.0123456789Ee".utf8.contains($0) }
+        return isDecimal ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
+    }
+}
+
+/// A member of an answer that counts as absent if it is missing or of another type.
+@propertyWrapper
+package struct Lenient<Value: Decodable & Sendable & Equatable>: Decodable, Sendable, Equatable {
+    /// The member's value; nil if it is absent.
+    package var wrappedValue: Value?
+
+    /// Creates a member with a value.
+    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    /// Decodes the value; any other type makes nil.
+    package init(from decoder: any Decoder) { wrappedValue = try? Value(from: decoder) }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes a member that may be missing.
+    package func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) throws -> Lenient<Value> {
+        try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
+    }
+}
+
+/// The value of the `scope` parameter (RFC 6749, 3.3).
+package enum ScopeText {
+    /// Splits it at spaces and any characters that scopes can't contain; removes duplicates.
+    package static func split(_ text: String) -> [String] {
+        var seen: Set<String> = []
+        return text.unicodeScalars.split { !(0x21...0x7E).contains($0.value) || $0 == "\"" || $0 == "\\" }
+            .map(String.init).filter { $0.utf8.count <= 1_024 && seen.insert($0).inserted }
+    }
+
+    /// Whether a scope is OpenID Connect's own, which an issuer grants by what it says of the account, and needn't
+    /// repeat (OpenID Connect Core 1.0, 5.4 and 11).
+    package static func isOpenID(_ scope: String) -> Bool {
+        ["openid", "profile", "email", "address", "phone", "offline_access"].contains(scope)
+    }
+
+    /// The value of a `scope` member, which some authorities send as a list.
+    struct Member: Decodable, Sendable, Equatable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            text = try (try? container.decode(String.self)) ?? container.decode([String].self).joined(separator: " ")
+        }
+    }
+}

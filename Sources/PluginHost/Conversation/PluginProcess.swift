@@ -1,9 +1,12 @@
+import Addresses
+import Dispatch
+import Files
 import Glibc
 import PluginWire
 import Secrets
-import Subprocess
+package import Subprocess
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// One run of a plugin's program: its pipes, its time limits and its end.
 struct PluginProcess {
@@ -188,5 +191,150 @@ struct PluginProcess {
 extension ConversationState.Ending {
     fileprivate var isResult: Bool {
         if case .result = self { true } else { false }
+    }
+}
+
+/// The parts of the host's environment that a plugin gets.
+package enum PluginEnvironment {
+    /// The working folder of plugins: it always exists, belongs to root and needs no cleaning up.
+    package static let folder: FilePath = "/"
+
+    private static let kept: Set<String> = [
+        "PATH", "HOME", "LANG", "LANGUAGE", "https_proxy", "http_proxy", "no_proxy", "HTTPS_PROXY", "HTTP_PROXY",
+        "NO_PROXY", "all_proxy", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    ]
+
+    /// Returns the variables that are kept: enough to find programs, use the user's language and reach the network.
+    static func scrubbed(_ environment: [String: String]) -> [String: String] {
+        environment.filter { name, value in
+            // A descriptor of this process is none of the plugin's.
+            (kept.contains(name) || name.hasPrefix("LC_")) && !ProcessEnvironment.isStandIn(value)
+        }
+    }
+
+    /// Creates a plugin's environment: the variables that are kept, and those that its manifest needs.
+    package static func make(_ environment: [String: String], for plugin: PluginManifest) -> Environment {
+        var variables = scrubbed(environment)
+        if plugin.needs.contains(.sessionBus) { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
+        return .custom(Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) }))
+    }
+
+    /// Whether there is a session bus: a socket exists at its address.
+    static func hasSessionBus(_ environment: [String: String]) -> Bool {
+        guard let address = sessionBus(environment) else { return false }
+        return address.pieces(between: ";").contains { server in
+            guard server.utf8.starts(with: "unix:path=".utf8) else { return server.hasPrefix("unix:abstract=") }
+            let path = Substring(server.utf8.dropFirst("unix:path=".utf8.count).prefix { $0 != UInt8(ascii: ",") })
+            var status = stat()
+            return stat(String(path), &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+        }
+    }
+
+    /// Returns the session bus's address: from the variable, or else where systemd puts it; nil if there is neither.
+    private static func sessionBus(_ environment: [String: String]) -> String? {
+        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
+        return environment.absolutePath("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
+    }
+}
+
+/// Turns signals that would end the host into events while a plugin runs or the user is asked.
+///
+/// A plugin has its own session, so Ctrl-C in the terminal doesn't reach it: the host has to live long enough to stop
+/// the plugin. A signal that was ignored before (nohup) stays ignored.
+package enum Interrupts {
+    /// A watcher to notify of signals that come after the first `before`.
+    private struct Watcher {
+        let before: Int
+        let feed: AsyncStream<Void>.Continuation
+    }
+
+    private struct State {
+        var watchers: [Int: Watcher] = [:]
+        var next = 0
+        var previous: [(Int32, sigaction)] = []
+    }
+
+    private static let caught = Atomic<Int>(0)
+    private static let last = Atomic<Int32>(0)
+    private static let state = Mutex(State())
+
+    /// The semaphore that the signal handler posts, as it may call little else that wakes a thread; one thread waits
+    /// for it.
+    private nonisolated(unsafe) static let alarm: UnsafeMutablePointer<sem_t> = {
+        let alarm = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        sem_init(alarm, 0, 0)
+        DispatchQueue(label: "lanyard.signals").async {
+            while true {
+                if sem_wait(Interrupts.alarm) == 0 { Interrupts.tell() }
+            }
+        }
+        return alarm
+    }()
+
+    /// The last signal that was received, which may have interrupted a conversation; nil if there was none.
+    package static var signal: Int32? {
+        let number = last.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+
+    /// Calls the closure once when a signal comes; cancel the task to stop watching.
+    package static func watch(_ interrupted: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+        let (signals, feed) = AsyncStream.makeStream(of: Void.self)
+        let number = install(feed)
+        return Task {
+            defer { restore(number) }
+            for await _ in signals { return interrupted() }
+        }
+    }
+
+    private static func tell() {
+        let caught = caught.load(ordering: .relaxed)
+        state.withLock { state in
+            for watcher in state.watchers.values where caught != watcher.before { watcher.feed.yield() }
+        }
+    }
+
+    private static func install(_ feed: AsyncStream<Void>.Continuation) -> Int {
+        // Create it now, because the handler can't.
+        _ = alarm
+        return state.withLock { state in
+            state.next += 1
+            state.watchers[state.next] = Watcher(before: caught.load(ordering: .relaxed), feed: feed)
+            if state.watchers.count == 1 { state.previous = handled() }
+            return state.next
+        }
+    }
+
+    /// Installs handlers for the signals that have none; returns the previous actions.
+    private static func handled() -> [(Int32, sigaction)] {
+        var previous: [(Int32, sigaction)] = []
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            var old = sigaction()
+            sigaction(number, nil, &old)
+            // SIG_DFL is the null pointer.
+            guard old.__sigaction_handler.sa_handler == nil else { continue }
+            var new = sigaction()
+            new.sa_flags = SA_RESTART
+            new.__sigaction_handler.sa_handler = { number in
+                Interrupts.last.store(number, ordering: .relaxed)
+                Interrupts.caught.add(1, ordering: .relaxed)
+                sem_post(Interrupts.alarm)
+            }
+            sigaction(number, &new, nil)
+            previous.append((number, old))
+        }
+        return previous
+    }
+
+    private static func restore(_ number: Int) {
+        state.withLock { state in
+            state.watchers[number] = nil
+            guard state.watchers.isEmpty else { return }
+            for (number, old) in state.previous {
+                var old = old
+                sigaction(number, &old, nil)
+            }
+            state.previous.removeAll()
+        }
     }
 }

@@ -1,5 +1,6 @@
 public import Addresses
 import Files
+import SettingsFile
 
 /// The installed plugins.
 public struct PluginRegistry: Sendable {
@@ -141,6 +142,125 @@ public struct PluginRegistry: Sendable {
     public func resource(forHost host: String) -> PluginResource? {
         plugins.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
     }
+
+    /// Returns the plugin that gets an authority's tokens from a broker; nil if there is none.
+    public func broker(for match: AuthorityMatch) -> PluginManifest? {
+        plugins.first { plugin in plugin.brokered.contains { $0.serves(match) } }
+    }
+
+    /// Returns the origin of another program's records of a host: the plugin that names it, unless one that ships with
+    /// lanyard does, too, or none does; nil for those that ship with lanyard.
+    public func origin(ofHost host: String) -> String? {
+        let origins = claimants.filter { $0.authorities.contains { $0.hosts.rank(of: host.lowercased()) != nil } }
+            .map(\.origin)
+        return origins.contains(nil) ? nil : origins.first ?? nil
+    }
+
+    /// Returns the hosts of the environment that a host belongs to, first the one that requests go to.
+    ///
+    /// - Parameters:
+    ///   - host: The host, with `:port` if the port isn't 443.
+    ///   - isConfigured: Whether the user's or the system's configuration names the host, so that `*` may match.
+    /// - Returns: The hosts; nil if no plugin serves an authority at the host.
+    public func environment(ofHost host: String, isConfigured: Bool) -> [String]? {
+        let host = host.lowercased()
+        let authorities = claimants.lazy.flatMap(\.authorities)
+        guard authorities.contains(where: { $0.hosts.rank(of: host, isConfigured: isConfigured) != nil }) else {
+            return nil
+        }
+        return plugins.lazy.flatMap(\.environments).first { $0.contains(host) } ?? [host]
+    }
+
+    /// Returns the first host of the environment that a host belongs to, under which its locks are.
+    public func firstHost(ofEnvironment host: String) -> String {
+        let host = host.lowercased()
+        return plugins.lazy.flatMap(\.environments).first { $0.contains(host) }?.first ?? host
+    }
+
+    /// Returns the folders where plugins are looked for, whether or not they exist; reads nothing.
+    public static func folders(environment: [String: String], executable: String?) -> [String] {
+        PluginPlaces(environment: environment, executable: executable).folders
+    }
+
+    /// The patterns of the authorities' hosts, without `*`.
+    private var hostPatterns: [String] {
+        plugins.flatMap(\.authorities).flatMap(\.hosts).filter { !$0.isSame(as: "*") }
+    }
+
+    /// The patterns of hosts whose names have no other legitimate use.
+    ///
+    /// An organisation's own GitLab may be called `gitlab.contoso.com`; a plugin that serves any path also serves such
+    /// hosts.
+    private var distinctivePatterns: [String] {
+        plugins.flatMap(\.authorities).filter { !$0.takesRest }.flatMap(\.hosts).filter { !$0.isSame(as: "*") }
+    }
+
+    /// Whether a manifest names an authority's host, by itself or below a domain.
+    ///
+    /// - Parameter host: The host, with `:port` if the port isn't 443.
+    /// - Returns: Whether one does; `*` doesn't count.
+    public func names(host: String) -> Bool { names(host: host, besides: nil) }
+
+    /// Whether another plugin's manifest names it.
+    func names(host: String, besides plugin: PluginManifest?) -> Bool {
+        let host = host.lowercased()
+        return claimants.contains { $0.name != plugin?.name && $0.names(host: host) }
+    }
+
+    /// Returns the plugin that exchanges an authority's tokens for a host, with `:port` if that isn't 443; nil if none
+    /// does.
+    ///
+    /// It is the authority's own plugin. A machine's platform isn't an authority, so for its tokens it is whichever
+    /// plugin has an exchange for the host.
+    public func exchanger(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginManifest? {
+        let able = match.plugin.authorities.isEmpty ? claimants : [match.plugin]
+        return able.first { $0.exchange(named: name, forHost: host) != nil }
+    }
+
+    /// Whether a manifest has an exchange for a host, with `:port` if that isn't 443.
+    public func exchanges(forHost host: String) -> Bool {
+        let host = host.lowercased()
+        return plugins.contains { $0.exchanges.contains { $0.hosts.rank(of: host) != nil } }
+    }
+
+    /// Returns the host in a manifest that this host could be mistaken for.
+    ///
+    /// It differs in few letters or in its port, or the given host contains the name of its domain.
+    ///
+    /// - Parameter host: The host to check, with `:port` if the port isn't 443.
+    /// - Returns: The similar host; nil if a manifest names the host itself, or if none is similar.
+    public func lookAlike(of host: String) -> String? {
+        guard !names(host: host) else { return nil }
+        let name = RequestHost(host)?.name ?? host.lowercased()
+        let patterns = hostPatterns
+        let near = patterns.compactMap { HostLikeness(of: name, to: $0) }.min { $0.distance < $1.distance }
+        if let near { return near.host }
+        let words = name.pieces(between: ".").flatMap { [$0] + $0.pieces(between: "-") }
+        return distinctivePatterns.first { pattern in
+            let domain = pattern.hasBytes("*") ? nil : pattern.pieces(between: ".").dropLast().last
+            return domain.map { domain in words.contains { domain.mayBeTaken(for: $0) } } ?? false
+        }
+    }
+
+    /// Returns the URL of the authority that the user means; the text itself if it has a scheme or means nothing else.
+    public func authority(typed text: String) -> String {
+        guard StrictURL.scheme(of: text) == nil, !text.isEmpty else { return text }
+        let url = "https://\(text)"
+        guard !text.hasBytes("/") else { return completed(url) }
+        // Of an email address, the domain.
+        let realm = (text.cut(atLast: "@").map { String($0.1) } ?? text).lowercased()
+        guard !names(host: realm) else { return url }
+        return plugins.lazy.compactMap { $0.authority(ofRealm: realm) }.first ?? url
+    }
+
+    /// Returns a URL in which a realm of a single label has its plugin's domain appended.
+    private func completed(_ url: String) -> String {
+        guard let match = match(authority: url, isConfigured: true), match.sharedRealm == nil,
+            let realm = match.plugin.wholeRealm(match.realm), realm != match.realm
+        else { return url }
+        let path = match.authority.path.map { $0.lowercased() == match.realm ? realm : $0 }
+        return "https://\(match.authority.host)/\(path.joined(separator: "/"))"
+    }
 }
 
 extension InstalledPlugins {
@@ -201,3 +321,71 @@ private struct PluginDiscovery {
         }
     }
 }
+
+extension BrokerPattern {
+    func serves(_ match: AuthorityMatch) -> Bool {
+        match.plugin.kind == kind && authority.fit(match.authority, isConfigured: true) != nil
+    }
+}
+
+extension PluginManifest {
+    /// Whether the plugin's needs are met, as far as that shows without starting anything.
+    public func hasNeeds(in environment: [String: String]) -> Bool {
+        !needs.contains(.sessionBus) || PluginEnvironment.hasSessionBus(environment)
+    }
+
+    /// Whether an `[[authority]]` names a host, in lower case, by itself or below a domain.
+    fileprivate func names(host: String) -> Bool {
+        authorities.contains { $0.hosts.rank(of: host) != nil }
+    }
+
+    /// Returns the authority of a realm, in lower case, that the user typed alone; nil if the plugin has none.
+    fileprivate func authority(ofRealm realm: String) -> String? {
+        guard let pattern = realmAuthority else { return nil }
+        let isNamed = authorities.contains { $0.realms.contains(realm) }
+        let isServed = authorities.contains { $0.realms.isEmpty && $0.serves(realm: realm) }
+        guard let whole = isNamed ? realm : isServed ? wholeRealm(realm) : nil else { return nil }
+        return pattern.replacing(bytes: "{realm}", with: whole)
+    }
+
+    /// Returns a realm, in lower case, with its domain appended if it is a single label; nil if it isn't a valid realm.
+    fileprivate func wholeRealm(_ realm: String) -> String? {
+        if RealmForm.allCases.contains(where: { $0.accepts(realm) }) { return realm }
+        guard let realmDomain else { return nil }
+        let whole = "\(realm).\(realmDomain)"
+        return !realm.hasBytes(".") && RealmForm.domain.accepts(whole) ? whole : nil
+    }
+}
+
+/// The similarity of a host to one of a pattern's.
+private struct HostLikeness {
+    /// The pattern's host, which the other could be mistaken for.
+    let host: String
+    let distance: Int
+
+    /// Compares the names; nil if they differ too much to be mistaken for each other.
+    init?(of name: String, to pattern: String) {
+        let fixed = pattern.pieces(between: ".").filter { !$0.isSame(as: "*") }
+        let labels = name.pieces(between: ".")
+        let isWhole = fixed.count == pattern.pieces(between: ".").count
+        guard isWhole || labels.count > fixed.count else { return nil }
+        let first = isWhole ? [] : labels.dropLast(fixed.count)
+        let own = fixed.joined(separator: ".")
+        distance = own.editDistance(to: labels.dropFirst(first.count).joined(separator: "."))
+        // A host further below a pattern's domain must match exactly.
+        guard distance <= own.slips, isWhole || distance > 0 else { return nil }
+        host = (first + fixed).joined(separator: ".")
+    }
+}
+
+extension StringProtocol {
+    /// How many letters may differ while the word still reads the same.
+    fileprivate var slips: Int { Swift.max(1, utf8.count / 8) }
+
+    /// Whether the word could be mistaken for another; a short one must match exactly.
+    fileprivate func mayBeTaken(for word: Substring) -> Bool {
+        String(self).editDistance(to: String(word)) <= (utf8.count < 8 ? 0 : slips)
+    }
+}
+
+// Authorities as users type them: a domain, a URL without its scheme, the first label of a domain.

@@ -1,6 +1,7 @@
 internal import Files
 internal import Glibc
 public import JSON
+public import Secrets
 
 /// Small notes that one user's processes leave for each other, in the runtime directory if there is one.
 ///
@@ -79,5 +80,124 @@ extension Folder {
             guard let status = status(of: name), time(nil) - status.modified > lifetime else { continue }
             remove(name)
         }
+    }
+}
+
+/// Small files of JSON in a folder of lanyard's own, each named by a digest of what it is about.
+///
+/// Nothing depends on them: what can't be read or written is passed over in silence.
+struct NoteFolder: Sendable {
+    /// The parent of lanyard's folder; nil if nothing is stored.
+    let parent: String?
+    let name: String
+    /// The longest file, in bytes.
+    let longest: Int
+
+    func note(about subject: String) -> JSONValue? {
+        guard let bytes = try? folder(making: false)?.read(Self.file(of: subject), atMost: longest) else { return nil }
+        return JSONValue(bytes: bytes[...])
+    }
+
+    /// Whether there is a note about a subject that was written less than this many seconds ago.
+    func has(noteAbout subject: String, youngerThan seconds: Int) -> Bool {
+        guard let written = folder(making: false)?.status(of: Self.file(of: subject))?.modified else { return false }
+        return (0..<seconds).contains(time(nil) - written)
+    }
+
+    /// Puts a note in place of any about the same, once room is made for it; others see all of it or nothing.
+    func leave(_ note: JSONValue, about subject: String, makingRoom: (borrowing Folder) -> Void) {
+        let bytes = note.encoded()
+        guard bytes.count <= longest, let folder = folder(making: true) else { return }
+        makingRoom(folder)
+        try? folder.write(bytes, to: Self.file(of: subject), isDurable: false)
+    }
+
+    func remove(about subject: String) { folder(making: false)?.remove(Self.file(of: subject)) }
+
+    private func folder(making: Bool) -> Folder? {
+        guard let parent else { return nil }
+        if making { Folder.make(parent) }
+        return try? Folder(parent).privateFolder("lanyard", making: making).privateFolder(name, making: making)
+    }
+
+    private static func file(of subject: String) -> String { subject.digest + ".json" }
+}
+
+/// The tokens that tools were given lately, by their fingerprints.
+///
+/// Tools store what worked, and erase what didn't. By then, the token may no longer be stored, because it was renewed or
+/// its account was signed out; it still isn't a password. So each token is noted before a tool gets it.
+public struct GivenTokens: Sendable {
+    /// Seconds after which a note is removed; remembered answers, which are given without a note, last for a day.
+    private static let lifetime = 2 * 86_400
+    /// Seconds for which a note isn't written again.
+    private static let freshness = 3600
+
+    private let notes: NoteFolder
+
+    /// Stores notes in the user's runtime directory; if there is none, in the user's cache.
+    public init(environment: [String: String]) {
+        notes = NoteFolder(parent: environment.ownRuntimeFolder ?? environment.cacheHome, name: "given", longest: 16)
+    }
+
+    /// Notes a token that is about to be given.
+    public func note(_ token: Secret) {
+        guard !token.isEmpty else { return }
+        let fingerprint = token.fingerprint
+        // Most gets give the same token again.
+        guard !notes.has(noteAbout: fingerprint, youngerThan: Self.freshness) else { return }
+        notes.leave(.bool(true), about: fingerprint) { $0.removeFiles(olderThan: Self.lifetime + Self.freshness) }
+    }
+
+    /// Whether one of these fingerprints is that of a token that was given.
+    public func contain(_ fingerprints: Set<String>) -> Bool { fingerprints.contains { notes.note(about: $0) != nil } }
+}
+
+/// Memos that lanyard stores on behalf of plugins, in the user's cache.
+///
+/// They aren't secret. A plugin must check a memo that it gets back like input from the network.
+public struct KeptMemos: Sendable {
+    /// The longest file, in bytes: the longest memo with every byte escaped.
+    private static let longest = 1 << 17
+    /// The highest number of memos that are stored.
+    private static let most = 256
+
+    private let notes: NoteFolder
+
+    /// Stores memos below a folder; nil stores none.
+    public init(in folder: String?) {
+        notes = NoteFolder(parent: folder, name: "memos", longest: Self.longest)
+    }
+
+    /// Stores memos in the user's cache, which these variables name; on a shared device in the runtime directory, which
+    /// is removed at log-out.
+    public init(environment: [String: String], isShared: Bool) {
+        self.init(in: isShared ? environment.ownRuntimeFolder : environment.cacheHome)
+    }
+
+    /// Returns the memo about a subject if it hasn't expired at a time in seconds since 1970.
+    public func memo(about subject: String, now: Int) -> String? {
+        guard let note = notes.note(about: subject), let from = note["from"]?.wholeNumber,
+            let until = note["until"]?.wholeNumber, (from..<max(from, until)).contains(now)
+        else { return nil }
+        return note["memo"]?.text
+    }
+
+    /// Stores a memo for a number of seconds from now, replacing the previous one.
+    public func keep(_ memo: String, about subject: String, now: Int, for seconds: Int) {
+        let note = JSONValue.object([
+            "memo": .string(memo), "from": .integer(Int64(now)), "until": .integer(Int64(now + seconds)),
+        ])
+        notes.leave(note, about: subject, makingRoom: sweep)
+    }
+
+    /// Forgets the memo about a subject.
+    public func forget(_ subject: String) { notes.remove(about: subject) }
+
+    /// Makes room by removing all memos, since plugins can obtain each again.
+    private func sweep(_ folder: borrowing Folder) {
+        let names = folder.names(atMost: Self.most * 2)
+        guard names.count >= Self.most else { return }
+        for name in names { folder.remove(name) }
     }
 }

@@ -1,4 +1,5 @@
-internal import Addresses
+import Addresses
+import JSON
 internal import SecretService
 internal import Secrets
 
@@ -117,5 +118,140 @@ extension KeyringSession {
                 item: item, path: item.attributes["target"] ?? "",
                 password: item.secret.flatMap { StoredPassword(ownSecret: $0) })
         }
+    }
+}
+
+/// The place where git uses a password, split into attributes as by git-credential-libsecret.
+struct PasswordAddress: Equatable {
+    var scheme: String
+    var server: String
+    var port: UInt16?
+    var path: String
+
+    /// Whether both are the same byte by byte, as the keyring compares them.
+    static func == (one: PasswordAddress, other: PasswordAddress) -> Bool {
+        one.scheme.isSame(as: other.scheme) && one.server.isSame(as: other.server) && one.port == other.port
+            && one.path.isSame(as: other.path)
+    }
+
+    /// Creates the address of a query; a missing path and an empty one are the same.
+    init(_ query: PasswordQuery) {
+        scheme = query.scheme
+        path = query.path ?? ""
+        (server, port) = Self.split(query.host)
+    }
+
+    /// Creates the address of an item of either schema; nil if it has none.
+    init?(_ attributes: [String: String]) {
+        guard let scheme = attributes["protocol"], let server = attributes["server"] else { return nil }
+        self.scheme = scheme
+        self.server = server
+        path = attributes["object"] ?? ""
+        // libsecret stores integers as decimal text; the helper writes 0 for no port.
+        port = attributes["port"].flatMap(UInt16.init).flatMap { $0 == 0 ? nil : $0 }
+    }
+
+    /// Whether a password at another address may answer a query for this one; `caseless` are the hosts whose paths have
+    /// no case.
+    func isAnswered(by stored: PasswordAddress, within reach: PathReach, caseless: HostTrait) -> Bool {
+        guard stored.at(path) == self else { return false }
+        let (own, other) = (URLPath(path), URLPath(stored.path))
+        return switch reach {
+        case .place:
+            stored.path.isSame(as: path) || own.isSame(as: other, ignoringCase: true) && hasNoCase(caseless)
+        case .above: own.isBelow(other) || own.isBelow(other, ignoringCase: true) && hasNoCase(caseless)
+        // A well-known path (RFC 8615) belongs to the protocol that uses it, such as terraform's tokens.
+        case .below: !stored.path.utf8.starts(with: ".well-known/".utf8)
+        }
+    }
+
+    /// Returns the same address with another path.
+    func at(_ path: String?) -> PasswordAddress {
+        var other = self
+        other.path = path ?? ""
+        return other
+    }
+
+    /// Whether the path has no case.
+    func hasNoCase(_ caseless: HostTrait) -> Bool {
+        !path.isEmpty && caseless.holds(for: RequestHost(name: server, port: port.map(Int.init)))
+    }
+
+    /// The attributes of the address; like git-credential-libsecret, without those that don't apply.
+    var attributes: [String: String] {
+        var attributes = ["protocol": scheme, "server": server]
+        if let port { attributes["port"] = String(port) }
+        if !path.isEmpty { attributes["object"] = path }
+        return attributes
+    }
+
+    /// The label that git-credential-libsecret gives to an item.
+    var label: String {
+        "Git: \(scheme)://\(server)\(port.map { ":\($0)" } ?? "")/\(path)"
+    }
+
+    /// Splits `host:port`; colons inside the brackets of an IPv6 address don't count.
+    private static func split(_ host: String) -> (server: String, port: UInt16?) {
+        guard let (server, digits) = host.cut(atLast: ":"), !digits.hasBytes("]"), let port = UInt16(digits), port > 0
+        else { return (host, nil) }
+        return (String(server), port)
+    }
+}
+
+// What git's schema can't hold, as an item of lanyard's own: an HTTP authorization that git asked to store (`authtype` and
+// `credential`), which git-credential-libsecret would return as an empty password, and a password of several lines, such
+// as a key of Google's for docker, of which it would return the first.
+
+extension ItemAttributes {
+    /// Creates the key of an authorization, or of a password of several lines, in which the address takes the place of the
+    /// environment and the target.
+    ///
+    /// It contains only a digest of the user name, because attributes aren't secret.
+    init(of kind: OwnPassword, at address: PasswordAddress, username: String?, group: String) {
+        let port = address.port.map { ":\($0)" } ?? ""
+        self.init(
+            group: group, kind: kind.rawValue, homeAccount: username?.digest ?? "",
+            environment: "\(address.scheme)://\(address.server)\(port)", target: address.path)
+    }
+}
+
+/// The kinds of items with a password in lanyard's own schema.
+enum OwnPassword: String {
+    case authorization
+    /// A password of several lines.
+    case lines
+}
+
+extension StoredPassword {
+    /// The secret of an item in lanyard's own schema.
+    var ownSecret: [UInt8] {
+        var members = [
+            "username": username, "expires_on": expiresOn.map { String($0) },
+            "oauth_refresh_token": oauthRefreshToken?.reveal(),
+        ]
+        switch proof {
+        case .authorization(let type, let credential):
+            (members["authtype"], members["credential"]) = (type, credential.reveal())
+        case .password(let secret): members["password"] = secret.reveal()
+        }
+        return JSONValue.object(members.compactMapValues { $0.map(JSONValue.string) }).encodedWithLongEscapes()
+    }
+
+    /// Parses the secret of an item in lanyard's own schema; nil if it isn't one.
+    init?(ownSecret json: [UInt8]) {
+        guard let members = JSONValue(bytes: json) else { return nil }
+        let proof: Proof
+        if let type = members["authtype"]?.text, let credential = members["credential"]?.text {
+            proof = .authorization(type: type, credential: Secret(credential))
+        } else if let password = members["password"]?.string {
+            proof = .password(Secret(password))
+        } else {
+            return nil
+        }
+        let refreshToken = members["oauth_refresh_token"]?.text ?? ""
+        self.init(
+            username: members["username"]?.text, proof: proof,
+            expiresOn: members["expires_on"]?.time,
+            oauthRefreshToken: refreshToken.isEmpty ? nil : Secret(refreshToken))
     }
 }

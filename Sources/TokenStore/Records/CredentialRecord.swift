@@ -1,3 +1,4 @@
+import Addresses
 package import JSON
 internal import Secrets
 
@@ -54,6 +55,69 @@ public enum CredentialRecord: Sendable, Equatable {
     case appMetadata(AppMetadataRecord)
     /// The result of exchanging a token.
     case exchanged(ExchangedRecord)
+
+    /// Its texts, by what may stand in them: tokens, scopes and paths, names that programs compare, and names for people.
+    package var texts: (tokens: [String], targets: [String], names: [String], titles: [String]) {
+        let owner = [homeAccountID, environment, clientID, realm].compactMap(\.self)
+        return switch self {
+        case .accessToken(let token): ([token.secret.reveal()], [token.target], owner + [token.tokenType], [])
+        case .refreshToken(let token): ([token.secret.reveal()], [token.target], owner + [token.familyID ?? ""], [])
+        case .idToken(let token): ([token.secret.reveal()], [], owner, [])
+        case .account(let account):
+            (
+                [], [], owner + [account.policy ?? "", account.authority ?? ""] + account.homeRealms,
+                [account.username, account.name ?? "", account.kind ?? ""]
+            )
+        case .exchanged(let result):
+            // The secret may be any text on one line, but the record must name a place.
+            (
+                [], [result.target, result.path], owner + [result.exchange, result.audience] + result.fields.keys,
+                ([result.username, result.secret].compactMap(\.self) + result.fields.values).map { $0.reveal() }
+            )
+        case .appMetadata(let metadata): ([], [], owner + [metadata.familyID ?? ""], [])
+        }
+    }
+
+    /// Whether its texts contain only the allowed characters, because consumers and plugins receive them as lines.
+    ///
+    /// Tokens and names are visible ASCII (RFC 6749, appendix A), scopes may also contain spaces, and display names and
+    /// user names must not contain control characters.
+    package var isPlain: Bool {
+        let texts = texts
+        return texts.tokens.allSatisfy(Self.isVisible) && texts.targets.allSatisfy(Self.isSpaced)
+            && texts.names.allSatisfy(Self.isVisible) && texts.titles.allSatisfy(Self.isDisplayName)
+    }
+
+    private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy(\.isVisibleASCII) }
+
+    private static func isSpaced(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
+
+    private static func isDisplayName(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    /// The key it is filed under in the unified JSON, as MSAL for Python composes it; a family's refresh token as .NET and Go do.
+    ///
+    /// They put the family in the client's place, so that a client's own token and its family's are two entries. A record is found
+    /// by its fields, never by its key: caches in the wild hold entries under keys that other versions composed differently.
+    package var unifiedKey: String {
+        let owner = [homeAccountID ?? "", environment]
+        let parts: [String] =
+            switch self {
+            case .accessToken(let token):
+                owner + ["accesstoken", token.clientID, token.realm, token.target]
+                    + (token.isBearer ? [] : [token.tokenType])
+            case .refreshToken(let token):
+                owner + ["refreshtoken", token.familyID ?? token.clientID, "", token.target]
+            case .idToken(let token): owner + ["idtoken", token.clientID, token.realm, ""]
+            case .account(let account): owner + [account.realm]
+            case .appMetadata(let metadata): ["appmetadata", metadata.environment, metadata.clientID]
+            // MSAL has no such thing.
+            case .exchanged(let result):
+                owner + ["exchanged", result.clientID, result.realm, result.exchange, result.audience, result.path]
+            }
+        return parts.joined(separator: "-").lowercased()
+    }
 }
 
 extension CredentialRecord {
@@ -135,9 +199,7 @@ extension CredentialRecord {
 
     /// The record's members with the unified cache's names, including secrets.
     package var members: [String: JSONValue] { fields.members }
-}
 
-extension CredentialRecord {
     private var fields: any MSALRecord {
         switch self {
         case .accessToken(let record): record
@@ -195,7 +257,23 @@ extension CredentialRecord {
     }
 }
 
-extension CredentialKind {
+/// The kind of a stored item; the raw value is the item's `kind` attribute, and MSAL's word in its keys.
+public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
+    /// A bearer access token.
+    case accessToken = "accesstoken"
+    /// An access token bound to another scheme, such as `pop`.
+    case accessTokenWithScheme = "accesstoken_with_authscheme"
+    /// A refresh token, of one client or of a family of clients.
+    case refreshToken = "refreshtoken"
+    /// An OpenID Connect ID token.
+    case idToken = "idtoken"
+    /// An account that signed in.
+    case account = "account"
+    /// The metadata of a client at an authority: its family.
+    case appMetadata = "appmetadata"
+    /// The result of exchanging a token, which MSAL doesn't have.
+    case exchanged = "exchanged"
+
     /// Determines the kind of an object in the unified cache; nil if the object doesn't show it.
     ///
     /// Credentials state their type; accounts and clients' metadata have members that no other kind has.

@@ -2,6 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
+import NIOCore
+import Synchronization
 
 /// The control API for tests, on the authority's port.
 extension World {
@@ -61,4 +63,126 @@ extension World {
             }
         }
     }
+}
+
+/// A fault to inject into requests whose path contains a text.
+struct Fault: Decodable, Sendable {
+    var path: String
+    var status: Int?
+    var body: String?
+    var content_type: String?
+    var delay: Double?
+    /// Whether to hold the request until the faults are cleared.
+    var hold: Bool?
+    var headers: [String: String]?
+    /// How often the fault occurs; nil for until the faults are cleared.
+    var times: Int?
+    /// Whether to close the connection without an answer.
+    var close: Bool?
+    /// Whether to cut the answer off halfway.
+    var truncate: Bool?
+    var issuer: String?
+    var nonce: String?
+    var state: String?
+
+    /// Whether it changes the contents of an answer rather than its delivery.
+    var isForgery: Bool { issuer != nil || nonce != nil || state != nil }
+}
+
+/// The injected faults that are still pending.
+final class Faults: Sendable {
+    private let planned = Mutex<[Fault]>([])
+    private let clearings = Atomic(0)
+    private let waiting = Atomic(0)
+
+    /// The number of held requests.
+    var held: Int { waiting.load(ordering: .relaxed) }
+
+    func plan(_ fault: Fault) { planned.withLock { $0.append(fault) } }
+
+    func clear() {
+        planned.withLock { $0 = [] }
+        clearings.add(1, ordering: .relaxed)
+    }
+
+    /// Waits until the faults are cleared, or the server stops.
+    private func hold() async throws {
+        let before = clearings.load(ordering: .relaxed)
+        waiting.add(1, ordering: .relaxed)
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        while clearings.load(ordering: .relaxed) == before { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    /// Returns the forged text for an answer at this path, if one is planned.
+    func take(_ forged: @Sendable (Fault) -> String?, at path: String) -> String? {
+        take(at: path) { forged($0) != nil }.flatMap(forged)
+    }
+
+    private func take(at path: String, where fits: @Sendable (Fault) -> Bool) -> Fault? {
+        planned.withLock { planned in
+            guard let index = planned.firstIndex(where: { path.contains($0.path) && fits($0) }) else { return nil }
+            let fault = planned[index]
+            if let times = fault.times {
+                planned[index].times = times - 1
+                if times <= 1 { planned.remove(at: index) }
+            }
+            return fault
+        }
+    }
+
+    /// Answers a request normally, or with a planned fault.
+    func applied(
+        to visit: Visit, on channel: any Channel, log: (Int) -> Void, _ usual: () async throws -> Response
+    ) async throws -> Response {
+        guard let fault = take(at: visit.path, where: { !$0.isForgery }) else {
+            let response = try await usual()
+            log(response.status.code)
+            return response
+        }
+        if let delay = fault.delay { try await Task.sleep(for: .seconds(min(max(delay, 0), 600))) }
+        if fault.hold == true { try await hold() }
+        if fault.close == true {
+            log(0)
+            channel.close(promise: nil)
+            return Response(status: .serviceUnavailable)
+        }
+        var response = fault.status == nil ? try await usual() : fault.response
+        for (name, value) in fault.headers ?? [:] {
+            if let name = HTTPField.Name(name) { response.headers[name] = value }
+        }
+        log(response.status.code)
+        return fault.truncate == true ? response.truncated(on: channel) : response
+    }
+}
+
+extension Fault {
+    fileprivate var response: Response {
+        Response(
+            status: .init(code: status ?? 500),
+            headers: [.contentType: content_type ?? "application/json; charset=utf-8"],
+            body: .init(byteBuffer: ByteBuffer(string: body ?? "")))
+    }
+}
+
+extension Response {
+    /// Returns this response, cut off halfway.
+    fileprivate func truncated(on channel: any Channel) -> Response {
+        var response = self
+        let whole = body
+        response.body = ResponseBody(contentLength: body.contentLength.map { max($0, 2) } ?? 4096) { writer in
+            var collected = ByteBuffer()
+            try await whole.write(Collector { collected.writeImmutableBuffer($0) })
+            try await writer.write(collected.getSlice(at: 0, length: collected.readableBytes / 2) ?? ByteBuffer())
+            try await channel.close()
+        }
+        return response
+    }
+}
+
+/// Collects a body instead of sending it.
+private struct Collector: ResponseBodyWriter {
+    let take: (ByteBuffer) -> Void
+
+    mutating func write(_ buffer: ByteBuffer) async throws { take(buffer) }
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Hummingbird
+import JSON
 
 /// A host's authorization endpoint: each submitted page continues an interaction.
 extension HostSite {
@@ -164,5 +165,178 @@ extension User {
     func goes(by name: String) -> Bool {
         let name = name.lowercased()
         return name == username.lowercased() || name == login.lowercased()
+    }
+}
+
+/// Sign-ins on a device without a browser (RFC 8628), at a host.
+extension HostSite {
+    func deviceCode(_ visit: Visit) -> Response {
+        do throws(HostFailure) {
+            let client = try client(of: visit)
+            guard world.settings.deviceCodeLifetime > 0, client.grants.contains(HostClient.deviceGrant) else {
+                throw .forbiddenGrantType
+            }
+            let request = HostRequest(
+                client: client, scopes: try scopes(visit.form["scope"]), resources: try resources(of: visit.form))
+            let (code, device) = host.ledger.register(request, codeBytes: 30, userCodeLength: 8, world.settings)
+            return describe(device, userCode: "\(code.prefix(4))-\(code.suffix(4))", visit)
+        } catch {
+            return answer(error, visit)
+        }
+    }
+
+    private func describe(_ device: Ledger<HostRequest>.Device, userCode: String, _ visit: Visit) -> Response {
+        var answer: [String: JSONValue] = [
+            "device_code": .string(device.deviceCode), "user_code": .string(userCode),
+            "expires_in": .integer(Int64(world.settings.deviceCodeLifetime)),
+            "interval": .integer(Int64(device.polling.interval)),
+        ]
+        switch style {
+        case .issuer, .gitea:
+            answer["verification_uri"] = .string(host.url + "/oauth/device")
+            answer["verification_uri_complete"] = .string(host.url + "/oauth/device?user_code=\(userCode)")
+            return .json(.object(answer))
+        case .forge:
+            answer["verification_uri"] = .string(host.url + "/login/device")
+            return gitHubAnswer(answer, visit)
+        }
+    }
+
+    /// Handles one poll of the token endpoint.
+    func redeemDeviceCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
+        guard let text = visit.form["device_code"] else { throw .missing("device_code") }
+        guard let (device, isTooFast) = host.ledger.poll(text, by: client.id) else { throw .badDeviceCode }
+        guard device.expires > .now else { throw .expiredDeviceCode }
+        switch device.decision {
+        case .declined: throw .denied
+        case .pending: throw isTooFast ? .slowDown(device.polling.interval) : .pending
+        case .approved(let signedIn):
+            return Issue(grant: Grant(request: device.request, signedIn: signedIn), scopes: device.request.scopes)
+        }
+    }
+
+    /// Returns the page where a user enters a device's code, or the steps after it.
+    func devicePage(_ visit: Visit) -> Response {
+        if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
+        guard visit.method == .post, let typed = visit.form["otc"] else {
+            return .page(Pages.deviceCode(action: visit.path, code: visit.query["user_code"] ?? ""))
+        }
+        guard let interaction = host.ledger.approval(of: typed) else {
+            return .page(Pages.deviceCode(action: visit.path, isWrong: true))
+        }
+        return advance(interaction, visit)
+    }
+}
+
+/// A valid request to a host's authorization endpoint, which may be answered with a redirect, or that of a device.
+struct HostRequest: ClientRequest {
+    let client: HostClient
+    var target: ReturnAddress?
+    let scopes: [String]
+    /// The resources of the tokens (RFC 8707); empty for the whole host.
+    let resources: [String]
+    var prompts: Set<String> = []
+    var challenge: String?
+    var nonce: String?
+    var loginHint: String?
+
+    var clientID: String { client.id }
+}
+
+extension HostSite {
+    /// The scopes that a host supports, and their names on its pages.
+    var knownScopes: KeyValuePairs<String, String> {
+        switch style {
+        case .issuer:
+            [
+                "openid": "Sign you in", "profile": "Read your name", "email": "Read your email address",
+                "offline_access": "Keep this access while you are away", "read_repository": "Read your repositories",
+                "write_repository": "Change your repositories",
+            ]
+        case .gitea: ["openid": "Sign you in", "profile": "Read your name", "email": "Read your email address"]
+        case .forge:
+            [
+                "repo": "Full control of private repositories", "gist": "Create gists",
+                "workflow": "Update GitHub Actions workflows", "read:org": "Read your organizations",
+                "user": "Update all your user data",
+            ]
+        }
+    }
+
+    func read(_ parameters: Form) throws(SignInRefusal<HostFailure>) -> HostRequest {
+        guard let client = parameters["client_id"].flatMap(host.client) else {
+            throw SignInRefusal(failure: .badClient)
+        }
+        let target = try target(of: parameters, for: client)
+        do throws(HostFailure) {
+            if style != .forge { try checkForm(of: parameters) }
+            let challenge = try challenge(of: parameters)
+            return HostRequest(
+                client: client, target: target, scopes: try scopes(parameters["scope"]),
+                resources: try resources(of: parameters), prompts: try prompts(of: parameters), challenge: challenge,
+                nonce: parameters["nonce"], loginHint: parameters["login_hint"] ?? parameters["login"])
+        } catch {
+            throw SignInRefusal(failure: error, target: target)
+        }
+    }
+
+    private func target(of parameters: Form, for client: HostClient) throws(SignInRefusal<HostFailure>) -> ReturnAddress
+    {
+        // GitHub redirects to the registered URI if the request names none.
+        let registered = style == .forge ? client.redirectURIs.first : nil
+        guard let redirect = parameters["redirect_uri"] ?? registered,
+            client.accepts(redirect: redirect, at: style)
+        else { throw SignInRefusal(failure: .badRedirect) }
+        let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
+        return ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
+    }
+
+    private func checkForm(of parameters: Form) throws(HostFailure) {
+        let names = parameters.fields.map(\.name).filter { $0 != "resource" }
+        guard names.count == Set(names).count else { throw .badRequest("A parameter came twice.") }
+        guard let type = parameters["response_type"] else { throw .missing("response_type") }
+        guard type == "code" else {
+            throw HostFailure("unsupported_response_type", "The response_type \(type) is not known here.")
+        }
+        guard parameters["code_challenge"] != nil else { throw .missing("code_challenge") }
+        if let mode = parameters["response_mode"], ReturnAddress.ResponseMode(rawValue: mode) == nil {
+            throw .badRequest("The response_mode \(mode) is not known here.")
+        }
+    }
+
+    private func challenge(of parameters: Form) throws(HostFailure) -> String? {
+        guard let challenge = parameters["code_challenge"] else { return nil }
+        guard parameters["code_challenge_method"] == "S256", challenge.utf8.count == 43 else {
+            throw .badRequest("The code_challenge must be an S256 digest, which is 43 characters long.")
+        }
+        return challenge
+    }
+
+    /// Parses a `scope` parameter.
+    ///
+    /// GitHub and Gitea drop unknown scopes; GitHub also accepts commas between scopes.
+    func scopes(_ text: String?) throws(HostFailure) -> [String] {
+        let known = knownScopes.map(\.key)
+        guard let text else { return style == .issuer ? ["read_repository"] : [] }
+        let asked = text.split { $0 == " " || style == .forge && $0 == "," }.map(String.init)
+        if style == .issuer, let odd = asked.first(where: { !known.contains($0) }) { throw .badScope(odd) }
+        return known.filter(asked.contains)
+    }
+
+    /// Returns the resources of a request (RFC 8707): this host as a whole, or paths of it.
+    func resources(of parameters: Form) throws(HostFailure) -> [String] {
+        let asked = parameters.fields.filter { $0.name == "resource" && !$0.value.isEmpty }.map(\.value)
+        guard style == .issuer else { return [] }
+        let areOwn = asked.allSatisfy { ($0 == host.url || $0.hasPrefix(host.url + "/")) && !$0.contains("#") }
+        guard areOwn else { throw .badTarget }
+        return asked
+    }
+
+    private func prompts(of parameters: Form) throws(HostFailure) -> Set<String> {
+        let prompts = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
+        if prompts.contains("none"), prompts.count > 1 {
+            throw .badRequest("The prompt none can't be combined with others.")
+        }
+        return prompts
     }
 }

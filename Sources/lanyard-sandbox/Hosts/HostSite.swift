@@ -1,6 +1,9 @@
+import Crypto
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
+import Synchronization
 
 /// A running host: its state, and the world whose users, settings and faults it shares.
 struct HostSite: Sendable {
@@ -63,5 +66,244 @@ struct HostSite: Sendable {
             .map { (name: $0.key, value: $0.value.string ?? $0.value.encodedText) }
         return Response(
             uncached: Form(fields).encoded, type: "application/x-www-form-urlencoded; charset=utf-8", status: .ok)
+    }
+
+    // A host's repositories, and the part of GitHub's API that identifies a user.
+    //
+    // Each organization has `/ORGANIZATION/hello.git`, which its members and guests may read and change. For everyone
+    // else, it doesn't exist.
+
+    func repository(_ visit: Visit) async -> Response {
+        guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit),
+            let user = person(token.grant.signedIn.username)
+        else { return gitChallenge }
+        visit.user = user.username
+        guard isThere(visit, for: user) else { return .text("Repository not found.", status: .notFound) }
+        guard mayUse(token, visit) else {
+            return .text("The token lacks the scope that this needs.", status: .forbidden)
+        }
+        let root = world.home.repositories + "/\(style.rawValue).host"
+        return await world.git.respond(to: visit, as: user.login, root: root, making: true)
+    }
+
+    func liveToken(_ text: String) -> Ledger<HostRequest>.AccessToken? {
+        host.ledger.with { $0.accessTokens[text] }.flatMap { $0.isAlive ? $0 : nil }
+    }
+
+    /// Whether the token's resources, if any, include this URL.
+    private func isMeant(_ token: Ledger<HostRequest>.AccessToken, for visit: Visit) -> Bool {
+        let url = host.url + visit.plainPath
+        let resources = token.grant.request.resources
+        return resources.isEmpty
+            || resources.contains { url == $0 || url.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
+    }
+
+    private func isThere(_ visit: Visit, for user: User) -> Bool {
+        guard !visit.climbs, visit.segments[1] == "hello.git" else { return false }
+        return world.directory.tenants.contains { tenant in
+            tenant.kind == .organization && tenant.shortName == visit.segments[0]
+                && world.directory.objectID(of: user, in: tenant) != nil
+        }
+    }
+
+    /// Whether the token's scopes allow the request; a GitHub App's token has none, because its permissions depend on
+    /// where the App is installed.
+    private func mayUse(_ token: Ledger<HostRequest>.AccessToken, _ visit: Visit) -> Bool {
+        switch style {
+        case .issuer: token.scopes.contains(visit.isPush ? "write_repository" : "read_repository")
+        case .gitea: true
+        case .forge: token.scopes.contains("repo") || token.grant.request.client.isApp
+        }
+    }
+
+    private var gitChallenge: Response {
+        let refusal = Response.text("Authentication failed.", status: .unauthorized)
+        switch style {
+        case .issuer:
+            let metadata = "\(host.url)/.well-known/oauth-protected-resource"
+            return refusal.challenging("Basic realm=\"GitLab\"")
+                .challenging("Bearer realm=\"GitLab\", resource_metadata=\"\(metadata)\"")
+        case .forge: return refusal.challenging("Basic realm=\"GitHub\"")
+        case .gitea: return refusal.challenging("Basic realm=\"Gitea\"")
+        }
+    }
+
+    // MARK: GitHub's API
+
+    func gitHubUser(_ visit: Visit) -> Response {
+        let token = visit.bearer ?? visit.gitHubToken
+        guard let token = token.flatMap(liveToken), let user = person(token.grant.signedIn.username) else {
+            let message: JSONValue = token == nil ? "Requires authentication" : "Bad credentials"
+            return .json(["message": message, "status": "401"], status: .unauthorized)
+        }
+        visit.user = user.username
+        var response = Response.json([
+            "login": .string(user.login), "id": .integer(user.number), "type": "User", "name": .string(user.name),
+            "html_url": .string("\(host.url)/\(user.login)"),
+        ])
+        if let name = HTTPField.Name("X-OAuth-Scopes") {
+            response.headers[name] = token.scopes.joined(separator: ", ")
+        }
+        return response
+    }
+
+    /// Answers `DELETE /applications/CLIENT/token`, which revokes a token if the client secret is right.
+    func deleteGitHubToken(_ visit: Visit, of clientID: String) -> Response {
+        guard visit.method == .delete, case .basic(clientID, let secret)? = visit.authorization,
+            let client = host.client(clientID), client.secret == secret
+        else { return .json(["message": "Not Found", "status": "404"], status: .notFound) }
+        let token = JSONValue(bytes: visit.body.utf8)?["access_token"]?.string ?? ""
+        let isKnown = host.ledger.with { state in
+            guard let grant = state.accessTokens[token]?.grant, grant.request.clientID == clientID else { return false }
+            state.end(lineage: grant.lineage)
+            return true
+        }
+        guard isKnown else {
+            return .json(["message": "Validation Failed", "status": "422"], status: .unprocessableContent)
+        }
+        return Response(status: .noContent)
+    }
+}
+
+/// A code host with repositories and a sign-in of its own, independent of Entra.
+final class CodeHost: Sendable {
+    enum Style: String, Sendable {
+        /// A standard OpenID Connect issuer, with GitLab's paths and git remote.
+        case issuer
+        /// A GitHub Enterprise Server, with its endpoints and its deviations from the standards.
+        case forge
+        /// A Gitea, with the endpoints and errors that differ from the issuer's.
+        case gitea
+    }
+
+    let style: Style
+    let ledger = Ledger<HostRequest>()
+    private let port = Mutex(0)
+    private let registered: Mutex<[HostClient]>
+
+    init(_ style: Style) {
+        self.style = style
+        registered = Mutex(HostClient.builtIn(of: style))
+    }
+
+    var url: String { "https://localhost:\(port.withLock(\.self))" }
+    func setPort(_ number: Int) { port.withLock { $0 = number } }
+
+    /// The name of the session cookie; hosts on one computer share cookies, whatever their ports.
+    var sessionCookie: String { "lanyard_sandbox_\(style.rawValue)" }
+
+    var clients: [HostClient] { registered.withLock(\.self) }
+    func client(_ id: String) -> HostClient? { clients.first { $0.id == id } }
+    func register(_ client: HostClient) { registered.withLock { $0.append(client) } }
+
+    /// Revokes all tokens and browser sessions of one user, or of everyone.
+    func revoke(_ username: String?) {
+        ledger.revoke(username)
+        // The hosts know a revoked token no longer, unlike Entra.
+        ledger.with { state in state.refreshTokens = state.refreshTokens.filter { !$0.value.isRevoked } }
+    }
+}
+
+/// A host's error response, with its standard name and GitHub's.
+struct HostFailure: Error, Sendable {
+    let error: String
+    let gitHub: String
+    let message: String
+    /// The new polling interval of a client that polled too fast.
+    var interval: Int?
+
+    init(_ error: String, gitHub: String? = nil, _ message: String) {
+        self.error = error
+        self.gitHub = gitHub ?? error
+        self.message = message
+    }
+
+    func name(at style: CodeHost.Style) -> String {
+        switch style {
+        case .issuer: error
+        case .forge: gitHub
+        // Gitea returns this for codes, verifiers and refresh tokens alike.
+        case .gitea: error == "invalid_grant" ? "unauthorized_client" : error
+        }
+    }
+}
+
+extension HostFailure {
+    static let badClient = HostFailure(
+        "invalid_client", gitHub: "incorrect_client_credentials",
+        "The client is unknown, its secret is wrong, or it was sent the wrong way.")
+    static let badCode = HostFailure(
+        "invalid_grant", gitHub: "bad_verification_code", "The code passed is incorrect or expired.")
+    static let badVerifier = HostFailure(
+        "invalid_grant", gitHub: "bad_verification_code", "The code_verifier does not match the code_challenge.")
+    static let badRedirect = HostFailure(
+        "invalid_grant", gitHub: "redirect_uri_mismatch",
+        "The redirect_uri must match the registered one and that of the authorization request.")
+    static let badRefreshToken = HostFailure(
+        "invalid_grant", gitHub: "bad_refresh_token", "The refresh token passed is incorrect, expired or revoked.")
+    static let unknownGrantType = HostFailure("unsupported_grant_type", "This grant_type is not known here.")
+    static let forbiddenGrantType = HostFailure(
+        "unauthorized_client", gitHub: "device_flow_disabled", "The client is not registered for this flow.")
+    static let badDeviceCode = HostFailure(
+        "invalid_grant", gitHub: "incorrect_device_code", "The device_code provided is not valid.")
+    static let expiredDeviceCode = HostFailure("expired_token", "The device_code has expired.")
+    static let pending = HostFailure("authorization_pending", "The authorization request is still pending.")
+    static let denied = HostFailure("access_denied", "The person denied the request.")
+    static let badTarget = HostFailure("invalid_target", "The resource is not one of this host.")
+    static let loginRequired = HostFailure("login_required", "Nobody is signed in, and no page may be shown.")
+    static let consentRequired = HostFailure("consent_required", "Consent is needed, and no page may be shown.")
+
+    static func slowDown(_ interval: Int) -> HostFailure {
+        var failure = HostFailure("slow_down", "Too many requests: wait longer between them.")
+        failure.interval = interval
+        return failure
+    }
+
+    static func badScope(_ scope: String) -> HostFailure {
+        HostFailure("invalid_scope", "The scope \(scope) does not exist.")
+    }
+
+    static func badRequest(_ message: String) -> HostFailure { HostFailure("invalid_request", message) }
+    static func missing(_ parameter: String) -> HostFailure { badRequest("The parameter \(parameter) is missing.") }
+}
+
+extension User {
+    /// The user's name at the hosts, such as `alice_contoso`.
+    var login: String {
+        let name = username.prefix { $0 != "@" }
+        return "\(name)_\(tenant.prefix { $0 != "." })"
+    }
+
+    /// A stable number for the user, like GitHub's IDs.
+    var number: Int64 {
+        SHA256.hash(data: Data(id.utf8)).prefix(3).reduce(1) { $0 << 8 | Int64($1) }
+    }
+}
+
+extension Visit {
+    /// Whether the request comes from git: `/OWNER/NAME.git/…`.
+    var isForRepository: Bool { segments.count > 2 && segments[1].hasSuffix(".git") }
+
+    /// The token of `Authorization: Bearer TOKEN`; nil if there is none.
+    var bearer: String? {
+        guard case .bearer(let token)? = authorization else { return nil }
+        return token
+    }
+
+    fileprivate var gitHubToken: String? {
+        guard case .token(let token)? = authorization else { return nil }
+        return token
+    }
+
+    /// Returns the token in the form that this host's git remote accepts.
+    ///
+    /// All accept Basic, GitHub and Gitea with any name, GitLab with `oauth2`; all but GitHub also accept Bearer.
+    fileprivate func gitToken(at style: CodeHost.Style) -> String? {
+        switch (style, authorization) {
+        case (.issuer, .basic("oauth2", let token)), (.forge, .basic(_, let token)), (.gitea, .basic(_, let token)),
+            (.issuer, .bearer(let token)), (.gitea, .bearer(let token)):
+            token
+        default: nil
+        }
     }
 }

@@ -2,6 +2,8 @@ import Addresses
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
+import NIOCore
 import Synchronization
 
 /// A request as the handlers see it: parsed once, with room to record its user.
@@ -63,4 +65,74 @@ func newIdentifier() -> String {
 func newSecret(bytes: Int = 32) -> String {
     var generator = SystemRandomNumberGenerator()
     return Base64URL.encode((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+}
+
+/// The fields of a query or form body, in order.
+struct Form: Sendable {
+    var fields: [(name: String, value: String)]
+
+    init(_ fields: [(name: String, value: String)] = []) {
+        self.fields = fields
+    }
+
+    /// Reads `application/x-www-form-urlencoded` text; a name or value with a broken escape stays as it is.
+    init(decoding text: some StringProtocol) {
+        fields = text.split(separator: "&").prefix(500).map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.decode(parts[0]), parts.count > 1 ? Self.decode(parts[1]) : "")
+        }
+    }
+
+    /// Returns the first value with this name; an empty one counts as absent, as in Entra.
+    subscript(name: String) -> String? {
+        fields.first { $0.name == name && !$0.value.isEmpty }?.value
+    }
+
+    /// The fields as `application/x-www-form-urlencoded` text, with spaces as `%20`.
+    var encoded: String {
+        fields.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
+    }
+
+    /// The text of a field, or as it stands if an escape is broken.
+    static func decode(_ text: some StringProtocol) -> String {
+        let spaced = text.replacing(bytes: "+", with: " ")
+        return spaced.percentDecoded ?? spaced
+    }
+}
+
+extension Response {
+    /// Returns a page that is never cached or framed, and runs no script but the one with `scriptNonce`.
+    static func page(_ page: HTML, status: HTTPResponse.Status = .ok, scriptNonce: String? = nil) -> Response {
+        let script = scriptNonce.map { "; script-src 'nonce-\($0)'" } ?? ""
+        var response = Response(uncached: page.markup, type: "text/html; charset=utf-8", status: status)
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'\(script)"
+        return response
+    }
+
+    static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
+        Response(uncached: value.encodedText, type: "application/json; charset=utf-8", status: status)
+    }
+
+    static func redirect(to location: String) -> Response {
+        Response(status: .found, headers: [.location: location, .cacheControl: "no-store"])
+    }
+
+    static func text(_ text: String, status: HTTPResponse.Status) -> Response {
+        Response(uncached: text + "\n", type: "text/plain; charset=utf-8", status: status)
+    }
+
+    /// Makes a response that is never cached.
+    init(uncached body: String, type: String, status: HTTPResponse.Status) {
+        self.init(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: body)))
+    }
+
+    /// Returns this response with another challenge to authenticate.
+    func challenging(_ challenge: String) -> Response {
+        var response = self
+        response.headers.append(HTTPField(name: .wwwAuthenticate, value: challenge))
+        return response
+    }
 }

@@ -1,0 +1,105 @@
+import Addresses
+public import PluginHost
+public import Rules
+
+extension Configuration {
+    /// Returns the ID of a request's client, which may be given by name.
+    ///
+    /// A UUID is never a name, so it is returned without loading plugins unless a policy restricts the well-known
+    /// clients.
+    ///
+    /// - Throws: The errors of `clientID(_:at:)`.
+    func clientID(of request: TokenRequest, in plugins: InstalledPlugins) throws(ResolutionError) -> String {
+        let isSettled = request.clientID.isUUID && wellKnownClients == nil
+        guard !isSettled,
+            let match = plugins.registry.match(
+                authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
+        else { return request.clientID }
+        return try clientID(request.clientID, at: match)
+    }
+
+    /// Returns the ID of a client that is given by name or by ID.
+    ///
+    /// - Throws: `ResolutionError` if a policy forbids the client, or if the text is neither a name nor an ID.
+    public func clientID(_ text: String, at match: AuthorityMatch) throws(ResolutionError) -> String {
+        if let client = match.client(text) {
+            guard allows(client: client.name) else { throw .forbiddenClient(client.name) }
+            return client.id
+        }
+        guard match.takes(clientID: text) else {
+            let names = match.clients.map(\.name).filter(allows)
+            let nearest = match.nearestClient(to: text).flatMap { names.contains($0) ? $0 : nil }
+            let path = match.authority.path.joined(separator: "/")
+            throw .unknownClient(
+                text, names: names, nearest: nearest, authority: "https://\(match.authority.host)/\(path)")
+        }
+        return text
+    }
+
+    /// Returns the IDs of all clients that the configuration names, as keys.
+    public func clientIDs(in registry: PluginRegistry) -> Set<String> {
+        let named = Set((rules.map(\.clientID) + clients.map(\.clientID) + [clientID]).compactMap(\.self))
+        let ids = named.flatMap { name in
+            let known = name.isUUID ? [] : registry.clientIDs(named: name)
+            return known.isEmpty ? [name] : known
+        }
+        return Set(ids.map(\.clientKey))
+    }
+}
+
+extension PluginRegistry {
+    /// Returns the identity that the environment describes.
+    ///
+    /// - Throws: `ResolutionError` if it describes none, or one that isn't available.
+    func ambientIdentity(in environment: [String: String]) throws(ResolutionError) -> Identity {
+        switch identity(in: environment) {
+        case .wrong(let variable, let what):
+            throw .invalidVariable(variable, mustBe: what)
+        case .nothing(let known):
+            let present = Set(known.flatMap(\.self)).filter { environment[$0]?.isEmpty == false }
+            throw .noIdentityInEnvironment(known, present: present.sorted())
+        case .identity(let found):
+            if let refusal = found.refusal { throw .refusedIdentity(refusal) }
+            var identity = Identity(name: Identity.environment.name, source: found.source)
+            identity.variables = found.variables
+            identity.isAssumed = found.isAssumed
+            identity.lackingVariables = variablesLacking(in: environment)
+            if found.isAssumed {
+                identity.unsetVariables = variablesOfApplications.filter { environment[$0]?.isEmpty ?? true }
+            }
+            return identity
+        }
+    }
+
+    /// The variables that the usual description of an application shares with others.
+    private var variablesOfApplications: [String] {
+        let rows = plugins.flatMap(\.identityPatterns).filter { $0.managed == nil }
+        return rows.first?.variables.filter { name in rows.count { $0.variables.contains(name) } > 1 } ?? []
+    }
+
+    /// Returns the variables that are missing from an otherwise complete description of an application.
+    private func variablesLacking(in environment: [String: String]) -> [String] {
+        plugins.flatMap(\.identityPatterns).filter { $0.refusal == nil && $0.variables.count > 2 }.compactMap {
+            pattern in
+            let lacking = pattern.variables.filter { environment[$0]?.isEmpty ?? true }
+            return lacking.count == 1 ? lacking[0] : nil
+        }
+    }
+}
+
+extension IdentityPattern {
+    /// The source of the identity that the row describes.
+    fileprivate var source: Identity.Source {
+        if let managed { return .machine(managed) }
+        let proof: Identity.Proof =
+            if let secretVariable {
+                .secret(.variable(secretVariable))
+            } else if let certificate {
+                .certificate(path: certificate, password: certificatePasswordVariable.map(Identity.Keeper.variable))
+            } else {
+                .assertion(assertion ?? "")
+            }
+        return .application(
+            Identity.Application(authority: authority ?? "", kind: kind, clientID: clientID ?? "", proof: proof))
+    }
+}
