@@ -242,6 +242,14 @@ struct LoopbackTests {
         #expect(response.answers(state: "s"))
     }
 
+    @Test(arguments: [
+        "a=1&a=1", "a=1&a=%zz", "a=%zz&a=1", "a=1&a", "a=1&a=2&a=3", "a=1&%61=1",
+        "a=1" + String(repeating: "&b=1", count: 70) + "&a=1",
+    ])
+    func `a field that occurs twice is dropped, whatever its values`(_ form: String) {
+        #expect(FormEncoding.decode(form[...])["a"] == nil)
+    }
+
     @Test func `a field with a broken escape counts as absent, one with a whole escape is read`() {
         #expect(FormEncoding.decode("a=%+5&b=%5&c=%zz&d=%C3&e=1+%2B+2") == ["e": "1 + 2"])
     }

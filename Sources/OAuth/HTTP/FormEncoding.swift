@@ -30,14 +30,14 @@ package enum FormEncoding {
     /// Parses fields; drops names that occur twice (RFC 6749, 3.1) and fields that aren't UTF-8.
     package static func decode(_ text: Substring) -> [String: String] {
         var fields: [String: String] = [:]
-        var repeated: Set<String> = []
-        for pair in text.pieces(between: "&", maxSplits: 64) {
+        var names: Set<String> = []
+        for pair in text.pieces(between: "&") {
             let halves = pair.pieces(between: "=", maxSplits: 1, omittingEmpty: false)
-            guard let name = halves.first.flatMap(unescape), let value = unescape(halves.count == 2 ? halves[1] : "")
-            else { continue }
-            if fields.updateValue(value, forKey: name) != nil { repeated.insert(name) }
+            guard let name = halves.first.flatMap(unescape) else { continue }
+            // A value that can't be read makes its name occur, too.
+            fields[name] = names.insert(name).inserted ? unescape(halves.count == 2 ? halves[1] : "") : nil
         }
-        return fields.filter { !repeated.contains($0.key) }
+        return fields
     }
 
     private static func unescape(_ text: Substring) -> String? { text.replacing(bytes: "+", with: " ").percentDecoded }
