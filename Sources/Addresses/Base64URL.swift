@@ -11,23 +11,21 @@ package enum Base64URL {
     ///
     /// The other alphabet (RFC 4648, 4) and padding are accepted, too, because both occur in headers and tokens.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        guard let digits = unpadded(text) else { return nil }
-        let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
-        return Data(base64Encoded: Data(digits + padding)).map { Array($0) }
+        // Foundation ignores what follows padding.
+        guard let digits = unpadded(text), !digits.hasBytes("=") else { return nil }
+        let usual = digits.replacing(bytes: "-", with: "+").replacing(bytes: "_", with: "/")
+        let padding = String(repeating: "=", count: (4 - usual.utf8.count % 4) % 4)
+        return Data(base64Encoded: usual + padding).map { Array($0) }
     }
 
     /// Whether the text has only characters of the alphabet, followed by padding at most.
     package static func isEncoded(_ text: some StringProtocol) -> Bool {
-        let word = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
-        return text.utf8.count - word.count <= 2 && word.allSatisfy { $0.isUnreserved && !".~".utf8.contains($0) }
+        unpadded(text)?.utf8.allSatisfy(\.isLabelByte) ?? false
     }
 
-    /// The digits in the usual alphabet, without padding.
-    private static func unpadded(_ text: some StringProtocol) -> [UInt8]? {
-        var digits = Array(text.replacing(bytes: "-", with: "+").replacing(bytes: "_", with: "/").utf8)
-        let length = digits.count
-        while digits.last == UInt8(ascii: "=") { digits.removeLast() }
-        // Foundation ignores what follows padding.
-        return length - digits.count > 2 || digits.contains(UInt8(ascii: "=")) ? nil : digits
+    /// The text without its padding; nil if it ends in more than that.
+    private static func unpadded(_ text: some StringProtocol) -> Substring? {
+        let digits = Substring(text).utf8.reversed().drop { $0 == UInt8(ascii: "=") }.count
+        return text.utf8.count - digits <= 2 ? Substring(Substring(text).utf8.prefix(digits)) : nil
     }
 }
