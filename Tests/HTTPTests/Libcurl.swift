@@ -31,11 +31,13 @@ enum Libcurl: String, CaseIterable, CustomTestStringConvertible {
         self == .openSSL ? Self.bare : Self.bare.merging(["LD_LIBRARY_PATH": Self.gnuTLSFolder]) { $1 }
     }
 
-    /// Asks the probe, in a process of its own.
-    func ask(_ question: Question, _ variables: [String: String] = [:], in folder: String? = nil) async throws -> Reply
-    {
+    /// Asks the probe, in a process of its own, which a launcher may prepare: a command that ends with the program to run.
+    func ask(
+        _ question: Question, _ variables: [String: String] = [:], in folder: String? = nil, by launcher: [String] = []
+    ) async throws -> Reply {
+        let command = launcher + [Self.probe]
         let ended = try await run(
-            Self.probe, [], bytes: Array(try JSONEncoder().encode(question)),
+            command[0], Array(command.dropFirst()), bytes: Array(try JSONEncoder().encode(question)),
             environment: environment.merging(variables) { $1 }, folder: folder)
         try #require(ended.status == 0, "\(ended)")
         let reply = try JSONDecoder().decode(Reply.self, from: Data(ended.output.utf8))

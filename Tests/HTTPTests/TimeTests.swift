@@ -146,12 +146,10 @@ struct TimeTests {
             var question = Question("https://id.example/")
             (question.connect, question.whole) = (1, 2)
             let settings = try folder.write("nameserver 127.0.0.1\n", to: "resolv.conf")
-            let ended = try await run(
-                "unshare",
-                ["--map-root-user", "--net", "--mount", "python3", "-c", Self.silence, settings, Libcurl.probe],
-                bytes: Array(try JSONEncoder().encode(question)), environment: build.environment)
-            try #require(ended.status == 0, "\(ended)")
-            let reply = try JSONDecoder().decode(Reply.self, from: Data(ended.output.utf8))
+            let launcher = [
+                "unshare", "--map-root-user", "--net", "--mount", "python3", "-c", Self.silence, settings,
+            ]
+            let reply = try await build.ask(question, by: launcher)
             #expect(reply.reason == "unreachable(timedOut)" && !reply.mayHaveArrived, "\(reply)")
             #expect(reply.seconds >= 0.9 && reply.seconds < 4, "\(reply.seconds)")
         }
