@@ -94,6 +94,6 @@ import Testing
             #expect(try page("docs/plugin-protocol.md").contains("`\(parameter.wireKey)`"))
         }
         guard SignInParameter.ofRules.contains(parameter) else { return }
-        #expect(try page("docs/configuration.md").contains(parameter.setting))
+        #expect(try page("docs/configuration-reference.md").contains(parameter.setting))
     }
 }

@@ -42,7 +42,7 @@ import Testing
         #expect(top["device-mode"]?["enum"] as? [String] == Configuration.DeviceMode.allCases.map(\.rawValue))
     }
 
-    @Test(arguments: ["man/lanyard-config.5", "docs/configuration.md"])
+    @Test(arguments: ["man/lanyard-config.5", "docs/configuration-reference.md"])
     func `the manual names every key`(page: String) throws {
         let words = Set(
             try Self.text(page).split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
