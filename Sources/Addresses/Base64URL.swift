@@ -29,3 +29,48 @@ package enum Base64URL {
         return text.utf8.count - digits <= 2 ? Substring(Substring(text).utf8.prefix(digits)) : nil
     }
 }
+
+extension Sequence<UInt8> {
+    /// The bytes as two lower-case digits each.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        // An array, because Swift would look up at run time how to read a generic sequence, which takes long.
+        return String(decoding: Array(self).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension StringProtocol {
+    /// Whether this has the form of a UUID (RFC 9562, 4), in either case.
+    package var isUUID: Bool {
+        let groups = pieces(between: "-", omittingEmpty: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.utf8.allSatisfy(\.isHexadecimal) }
+    }
+
+    /// What equal IDs of clients have in common: Entra's, which are UUIDs, have no case, and all others do.
+    public var clientKey: String { isUUID ? lowercased() : String(self) }
+}
+
+/// A JSON Web Token, cut into its parts and decoded (RFC 7519, 3); nothing is verified.
+package struct WebToken: Sendable {
+    /// The greatest length of a part, in bytes.
+    private static let longestPart = 1 << 20
+
+    /// The header's bytes; empty if it can't be decoded.
+    package let header: [UInt8]
+    /// The claims' bytes; nil if they are encrypted (RFC 7516).
+    package let payload: [UInt8]?
+
+    /// Cuts a token; nil if it has neither a signed token's three parts nor an encrypted token's five, if one is too long,
+    /// or if the claims aren't base64.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.pieces(between: ".", maxSplits: 5, omittingEmpty: false)
+        guard [3, 5].contains(parts.count), parts.allSatisfy({ $0.utf8.count <= Self.longestPart }) else { return nil }
+        header = Base64URL.decode(parts[0]) ?? []
+        guard parts.count == 3 else {
+            payload = nil
+            return
+        }
+        guard let payload = Base64URL.decode(parts[1]) else { return nil }
+        self.payload = payload
+    }
+}

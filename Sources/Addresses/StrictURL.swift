@@ -86,16 +86,99 @@ public struct StrictURL: Sendable {
         guard let first = text.utf8.first, first.isLetter else { return false }
         return text.utf8.allSatisfy { $0.isAlphanumeric || [0x2B, 0x2D, 0x2E].contains($0) }
     }
+
+    /// Parses a URL that is fetched, opened or trusted: http or https, in visible ASCII, without a user name, a password
+    /// or an address's zone.
+    package init?(web text: String) {
+        self.init(text)
+        guard text.utf8.allSatisfy(\.isVisibleASCII), ["https", "http"].contains(scheme), user == nil,
+            host.text == host.urlText
+        else { return nil }
+    }
+
+    /// Parses such a URL if it is https.
+    package init?(https text: String) {
+        self.init(web: text)
+        guard scheme == "https" else { return nil }
+    }
+
+    /// Whether it leads to this computer over http, which needs no protection.
+    package var isLoopbackHTTP: Bool { scheme == "http" && host.isThisMachine }
+
+    /// The host, with `:port` if that isn't the scheme's own.
+    package var hostText: String { host.withoutOwnPort(of: scheme).text }
+
+    /// Everything before the path, as written.
+    package var origin: Substring { tail.base[..<tail.startIndex] }
+
+    /// The segments of the path that aren't empty, as written.
+    package var segments: [Substring] { path.pieces(between: "/") }
+
+    /// Whether a fragment follows the path or the query.
+    package var hasFragment: Bool { tail.utf8.contains(UInt8(ascii: "#")) }
 }
 
 extension StringProtocol {
     /// A URL, or a host with what may follow it, which becomes an https URL.
     package var withHTTPS: String { StrictURL.scheme(of: String(self)) == nil ? "https://\(self)" : String(self) }
+
+    /// Whether it can be a segment of a path that no program rewrites: unreserved characters (RFC 3986, 2.3), but
+    /// neither `.` nor `..`.
+    package var isPathName: Bool {
+        (1...255).contains(utf8.count) && utf8.allSatisfy(\.isUnreserved) && !isSame(as: ".") && !isSame(as: "..")
+    }
 }
 
 extension Substring {
     /// All before the query and the fragment of a URL or a path.
     package var beforeQuery: Substring {
         self[..<(utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? endIndex)]
+    }
+}
+
+extension String {
+    /// The URL without the slashes at its end, which programs write or leave out.
+    package var withoutTrailingSlashes: String {
+        var url = self[...]
+        while url.utf8.last == UInt8(ascii: "/") { url = Substring(url.utf8.dropLast()) }
+        return String(url)
+    }
+
+    /// Returns the URL with another scheme; the text itself unless it begins with a scheme and `://`.
+    package func with(scheme: String) -> String {
+        StrictURL.scheme(of: self).map { scheme + Substring(utf8.dropFirst($0.utf8.count)) } ?? self
+    }
+}
+
+/// An authority's URL: https, a host and a path; it may have nothing else.
+public struct AuthorityURL: Sendable, Hashable {
+    package static let mostSegments = 8
+
+    /// The host in lower case, with `:port` if the port isn't 443.
+    public let host: String
+    /// The segments of the path, as written.
+    public let path: [String]
+
+    /// Parses a URL; nil if it has user information, a query, a fragment, an escape or another scheme.
+    ///
+    /// A single trailing slash is dropped.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 2048, let url = StrictURL(https: text), !url.host.isIPv6, !url.hasQueryOrFragment
+        else { return nil }
+        var parts = url.path.pieces(between: "/", omittingEmpty: false).dropFirst()
+        if parts.last == "" { parts.removeLast() }
+        guard parts.count <= Self.mostSegments, parts.allSatisfy(\.isPathName) else { return nil }
+        host = url.hostText
+        path = parts.map { String($0) }
+    }
+
+    /// Returns a URL from a manifest, which may be a path below this URL.
+    package func resolving(_ text: String) -> String { text.utf8.first == UInt8(ascii: "/") ? "\(self)\(text)" : text }
+}
+
+extension AuthorityURL: CustomStringConvertible {
+    /// The URL, with its host in lower case and without a trailing slash.
+    public var description: String {
+        "https://\(host)" + path.map { "/\($0)" }.joined()
     }
 }

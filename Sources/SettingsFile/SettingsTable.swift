@@ -1,5 +1,6 @@
 import Secrets
 import TOMLKit
+package import Terminal
 
 /// A table of a TOML file, read strictly: a key with the wrong type or an unknown key is an error with its line.
 public struct SettingsTable: Sendable {
@@ -169,5 +170,89 @@ extension SettingsTable {
         // Closures, because a key path to a protocol's property is resolved anew each time.
         let texts = array.compactMap { $0.string }
         return texts.count == array.count ? .strings(texts) : .mixed(array.firstIndex { $0.string == nil } ?? 0)
+    }
+}
+
+/// An error in a TOML file, with its position and a suggestion.
+public struct SettingsError: Error, Sendable, Equatable {
+    /// The file's path.
+    public let file: String
+    /// The line, from 1; nil if it isn't known.
+    public let line: Int?
+    /// One sentence for the user: lower case, no full stop.
+    public let message: String
+    /// The nearest valid value, or a remedy.
+    public let hint: String?
+    /// The words of a command that fixes it; empty if there is none.
+    public let command: [String]
+    /// Whether the user lacks a permission that root would have.
+    public let lacksPermission: Bool
+
+    /// Creates an error.
+    public init(
+        file: String, line: Int?, message: String, hint: String? = nil, command: [String] = [],
+        lacksPermission: Bool = false
+    ) {
+        self.file = file
+        self.line = line
+        self.message = message
+        self.hint = hint
+        self.command = command
+        self.lacksPermission = lacksPermission
+    }
+
+    /// The error as `FILE:LINE: MESSAGE`, like a compiler's; safe to display.
+    public var description: String {
+        let file = file.displayable(limit: 4096)
+        let place = line.map { "\(file):\($0)" } ?? file
+        return "\(place): \(message)"
+    }
+}
+
+extension Failure {
+    /// Creates the error for a configuration file or manifest that isn't valid.
+    package init(_ error: SettingsError) { self.init(error.description, hints: error.hints) }
+}
+
+extension SettingsError {
+    /// The remedies, which may quote the file.
+    package var hints: [Hint] {
+        [hint].compactMap(\.self).map { Hint($0.displayable()) }
+            + (command.isEmpty ? [] : [Hint("run", run: ShellCommand(words: command))])
+    }
+}
+
+extension Sequence<String> {
+    /// Returns the member that is nearest to a mistyped word; nil if none is near.
+    ///
+    /// Of several, it is the one with the longest common prefix.
+    public func nearest(to word: String) -> String? {
+        guard word.utf8.count <= 128 else { return nil }
+        let ranked = map { name in
+            let start = zip(name.utf8, word.utf8).prefix { $0 == $1 }.count
+            return (name: name, distance: name.editDistance(to: word), start: start)
+        }.min { ($0.distance, -$0.start) < ($1.distance, -$1.start) }
+        // Of a two-letter word, at least one letter must remain.
+        guard let ranked, ranked.distance <= Swift.max(2, ranked.name.count / 3), ranked.distance < ranked.name.count
+        else { return nil }
+        return ranked.name
+    }
+}
+
+extension String {
+    /// Returns the Levenshtein distance: the fewest letters to insert, delete or replace.
+    package func editDistance(to other: String) -> Int {
+        let columns = Array(other)
+        var row = Array(0...columns.count)
+        for (index, letter) in enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for (column, otherLetter) in columns.enumerated() {
+                let replaced = diagonal + (letter == otherLetter ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(replaced, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[columns.count]
     }
 }

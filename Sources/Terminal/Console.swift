@@ -1,4 +1,5 @@
 import Addresses
+import Glibc
 import Secrets
 import Synchronization
 package import SystemPackage
@@ -199,5 +200,16 @@ extension Duration {
         let seconds = max(0, components.seconds + (components.attoseconds > 0 ? 1 : 0))
         let rest = seconds % 60
         return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+    }
+}
+
+/// The width of the terminal behind stdout.
+package enum OutputWidth {
+    /// The number of columns; nil if stdout is not a terminal, and its reader wants whole lines.
+    package static var ofTerminal: Int? {
+        var size = winsize()
+        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col >= 40
+        return isKnown ? Int(size.ws_col) : 80
     }
 }

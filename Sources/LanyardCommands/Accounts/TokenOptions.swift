@@ -1,5 +1,7 @@
+import Addresses
 import ArgumentParser
 import Claims
+import PluginHost
 import Rules
 import Secrets
 import Terminal
@@ -21,14 +23,7 @@ protocol TokenNamingCommand: Command {
 
 extension TokenNamingCommand {
     var identity: String? { nil }
-}
 
-extension ArgumentHelp {
-    /// The help for a command's URL.
-    static let tokenURL: ArgumentHelp = "The URL that needs the token; a rule or a plugin maps it."
-}
-
-extension TokenNamingCommand {
     /// Whether the command prepares what git gets, too.
     private static var isForGit: Bool { self is LoginCommand.Type }
 
@@ -105,6 +100,11 @@ extension TokenNamingCommand {
         throw Failure(
             "several rules could apply: \(urls)", hints: ["add the URL of one to the command"], status: .usage)
     }
+}
+
+extension ArgumentHelp {
+    /// The help for a command's URL.
+    static let tokenURL: ArgumentHelp = "The URL that needs the token; a rule or a plugin maps it."
 }
 
 /// The option for a token that no user has to sign in for.
@@ -197,6 +197,123 @@ struct NamedTokenOptions: ParsableArguments {
             return request.text
         } catch {
             throw Failure(error, status: .usage)
+        }
+    }
+}
+
+/// The authority whose accounts are meant, given directly or by a URL that a rule maps to it.
+struct PlaceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only accounts of this authority.", valueName: "url"))
+    var authority: String?
+
+    /// Returns the authority that is given, directly or by a URL; nil if there is none.
+    func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
+        if let authority {
+            let client = session.registry.clientID(
+                session.configuration.clientID(at: authority), at: authority.withoutTrailingSlashes)
+            return try NamedPlace(authority, clientID: client, in: session)
+        }
+        guard let url else { return nil }
+        let request = try CredentialRequest(url: url)
+        guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
+        var place = try NamedPlace(wanted, in: session)
+        place.url = request.url
+        return place
+    }
+}
+
+/// An authority and the client whose tokens count there.
+struct NamedPlace {
+    let place: AuthorityPlace
+    /// Nil for any client.
+    let clientID: String?
+    /// The URL that a rule maps to the authority; nil if the authority was given directly.
+    var url: String?
+
+    init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(Failure) {
+        let trimmed = authority.withoutTrailingSlashes
+        guard let place = session.acquirer.place(of: trimmed, kind: kind) else {
+            throw Failure(unknownAuthority: trimmed, in: session.registry)
+        }
+        self.place = place
+        self.clientID = clientID
+    }
+
+    init(_ request: TokenRequest, in session: Session) throws(Failure) {
+        try self.init(request.authority, kind: request.kind, clientID: request.clientID, in: session)
+    }
+}
+
+extension AuthorityPlace {
+    /// The authority's URL, fit to show.
+    var urlForPeople: String { url.displayable(limit: 255) }
+}
+
+extension Hint {
+    /// What is wrong with an authority that no plugin serves: the path if its host is known, or else all of it.
+    static func correcting(authority: String, _ context: CommandContext) -> Hint {
+        let isKnown = AuthorityURL(authority).map { context.registry.names(host: $0.host) } ?? false
+        return isKnown
+            ? .tenant
+            : "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
+    }
+
+    /// What the URL of a known authority's host looks like.
+    static let tenant: Hint = "write it with its tenant and nothing else, such as \(Example.authority)"
+}
+
+extension Failure {
+    /// Creates the error for an authority that no plugin serves, as far as the manifests can be read.
+    init(
+        unknownAuthority url: String, in registry: PluginRegistry,
+        hints: [Hint] = ["write it like \(Example.wideAuthority), or name it in a rule first"]
+    ) {
+        self.init(
+            "no plugin supports the authority \(url.displayable(limit: 255))", hints: hints + registry.unreadableHints)
+    }
+}
+
+/// The option for a sign-in that a rule can't have.
+struct SignInOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The user name to fill in.", valueName: "user"))
+    var loginHint: String?
+}
+
+/// The options for a sign-in that a rule can also have.
+struct SignInPageOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The account's domain, or a kind of account.", valueName: "domain"))
+    var domainHint: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An extra parameter; may be repeated.", valueName: "name=value"))
+    var queryParameter: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Local port for the redirect.", valueName: "port"))
+    var redirectPort: String?
+
+    @Option(
+        help: ArgumentHelp("The B2C policy for a forgotten password.", valueName: "policy"))
+    var resetPolicy: String?
+
+    /// The values of the options.
+    var texts: [SignInParameter: [String]] {
+        let single = [SignInParameter.domainHint: domainHint, .redirectPort: redirectPort, .resetPolicy: resetPolicy]
+        var texts = single.compactMapValues { text in text.map { [$0] } }
+        if !queryParameter.isEmpty { texts[.queryParameters] = queryParameter }
+        return texts
+    }
+}
+
+extension SignInParameters {
+    /// Parses the options of a command line.
+    ///
+    /// - Throws: `Failure` with the exit status for wrong usage.
+    init(options texts: [SignInParameter: [String]]) throws(Failure) {
+        self.init()
+        do throws(SignInParameterError) { try take(texts) } catch {
+            throw Failure(error.reason, hints: [Hint(error.hint)], status: .usage)
         }
     }
 }

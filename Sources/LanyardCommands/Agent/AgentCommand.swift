@@ -1,5 +1,7 @@
+import Addresses
 import ArgumentParser
 import CredentialEngine
+import Dispatch
 import Files
 import Forwarding
 import Glibc
@@ -7,6 +9,7 @@ import PluginHost
 import Rules
 import Secrets
 import SettingsFile
+import SystemPackage
 import Terminal
 import TokenStore
 import Tools
@@ -172,5 +175,166 @@ extension ForwardedRefusal {
             self.init(.invalid, "the forward \(forward.name) is for URLs, not for tokens named by authority and scopes")
         case .noPlace: self.init(.invalid, "the request names no URL")
         }
+    }
+}
+
+/// The process that answers one of the agent's requests: it reads the request from stdin and writes the reply to
+/// stdout.
+///
+/// stdin stays open while the answer is wanted. When it closes before there is one, however the agent ended, this
+/// process and everything that it started end as if by SIGTERM, except for what redeems a refresh token.
+struct AgentAnswer {
+    let context: CommandContext
+    private let pending = PendingQuestion()
+
+    func run() async throws {
+        guard let block = readRequest() else { throw Failure("the agent's request cannot be read") }
+        endWithInput()
+        var request: ForwardedRequest
+        do throws(ForwardedRequest.Fault) { request = try ForwardedRequest(block) } catch {
+            return reply(.refused(ForwardedRefusal(error)))
+        }
+        let requester = Requester(forward: request.forward ?? "", name: request.requester, pending: pending)
+        var context = await context.inPresentSession()
+        context.requester = requester
+        // The settings may have changed since the agent read them.
+        let session = try Session(context)
+        guard let forward = session.configuration.forwards.first(where: { $0.name == requester.forward }) else {
+            return reply(.nothing)
+        }
+        if let objection = forward.objection(to: request.wanted) {
+            return reply(.refused(ForwardedRefusal(request.wanted, objection, to: forward)))
+        }
+        // The user has just declined, so they aren't asked again at once.
+        if requester.wasDeclined(in: context) {
+            if forward.confirms { return reply(.refused(.justDeclined)) }
+            request.wanted.isUnattended = true
+        }
+        let (wanted, found): (TokenRequest?, StoredPassword?)
+        do throws(Failure) {
+            wanted = try session.resolve(request.wanted)
+            found = wanted == nil ? try await password(for: request.wanted, of: forward, in: session) : nil
+        } catch {
+            context.console.report(error)
+            let code = error.cause.isOfKeyring ? ForwardedRefusal.Code.keyring : .other
+            return reply(.refused(.init(code, error.message, remedies: error.hints.map(\.line))))
+        }
+        guard wanted != nil || found != nil else { return reply(.nothing) }
+        if forward.confirms {
+            let subject = ConfirmationSubject(request.wanted, wanted, found, in: session)
+            let confirmation = Confirmation(context: context, requester: requester)
+            if let refusal = await confirmation.refusal(of: subject) { return reply(.refused(refusal)) }
+        }
+        if let found { return reply(.credential(Credential(found))) }
+        // From here on there may be a token for the place that was asked for, and nothing else.
+        request.wanted.reach = .place
+        var run = ConsumerRun(ForwardedConsumer(request), in: context)
+        _ = await run.toTheEnd()
+    }
+
+    private func reply(_ reply: ForwardedReply) { context.console.write(reply.bytes) }
+
+    /// Returns the password that is stored for a request at a place that the forward lists; nil if there is none.
+    private func password(
+        for request: CredentialRequest, of forward: Forward, in session: Session
+    ) async throws(Failure) -> StoredPassword? {
+        guard let query = PasswordQuery(request) else { return nil }
+        let now = context.now
+        func search() throws(Failure) -> StoredPassword? {
+            try session.keeping { () throws(StoreError) in
+                try session.passwords.get(query, now: now) { forward.lists(path: $0, for: request) }
+            }
+        }
+        guard !request.isUnattended else { return try search() }
+        return try await session.unlocking(for: request.place) { () throws(Failure) in try search() }
+    }
+
+    private func readRequest() -> Attributes? {
+        var parser = AttributeParser(longestInput: 2 * ForwardedRequest.longest)
+        while true {
+            var bytes = [UInt8](repeating: 0, count: 8192)
+            guard let count = try? bytes.withUnsafeMutableBytes({ try context.input.read(into: $0) }), count > 0,
+                let blocks = try? parser.consume(bytes[..<count])
+            else { return nil }
+            if let block = blocks.first { return block }
+        }
+    }
+
+    private func endWithInput() {
+        let input = context.input.rawValue
+        let (pending, console) = (pending, context.console)
+        DispatchQueue(label: "lanyard.agent").async {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(input, &byte, 1)
+                if count < 0, errno == EINTR { continue }
+                guard count <= 0 else { continue }
+                // What is due is renewed once the reply has been written.
+                if pending.isSettled { return }
+                pending.withdraw(console)
+                kill(getpid(), SIGTERM)
+                return
+            }
+        }
+    }
+}
+
+extension Failure {
+    /// Creates the error for an agent that can't be asked; `socket` is for people, `path` for commands, if it may be
+    /// shown.
+    init(_ problem: AgentSocket.Problem, at socket: String, path: String?) {
+        let reconnect: Hint = "start the agent on the other machine, and connect again"
+        switch problem {
+        case .unreachable(let reason, isThere: true):
+            self.init(
+                "the agent at \(socket) cannot be reached: \(reason)",
+                hints: [
+                    path.map { Hint("an earlier connection may have left the socket; remove it", run: "rm \($0)") },
+                    reconnect,
+                ].compactMap(\.self))
+        case .unreachable(let reason, isThere: false):
+            self.init("the agent at \(socket) cannot be reached: \(reason)", hints: [reconnect])
+        case .foreign:
+            self.init(
+                "the agent at \(socket) belongs to another user",
+                hints: ["name your own in LANYARD_AGENT, or in `agent` of the configuration"])
+        case .garbled:
+            self.init("the program that answers at \(socket) is not a lanyard agent", hints: ["check LANYARD_AGENT"])
+        case .hungUp: self.init("the agent at \(socket) closed the connection", hints: [reconnect])
+        case .silent: self.init("the agent at \(socket) did not answer in time", hints: [reconnect])
+        case .unwritable: self.init("the request cannot be sent to the agent")
+        }
+    }
+
+    /// Returns the error with other hints if this machine has no keyring because it asks an agent.
+    func inView(of context: CommandContext) -> Failure {
+        guard cause == .keyring,
+            (try? Configuration.load(environment: context.environment))?.agent != nil
+        else { return self }
+        return Failure(
+            message, hints: ["this machine uses an agent: sign-ins and tokens are on the agent's machine"],
+            status: status, cause: cause)
+    }
+
+    /// Creates the error for an agent's refusal, whose remedies apply to the agent's machine.
+    init(_ refusal: ForwardedRefusal) {
+        self.init(
+            "the agent refused: \(refusal.message)",
+            hints: refusal.remedies.map { Hint("on the agent's machine, \($0)") },
+            status: refusal.code == .nobody ? .interactionRequired : .failed,
+            cause: refusal.code == .person ? .cancellation : .other)
+    }
+}
+
+extension AgentTerms {
+    /// Creates the terms of a command's tool; `isRefused` tells whether the tool was refused a moment ago.
+    init(
+        _ context: CommandContext, _ options: InteractionOptions.Values,
+        isRefused: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.init()
+        mayAsk = { options.isInteractive && context.silencingVariable == nil && !isRefused() }
+        timeLimit = options.timeLimit
+        waiting = { context.console.note("waiting for the agent; it may be asking you on its machine") }
     }
 }

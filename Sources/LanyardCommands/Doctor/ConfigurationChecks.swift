@@ -1,12 +1,16 @@
 import Addresses
 import Claims
 import CredentialEngine
+import Files
+import Glibc
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import SettingsFile
 import Terminal
+import TokenAcquisition
+import TokenStore
 
 extension Examination {
     /// Checks the configuration files.
@@ -155,5 +159,120 @@ extension Examination {
             + registry.plugins.flatMap(\.notes).map { problem in
                 .warn("plugin", problem.description, problem.hints.first ?? "see lanyard-plugin(7)")
             }
+    }
+
+    /// Checks that what proves the configured identities exists: a finding for each identity, and for a default
+    /// identity that doesn't exist.
+    var identityFindings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }
+
+    private func finding(_ identity: Identity) -> Finding {
+        let place = "edit \(identity.place(context))"
+        if let lack = lackOfPlugin(identity) {
+            return .fail(
+                "identity", "\(identity.name): \(lack)", Hint(place),
+                Hint("see which plugins there are", run: "lanyard plugin list"))
+        }
+        if let path = identity.proofFile, let fault = CertificateFault(path) {
+            let isOpen = [.open, .writable].contains(fault)
+            let level: Finding.Level = fault == .open ? .warn : .fail
+            return Finding(
+                check: "identity", level: level,
+                text: "\(identity.name): \(path.displayable(limit: 300)) \(fault.rawValue)",
+                remedies: [isOpen ? Hint("make it private", run: "chmod go-rwx\(last: path)") : Hint(place)])
+        }
+        if let variable = identity.secretVariable, context.variable(variable) == nil {
+            return .warn(
+                "identity", "\(identity.name): \(variable) is not set here",
+                "set it where the identity is used, to the secret")
+        }
+        return .pass("identity", "\(identity.name), proved by \(identity.proofForPeople)")
+    }
+
+    private func lackOfPlugin(_ identity: Identity) -> String? {
+        guard let application = identity.application else {
+            return registry.machineAuthority == nil ? "no plugin supports managed identities" : nil
+        }
+        let match = registry.match(
+            authority: application.authority, kind: application.kind, isConfigured: true)
+        guard let match else { return "no plugin supports \(application.authority.displayable(limit: 200))" }
+        return match.plugin.identities.contains(.client)
+            ? nil : "the plugin \(match.plugin.name) gets no tokens for applications"
+    }
+
+    private var defaultIdentity: Finding? {
+        guard let name = configuration.defaultIdentity else { return nil }
+        do throws(ResolutionError) { _ = try configuration.identity(named: name) } catch {
+            return .fail("identity", Failure(error, in: context))
+        }
+        return .pass("identity", "the default is \(name)")
+    }
+
+    /// Checks the client secrets that the rules' issuers need, if the keyring can be read: returns a finding for each
+    /// client at an issuer that uses its secret.
+    func clientSecretFindings() throws(StoreError) -> [Finding] {
+        var findings: [Finding] = []
+        var seen: Set<[String?]> = []
+        for rule in configuration.rules {
+            guard let id = configuration.clientID(of: rule),
+                seen.insert([id, rule.authority, rule.kind]).inserted,
+                let match = registry.match(rule), match.plugin.takesClientSecrets
+            else { continue }
+            let stored = try clientSecrets.secret(of: id, at: match)
+            if let stored, let end = stored.end(ifOverAt: context.now) {
+                findings.append(ended(stored, end, rule, of: id))
+            } else if let issuer = match.issuer, !issuer.secretFlows.isEmpty {
+                findings.append(finding(stored != nil, of: id, at: match, issuer))
+            }
+        }
+        return findings
+    }
+
+    private func ended(_ secret: ClientSecret, _ end: Int, _ rule: Rule, of id: String) -> Finding {
+        let name = "\(id.displayable(limit: 100)) at \(rule.authority.displayable(limit: 255))"
+        let hints = secret.hints(afterEnd: end, rule: rule.pattern.text, authority: rule.authority)
+        return .fail("client-secret", Failure("that of \(name) has expired", hints: hints))
+    }
+
+    private func finding(
+        _ isStored: Bool, of id: String, at match: AuthorityMatch, _ issuer: PluginIssuer
+    ) -> Finding {
+        let name = "\(id.displayable(limit: 100)) at \(match.authority)"
+        let store = Hint("the app's registration shows it; store it", run: .storingSecret(of: id))
+        if isStored { return .pass("client-secret", "that of \(name) is stored") }
+        guard let more = issuer.flowsBySecret else {
+            return .fail(
+                "client-secret", "\(match.authority) requires that of \(id.displayable(limit: 100)), and none is stored",
+                store)
+        }
+        return Finding(check: "client-secret", level: .pass, text: "\(name): \(more)", remedies: [store])
+    }
+}
+
+/// A problem with a file that proves an identity; the text follows the path.
+private enum CertificateFault: String {
+    case missing = "is not there"
+    case unreadable = "cannot be read"
+    case open = "can be read by others"
+    case writable = "can be written by any user"
+
+    /// Returns nil if there is no problem.
+    init?(_ path: String) {
+        guard access(path, R_OK) == 0 else {
+            self = errno == ENOENT ? .missing : .unreadable
+            return
+        }
+        guard let status = FileStatus(of: path), status.grants(0o006) else { return nil }
+        self = status.grants(0o002) ? .writable : .open
+    }
+}
+
+extension Identity {
+    /// The file that proves the identity.
+    fileprivate var proofFile: String? {
+        switch application?.proof {
+        case .certificate(let path, _): path
+        case .assertion(let source) where source.hasPrefix("file:"): String(source.dropFirst(5))
+        default: nil
+        }
     }
 }

@@ -1,5 +1,8 @@
+import Addresses
+import Glibc
 import PluginHost
 import Rules
+import Secrets
 import SettingsFile
 import Terminal
 import TokenStore
@@ -82,5 +85,72 @@ struct Examination: Sendable {
         } catch {
             return [.warn("authority", "none was asked, because the configuration is wrong", "correct that first")]
         }
+    }
+
+    /// The facts about the machine that a stranger needs to understand a report.
+    var systemFacts: [Finding] {
+        [
+            .pass("system", (OSRelease.here["PRETTY_NAME"] ?? "unknown").displayable(limit: 100)),
+            .pass("kernel", Self.kernel),
+            .pass("desktop", context.variable("XDG_CURRENT_DESKTOP")?.displayable(limit: 60) ?? "none"),
+            .pass("session", context.variable("XDG_SESSION_TYPE")?.displayable(limit: 60) ?? "none"),
+            .pass("shell", shell), .pass("TERM", context.variable("TERM")?.displayable(limit: 60) ?? "none"),
+        ]
+    }
+
+    /// The name of the login shell, whose path may contain the user's name.
+    private var shell: String {
+        let name = context.variable("SHELL")?.pieces(between: "/").last
+        return name.map { String($0).displayable(limit: 60) } ?? "unknown"
+    }
+
+    private static var kernel: String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "unknown" }
+        func text(_ field: some Any) -> String {
+            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))".displayable(limit: 100)
+    }
+}
+
+/// The result of one of `doctor`'s checks, with its remedies.
+struct Finding: Sendable, Equatable {
+    /// The severity of a finding.
+    enum Level: String, Sendable {
+        /// It works.
+        case pass
+        /// It works, but with limitations.
+        case warn
+        /// It doesn't work.
+        case fail
+    }
+
+    /// The name of the check, such as `keyring.state`, which stays the same from release to release.
+    let check: String
+    let level: Level
+    /// The result and its reason, for people.
+    let text: String
+    /// The remedies, if possible with a command first.
+    let remedies: [Hint]
+
+    /// Returns a finding for something that works.
+    static func pass(_ check: String, _ text: String) -> Finding {
+        Finding(check: check, level: .pass, text: text, remedies: [])
+    }
+
+    /// Returns a finding for something that works with limitations.
+    static func warn(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
+        Finding(check: check, level: .warn, text: text, remedies: remedies)
+    }
+
+    /// Returns a finding for something that doesn't work.
+    static func fail(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
+        Finding(check: check, level: .fail, text: text, remedies: remedies)
+    }
+
+    /// Returns a finding for one of lanyard's own errors.
+    static func fail(_ check: String, _ failure: Failure) -> Finding {
+        Finding(check: check, level: .fail, text: failure.message, remedies: failure.hints)
     }
 }

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Rules
 import Secrets
 import Terminal
@@ -111,5 +112,106 @@ extension Examination {
         let said = Self.knownProviders.contains(name) ? await Program.output(path, ["--version"]) : nil
         let version = said?.pieces(between: "\n").first?.pieces(between: " ").last.map { " \($0)" } ?? ""
         return "\(name)\(version)".displayable(limit: 100)
+    }
+
+    /// Checks what lanyard keeps in memory between requests.
+    var memoryFindings: [Finding] { [runtimeDirectory, kernelKeyring] }
+
+    private var runtimeDirectory: Finding {
+        let name = "runtime"
+        let remedy = Hint.findingRuntimeFolder()
+        guard let path = context.variable("XDG_RUNTIME_DIR") else {
+            return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
+        }
+        guard let status = FileStatus(of: path), status.isFolder else {
+            return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path.displayable())", remedy)
+        }
+        guard status.isOwn else {
+            return .warn(name, "\(path.displayable()) belongs to another user, so no answer is remembered", remedy)
+        }
+        guard !status.grants(0o022) else {
+            return .warn(
+                name, "others may write to \(path.displayable())", Hint(run: "chmod 700\(last: path)"))
+        }
+        return .pass(name, path.displayable())
+    }
+
+    private var kernelKeyring: Finding {
+        let name = "memory"
+        guard configuration.answerCache else {
+            return .pass(name, "answers are not remembered: turned off")
+        }
+        guard runtimeDirectory.level == .pass else {
+            return .warn(name, "without a runtime directory, every get asks the keyring", .findingRuntimeFolder())
+        }
+        guard context.answers.key() != nil else {
+            return .warn(
+                name, "no kernel keyring can be used here, so every get asks the keyring",
+                context.isInContainer
+                    ? "this is optional; it needs a seccomp profile that allows keyctl and add_key"
+                    : "nothing needs to be done; git only waits a little longer")
+        }
+        return .pass(name, "answers are remembered, sealed with a key in the kernel")
+    }
+
+    /// Checks how a user can be asked to sign in from here.
+    var personFindings: [Finding] {
+        if isForIdentities {
+            return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a person")]
+        }
+        if presence == .nobody, let name = context.silencingVariable {
+            let text = "lanyard never prompts here, because of \(name)"
+            let person = Hint(run: "env -u \(name) lanyard login URL")
+            guard name == "CI" else { return [.warn("sign-in", text, person)] }
+            let application = Hint("as an application", run: "lanyard configure git --identity environment")
+            return [.warn("sign-in", text, application, person)]
+        }
+        return [place].compactMap(\.self) + [browser, terminal]
+    }
+
+    private var place: Finding? {
+        if presence.isRemote { return .pass("place", "over SSH: sign in with a code, or a browser elsewhere") }
+        if context.isInWSL { return .pass("place", "WSL: Windows' browser is used") }
+        return context.isInContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
+    }
+
+    private var browser: Finding {
+        let name = "browser"
+        guard presence.hasBrowser else {
+            return .pass(name, "none can open here; you get a code to enter on any device")
+        }
+        let named = configuration.browser ?? context.variable("BROWSER")
+        let browser = Browser(context, configured: configuration.browser)
+        if let mistake = browser.mistake { return .fail(name, mistake) }
+        if let fault = browser.fault {
+            return .fail(
+                name, "none opens: \(fault)", "make it yours or root's, and let no one else write to it")
+        }
+        let commands = browser.commands.compactMap(\.first)
+        guard let command = commands.first(where: { context.program($0) != nil }) else {
+            let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
+            return .warn(
+                name, "none opens: \(tried) \(commands.count == 1 ? "is" : "are") not installed",
+                named == nil
+                    ? Package.xdgUtils.hint()
+                    : "set BROWSER or browser to a command that exists")
+        }
+        return .pass(name, "opens with \(command.displayable(limit: 100))")
+    }
+
+    private var terminal: Finding {
+        if presence.hasTerminal { return .pass("terminal", "there is one") }
+        if presence.hasBrowser { return .pass("terminal", "there is none; the browser opens without one") }
+        return .warn(
+            "terminal", "there is none, so git cannot ask you to sign in from here",
+            Hint("sign in beforehand; codes are shown on standard error", run: "lanyard login URL"))
+    }
+}
+
+extension CommandContext {
+    /// Whether this looks like a container.
+    var isInContainer: Bool {
+        isFile("/.dockerenv") || isFile("/run/.containerenv") || variable("REMOTE_CONTAINERS") != nil
+            || variable("CODESPACES") != nil
     }
 }

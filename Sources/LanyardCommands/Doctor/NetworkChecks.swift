@@ -1,10 +1,12 @@
 import Addresses
+import Forwarding
 import Glibc
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import Terminal
+import TokenAcquisition
 
 extension Examination {
     /// Checks the settings of the plugins' connections to each authority, without connecting.
@@ -64,6 +66,103 @@ extension Examination {
                 "if your network has a certificate authority of its own, put into \(context.short(context.userFile))",
                 write: "ca-file = \"/PATH/ca.pem\""))
     }
+
+    /// Checks whether the clock can be right, because tokens' times are compared with it.
+    var clockFindings: [Finding] {
+        var status = stat()
+        guard stat(context.executable, &status) == 0 else { return [] }
+        guard context.now + 86_400 < status.st_ctim.tv_sec else {
+            return [.pass("clock", "plausible; --online compares it with the authorities'")]
+        }
+        return [
+            .fail("clock", "it is before the day on which lanyard was installed", Hint(run: "timedatectl set-ntp true"))
+        ]
+    }
+
+    /// Checks whether another program on this machine, a broker, has sign-ins that can provide tokens: returns a
+    /// finding for each plugin that could be asked, or none if no rule is for an authority of such a plugin.
+    ///
+    /// For strangers, the authority's own words are left out, because they may name somebody.
+    func brokerFindings() async -> [Finding] {
+        guard registry.plugins.contains(where: { !$0.brokered.isEmpty }),
+            let session = try? Session(context, options: .init(isInteractive: false))
+        else { return [] }
+        var findings: [Finding] = []
+        for (plugin, requests) in session.brokerUses { findings.append(await finding(plugin, requests, session)) }
+        return findings
+    }
+
+    private func finding(
+        _ plugin: PluginManifest, _ requests: [TokenRequest], _ session: Session
+    ) async -> Finding {
+        let configuration = session.configuration
+        guard configuration.mayUseBroker else {
+            let why = configuration.allowsBroker ? "flow is \(configuration.flow.rawValue)" : "the policy forbids it"
+            return .pass("broker", "\(plugin.name) is not asked: \(why)")
+        }
+        guard plugin.hasNeeds(in: context.environment) else {
+            return .pass("broker", "\(plugin.name) is not asked: there is no session bus")
+        }
+        let known = requests.compactMap { session.acquirer.brokerFailure(of: plugin, for: $0) }.first
+        if let known { return warning(plugin, known) }
+        do throws(AcquisitionError) {
+            let probe = try await session.acquirer.probeBroker(plugin, for: requests[0])
+            let what = probe.summary.map { ": \($0)" } ?? ""
+            return .pass("broker", "\(plugin.name) answers\(what)")
+        } catch {
+            guard case .plugin(let error, _) = error else { return .pass("broker", "\(plugin.name) is not asked") }
+            guard error.code == .unsupported else { return warning(plugin, error) }
+            guard configuration.flow != .broker else {
+                return .fail(
+                    "broker", "\(plugin.name): \(words(of: error)), and flow allows no other way to sign in",
+                    Hint("allow all", run: "lanyard config set flow auto"))
+            }
+            return .pass("broker", "\(plugin.name): \(words(of: error))")
+        }
+    }
+
+    /// Returns a warning rather than a failure, because other ways to sign in still work.
+    private func warning(_ plugin: PluginManifest, _ error: PluginError) -> Finding {
+        let hint = error.hints.first ?? "until then, you sign in without it"
+        return .warn("broker", "\(plugin.name): \(words(of: error))", hint)
+    }
+
+    private func words(of error: PluginError) -> String {
+        isForStrangers ? error.wordsForStrangers : error.message.displayable(limit: 500)
+    }
+
+    /// Checks whether the agent that this machine uses can be reached, or else whether the machine's own forwards are
+    /// served; empty if nothing is forwarded to or from this machine.
+    ///
+    /// For strangers, no socket or forward is named, because people name these after machines.
+    var agentFindings: [Finding] {
+        if let agent = configuration.agent { return [asked(agent)] }
+        let forwards = configuration.forwards
+        guard !forwards.isEmpty else { return [] }
+        guard let folder = try? AgentCommand.place(context) else { return [] }
+        let unserved = forwards.filter { !AgentCommand.isServed("\(folder)/\($0.name)") }
+        guard !unserved.isEmpty else { return [.pass("agent", "serves \(names(of: forwards))")] }
+        return [
+            .warn(
+                "agent", "no agent runs for \(names(of: unserved))",
+                Hint("to start the agent", run: "lanyard agent"))
+        ]
+    }
+
+    private func names(of forwards: [Forward]) -> String {
+        guard isForStrangers else { return forwards.map(\.name).joined(separator: ", ") }
+        return "\(forwards.count) \(forwards.count == 1 ? "forward" : "forwards")"
+    }
+
+    private func asked(_ agent: String) -> Finding {
+        let shown = isForStrangers ? "its socket" : context.short(agent)
+        do throws(AgentSocket.Problem) {
+            try AgentSocket(agent).check()
+            return .pass("agent", "requests go to the agent at \(shown), which answers")
+        } catch {
+            return .fail("agent", Failure(error, at: shown, path: isForStrangers ? nil : agent))
+        }
+    }
 }
 
 /// The way to an authority.
@@ -81,19 +180,5 @@ private struct NetworkWay {
         guard let source = proxies.source else { return "none" }
         guard let proxy = proxies.proxy(for: host) else { return "none, because of no_proxy" }
         return "\(proxy.url) (\(settings.proxySource ?? source))"
-    }
-}
-
-extension Examination {
-    /// Checks whether the clock can be right, because tokens' times are compared with it.
-    var clockFindings: [Finding] {
-        var status = stat()
-        guard stat(context.executable, &status) == 0 else { return [] }
-        guard context.now + 86_400 < status.st_ctim.tv_sec else {
-            return [.pass("clock", "plausible; --online compares it with the authorities'")]
-        }
-        return [
-            .fail("clock", "it is before the day on which lanyard was installed", Hint(run: "timedatectl set-ntp true"))
-        ]
     }
 }

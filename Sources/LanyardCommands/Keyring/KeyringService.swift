@@ -69,6 +69,67 @@ extension StoreError {
     }
 }
 
+extension Failure {
+    /// Creates the error for a keyring that doesn't work.
+    init(_ error: StoreError) {
+        let (message, hints) = Self.keyring(error)
+        let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
+        let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
+        self.init(shown, hints: hints, cause: error.opensWithPassword ? .lockedKeyring : .keyring)
+    }
+
+    private static func keyring(_ error: StoreError) -> (message: String, hints: [Hint]) {
+        if let bus = error.otherBus {
+            return ("gnome-keyring runs on another session bus, so none starts on this one", [.using(bus: bus)])
+        }
+        // Without a name, it is most likely the one that lanyard can unlock.
+        let service = error.provider.map(KeyringService.init(program:)) ?? .gnomeKeyring
+        switch error.reason {
+        case .locked: return locked(error.lock, by: service)
+        case .noSessionBus: return ("there is no D-Bus session, so no keyring can be reached", [.findingBus])
+        case .noProvider: return ("no keyring service is installed or running", [.gettingKeyringService])
+        case .noDefaultCollection:
+            let (message, hint) = service.lackingKeyring
+            return (message, [hint])
+        default: return keyring(otherwise: error)
+        }
+    }
+
+    private static func locked(_ lock: StoreError.Lock?, by service: KeyringService) -> (String, [Hint]) {
+        switch lock {
+        case .keyrings(let labels):
+            let names = labels.map { $0.displayable(limit: 100) }.joined(separator: ", ")
+            let manager = Hint("unlock it", run: "seahorse")
+            let hint =
+                if case .gnomeKeyring = service { manager } else { Hint("unlock it in \(service.name)'s window") }
+            return ("another keyring is locked: \(names)", [hint])
+        case .items:
+            return (
+                "\(service.name) asks before each access, and can ask nobody here",
+                ["for scripts, turn that off in \(service.name)'s settings, Secret Service Integration"]
+            )
+        case nil: return ("the keyring is locked", [service.unlocking])
+        }
+    }
+
+    private static func keyring(otherwise error: StoreError) -> (message: String, hints: [Hint]) {
+        switch error.reason {
+        case .timedOut: ("the keyring service does not answer", [.restartingKeyring(of: error.provider)])
+        case .busy: ("the keyring service is busy", ["try again in a moment"])
+        case .damaging:
+            (
+                "the keyring has no password, and gnome-keyring would damage this secret in it",
+                [Hint("give the keyring a password", run: "seahorse")]
+            )
+        case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
+        case .noLibrary:
+            ("libsecret, or a library it needs, is not installed", [Package.libsecret.hint()])
+        case .badBackend: ("SECRET_BACKEND does not name a backend", [Hint(run: "unset SECRET_BACKEND")])
+        default: ("the keyring service failed", ["try again; if that doesn't help, restart the keyring service"])
+        }
+    }
+}
+
 extension KeyringProvider {
     /// The warning that another daemon has the same keyrings, and what to do about it; nil if none has.
     func rivalry(in context: CommandContext) -> (message: String, hint: Hint)? {
@@ -181,4 +242,21 @@ extension Hint {
     private static func isInstalled(_ program: String) -> Bool {
         (processVariable("PATH") ?? "").pieces(between: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
     }
+
+    /// Returns a hint to end the program that provides the keyring; the bus starts it again when it is needed, or
+    /// lanyard says how to.
+    static func restartingKeyring(of program: String?) -> Hint {
+        let text = "restart it and try again"
+        switch program {
+        case "gnome-keyring-daemon": return restartingGnomeKeyring
+        case "kwalletd5", "kwalletd6", "ksecretd", "oo7-daemon":
+            return Hint(text, run: "pkill -KILL -u $(id -u) -x \(program ?? "")")
+        case let name?: return Hint("restart \(name.displayable(limit: 60)) and try again")
+        case nil: return "log out and in again, and try again"
+        }
+    }
+
+    /// The hint for GNOME's daemon; the kernel cuts its process name to 15 bytes.
+    static let restartingGnomeKeyring = Hint(
+        "restart it and try again", run: "pkill -KILL -u $(id -u) -x gnome-keyring-d")
 }

@@ -45,3 +45,116 @@ struct UnlockCommand: Command {
             problem.reason == .locked ? "the keyring is unlocked" : "the keyring was created and is unlocked")
     }
 }
+
+/// Unlocks the user's keyring with a password if no window can ask for it.
+struct KeyringUnlocker {
+    private let keyring: KeyringConnection
+    private let store: SecretServiceStore
+    private let provider: KeyringProvider
+    private let control: GnomeKeyringControl
+
+    /// Finds the daemon that takes the password.
+    ///
+    /// - Throws: `Failure` with the remedy if only the provider's own window can unlock the keyring.
+    init(_ context: CommandContext, group: String) throws(Failure) {
+        keyring = context.keyring
+        store = SecretServiceStore(configuration: KeyringConfiguration(keyring, group: group))
+        let found: KeyringProvider?
+        do { found = try keyring.provider() } catch { throw Failure(error) }
+        guard let found else { throw Failure(StoreError(.noProvider)) }
+        guard let name = found.programName, name == Self.daemon else {
+            throw Failure(
+                "the keyring belongs to \((found.programName ?? "another program").displayable(limit: 60)), "
+                    + "and only that can unlock it",
+                hints: ["unlock its database or wallet in its window"])
+        }
+        provider = found
+        guard let control = GnomeKeyringControl(of: found, environment: context.environment) else {
+            throw Failure(
+                "\(Self.daemon) has no control socket in this session", hints: [.restartingGnomeKeyring])
+        }
+        self.control = control
+    }
+
+    private static let daemon = "gnome-keyring-daemon"
+
+    /// Unlocks the keyring, and checks that it is unlocked.
+    func unlock(with password: Secret) throws(Failure) {
+        switch control.unlock(password, for: provider) {
+        case .done?: break
+        case .denied?: throw Self.wrongPassword
+        case .failed?, nil:
+            throw Failure(
+                "\(Self.daemon) could not unlock the keyring",
+                hints: [.restartingGnomeKeyring])
+        }
+        // The default keyring may be another one, with its own password.
+        guard store.problem() == nil else {
+            throw Failure(
+                "the login keyring is unlocked, but the default keyring is another one",
+                hints: [Hint("make the login keyring the default one, or unlock the other", run: "seahorse")])
+        }
+    }
+
+    private static let wrongPassword = Failure(
+        "that is not the keyring's password", hints: [Hint("try again", run: "lanyard unlock")])
+    private static let passwordsDiffer = Failure(
+        "the two passwords differ", hints: [Hint("try again", run: "lanyard unlock")])
+    /// The errors of a user who mistyped.
+    static let retypable = [wrongPassword, passwordsDiffer]
+    /// How often the user may type a password, as for sudo(8) and ssh-add(1).
+    private static let tries = 3
+
+    /// Whether there is no keyring yet, so that a password creates one.
+    var makesFirst: Bool { store.problem()?.reason == .noDefaultCollection }
+
+    /// Opens the keyring with a password that the user types at the terminal; false if they type none.
+    ///
+    /// - Throws: The last try's error.
+    func openAtTerminal(_ context: CommandContext) async throws(Failure) -> Bool {
+        let prompt = Prompt(context.console)
+        let makesFirst = makesFirst
+        for left in (0..<Self.tries).reversed() {
+            let question = makesFirst ? "password of the new keyring" : "password of the keyring"
+            guard let typed = await prompt.line(question, echo: false), !typed.isEmpty else { return false }
+            do throws(Failure) {
+                guard makesFirst else {
+                    try unlock(with: Secret(typed))
+                    return true
+                }
+                guard let repeated = await prompt.line("repeat the password", echo: false) else { return false }
+                guard typed.utf8.elementsEqual(repeated.utf8) else { throw Self.passwordsDiffer }
+                try await make(with: Secret(typed), in: context)
+                return true
+            } catch  where left > 0 && Self.retypable.contains(error) {
+                context.console.note("\(error.message); try again")
+            }
+        }
+        return false
+    }
+
+    /// Creates the first keyring, with this password.
+    ///
+    /// A daemon that creates the keyring at its control socket doesn't show it to clients, but the next one does. So the
+    /// daemon ends, which has no open keyring to lose, and the new one unlocks what is on disk by then. The daemon's own
+    /// command to start it with a password waits for ever where systemd listens for it.
+    func make(with password: Secret, in context: CommandContext) async throws(Failure) {
+        if case .done? = control.unlock(password, for: provider) {
+            control.end(provider)
+            for _ in 0..<Self.attempts {
+                // Asking for the keyring's state makes the bus start the new daemon.
+                guard let problem = store.problem() else { return }
+                if problem.reason == .locked, let now = try? keyring.provider(), now != provider,
+                    let control = GnomeKeyringControl(of: now, environment: context.environment)
+                {
+                    _ = control.unlock(password, for: now)
+                }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        throw Failure("\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
+    }
+
+    /// The number of times to check for the keyring, ten times a second.
+    private static let attempts = 50
+}

@@ -1,9 +1,12 @@
 import Addresses
+import Claims
 import PluginHost
 import PluginWire
 import Secrets
 import Synchronization
 import Terminal
+import TokenAcquisition
+import TokenStore
 
 /// The user, reached through stderr, the terminal and the browser.
 struct PersonAtTerminal: PersonInterface {
@@ -214,4 +217,96 @@ extension Int {
 extension String {
     /// The host and port of a URL, fit to show.
     var hostForPeople: String { StrictURL(self)?.host.urlText ?? displayable(limit: 255) }
+
+    /// An authority's host and path, with shortened IDs.
+    fileprivate var placeForPeople: String {
+        withoutHTTPS.pieces(between: "/").map { String($0).displayable(limit: 100).shortened }.joined(separator: "/")
+    }
+
+    fileprivate var withoutHTTPS: String {
+        utf8.starts(with: "https://".utf8) ? String(Substring(utf8.dropFirst("https://".utf8.count))) : self
+    }
+
+    /// The first digits of a UUID; any other text unchanged.
+    fileprivate var shortened: String { isUUID ? String(prefix(8)) + "…" : self }
+}
+
+/// Asks the user at the terminal for an account.
+struct AccountMenu: AccountChooser {
+    let console: Console
+    /// The question, fit to show.
+    var title = "which account?"
+    /// Whether the user may choose to sign in with another account.
+    var offersAnother = true
+
+    func choose(among accounts: [AccountRecord]) async -> AccountChoice {
+        guard ControllingTerminal.isThere, !accounts.isEmpty else { return .unavailable }
+        guard let choice = await ask(accounts) else { return .cancelled }
+        return choice < accounts.count ? .account(accounts[choice]) : .another
+    }
+
+    func confirm(_ account: AccountRecord, at place: AuthorityPlace) async {
+        let text = "using \(account.nameForPeople) for \(place.urlForPeople) from now on; to change that"
+        console.note(Hint(text, run: "lanyard use"))
+    }
+
+    /// Asks until the user chooses or interrupts; returns the index of the account, or the number of accounts for
+    /// another one.
+    private func ask(_ accounts: [AccountRecord]) async -> Int? {
+        let choices = accounts.labels + (offersAnother ? ["sign in with another account"] : [])
+        let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
+        // Watch first: once the terminal is taken, it passes signals on to the handlers that it finds.
+        let watch = Interrupts.watch { interrupted.finish() }
+        let choice = await withTaskGroup(of: Int?.self) { group in
+            group.addTask { [console, title] in
+                await Prompt(console).choice(title, among: choices) { name in
+                    let named = accounts.indices.filter { accounts[$0].isNamed(name) }
+                    return named.count == 1 ? named[0] : nil
+                }
+            }
+            group.addTask {
+                for await _ in interruptions {}
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        watch.cancel()
+        await watch.value
+        return choice
+    }
+}
+
+/// What the user signs in to, in a line or two.
+struct SignInSubject: Sendable {
+    /// The authority, or the host of the page that is shown for it.
+    var place: String
+    /// Who signs in, for what, and with which application.
+    private var details = ""
+
+    init(place: String) {
+        self.place = place
+    }
+
+    init(_ request: PluginRequest) {
+        place = request.authority.placeForPeople
+        let account = request.signIn.loginHint.map { " as \($0.displayable(limit: 100))" } ?? ""
+        let purpose = request.purpose.map { " for \($0.displayable(limit: 300).withoutHTTPS)" } ?? ""
+        let client = request.clientName?.displayable(limit: 60) ?? request.clientID.displayable(limit: 60).shortened
+        details = "\(account)\(purpose) (app \(client))"
+    }
+
+    /// Returns the subject for a page; if its host isn't the authority's, both are shown.
+    func at(_ page: String) -> SignInSubject {
+        var subject = self
+        let host = page.hostForPeople
+        if place.cut(at: "/").map({ $0.0 }) ?? Substring(place) != host {
+            subject.place = host
+            subject.details = ", on behalf of \(place)\(details)"
+        }
+        return subject
+    }
+
+    /// A description such as `at login.example/contoso as alice@contoso.example for git.example/app (app tools)`.
+    var text: String { "at \(place)\(details)" }
 }

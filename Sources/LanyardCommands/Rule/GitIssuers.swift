@@ -1,4 +1,5 @@
 import Addresses
+import CredentialEngine
 import PluginHost
 import Rules
 import Secrets
@@ -33,6 +34,24 @@ extension PluginRegistry {
         throw Failure(
             kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind.displayable(limit: 60))",
             hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)
+    }
+
+    /// Returns the ID of a client at an authority, regardless of policies; the text itself if it isn't a client's name
+    /// there.
+    func clientID(_ text: String?, at authority: String, kind: String? = nil) -> String? {
+        guard let text else { return nil }
+        return match(authority: authority, kind: kind, isConfigured: true)?.client(text)?.id ?? text
+    }
+
+    /// Returns the keys of the IDs that a client's ID or name stands for.
+    func clientIDs(_ text: String) -> Set<String> {
+        let known = clientIDs(named: text)
+        return Set((known.isEmpty ? [text] : known).map(\.clientKey))
+    }
+
+    /// Returns a rule's authority, with the plugin that serves it; nil if there is none.
+    func match(_ rule: Rule) -> AuthorityMatch? {
+        match(authority: rule.authority, kind: rule.kind, isConfigured: true)
     }
 }
 
@@ -82,6 +101,19 @@ extension AuthorityMatch {
         }
         if let advice = issuer.registration.advice { console.note(advice.displayable(limit: 512)) }
         return true
+    }
+
+    /// Returns a client for people, with its name if it has one.
+    func clientForPeople(_ id: String) -> String {
+        let shown = id.displayable(limit: 100)
+        guard let client = client(id) else { return shown }
+        return "\(client.name), \(client.id)" + (client.summary.isEmpty ? "" : " (\(client.summary.displayable()))")
+    }
+
+    /// Returns the scopes of the token for an exchange, if the manifest has any.
+    func scopes(ofExchange name: String, for pattern: URLPattern) -> [String]? {
+        let scopes = plugin.exchange(named: name, forHost: pattern.host.text)?.scopes
+        return scopes?.isEmpty == false ? scopes : nil
     }
 }
 
@@ -181,5 +213,23 @@ struct IssuerFinder {
             console.note("type a URL at \(pattern.host.urlText), without the repository's path")
         }
         return nil
+    }
+}
+
+// Clients with names in plugin manifests.
+
+extension Hint {
+    /// Returns a hint for a client that needs no app registration.
+    static func clientForEverybody(write line: String) -> Hint {
+        Hint("without an app, use a client that every organisation has", write: line)
+    }
+}
+
+extension Configuration {
+    /// Returns the clients to offer for a well-known resource to users without an app registration.
+    func offeredClients(_ match: AuthorityMatch, for resource: PluginResource?) -> [PluginClient] {
+        (resource?.clients ?? []).filter(allows).compactMap { name in
+            match.clients.first { $0.name == name }
+        }
     }
 }

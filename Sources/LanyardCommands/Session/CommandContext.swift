@@ -1,9 +1,12 @@
+import Addresses
+import CLinux
 import CredentialEngine
 import Files
 import Glibc
 import PluginHost
 import PluginWire
 import Rules
+import Secrets
 import SystemPackage
 import Terminal
 import TokenStore
@@ -76,5 +79,94 @@ struct CommandContext: Sendable {
         else { return }
         setenv("LANYARD_CONFIG", "\(String(cString: folder))/\(String(cString: named))", 1)
         free(folder)
+    }
+
+    /// A hint to run the same command line as root.
+    var asRoot: Hint {
+        // The folders in which sudo usually looks for programs, whatever the user's PATH is.
+        let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        let isFound = folders.contains { access("\($0)/lanyard", X_OK) == 0 }
+        let words = ["sudo", isFound ? "lanyard" : executable] + arguments
+        return Hint("only root can change it", run: ShellCommand(words: words))
+    }
+
+    /// Returns the path of a program on `PATH`; nil if there is none.
+    func program(_ name: String) -> String? {
+        if name.hasBytes("/") { return access(name, X_OK) == 0 ? name : nil }
+        let folders = (variable("PATH") ?? "").pieces(between: ":")
+        return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Whether a path exists.
+    func isFile(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Returns a path for people, with `~` for the home folder.
+    func short(_ path: String) -> String {
+        guard let home = variable("HOME"), home.count > 1, path.hasPrefix(home + "/") else { return path.displayable() }
+        return "~\(path.dropFirst(home.count))".displayable()
+    }
+}
+
+/// The files that are installed beside the program.
+struct InstalledFiles: Sendable {
+    private let folder: String
+
+    init(_ context: CommandContext) {
+        folder = "/" + context.executable.pieces(between: "/").dropLast().joined(separator: "/")
+    }
+
+    /// The URL of the configuration's JSON schema; nil if it isn't installed.
+    var schema: String? {
+        let places = ["\(folder)/../share/lanyard/config.schema.json", "\(folder)/../../../share/config.schema.json"]
+        return places.lazy.compactMap(FileTrust.realPath).first.map { "file://" + $0 }
+    }
+
+    /// The path of `git-credential-lanyard`; nil if it isn't installed.
+    var credentialHelper: String? { program("git-credential-lanyard") }
+
+    /// Returns the path of a program that tools run, beside this one or, if its name is also another program's, in a
+    /// folder of its own; nil if it isn't installed.
+    func program(_ name: String) -> String? {
+        folder(of: name).map { "\($0)/\(name)" }
+    }
+
+    /// Returns the folder of a program; nil if it isn't installed.
+    func folder(of program: String) -> String? {
+        ["\(folder)", "\(folder)/../lib/lanyard/bin"].first { access("\($0)/\(program)", X_OK) == 0 }
+            .flatMap(FileTrust.realPath)
+    }
+}
+
+/// What the system grants this process, without which libraries hang or abort instead of failing.
+enum ProcessLimits {
+    /// The threads that GLib, Swift and Dispatch start at least.
+    private static let threads: Int32 = 4
+    /// The files that are open at the same time.
+    private static let files: Int32 = 8
+
+    /// The reason why nothing can be done that needs threads or programs; nil if there is none.
+    ///
+    /// A cached answer needs neither, and so isn't checked for.
+    static let failure: Failure? = {
+        switch -lanyard_check_resources(threads, files) {
+        case 0: return missingProcesses
+        case EAGAIN:
+            return Failure(
+                "the system grants no more threads: too many processes of this user, or in this container, are running",
+                hints: [Hint("see the limit, and end some of them, or raise it", run: "ulimit -u")])
+        case EMFILE:
+            return Failure(
+                "this process may open too few files", hints: [Hint("raise the limit", run: "ulimit -n 1024")])
+        case let number:
+            return Failure(
+                "/dev/null can't be opened: \(String(cString: strerror(number)))",
+                hints: [Hint("see what it is", run: "ls -l /dev/null")])
+        }
+    }()
+
+    /// Dispatch ends a process that can't read its own entry there.
+    private static var missingProcesses: Failure? {
+        guard access("/proc/self/task", R_OK | X_OK) != 0 else { return nil }
+        return Failure("/proc is not mounted", hints: [Hint("as root", run: "mount -t proc proc /proc")])
     }
 }

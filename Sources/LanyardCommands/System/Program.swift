@@ -1,3 +1,6 @@
+import Addresses
+import Files
+import Glibc
 import Subprocess
 import SystemPackage
 
@@ -24,5 +27,45 @@ enum Program {
                 workingDirectory: folder, input: .none, output: .string(limit: 1 << 16), error: .discarded)
             return (ended?.terminationStatus.isSuccess ?? false, ended?.standardOutput ?? "")
         }
+    }
+}
+
+/// What the kernel says of a process, in proc_pid_stat(5)'s fields behind the name.
+struct ProcessFields {
+    private let words: [Substring]
+
+    /// Nil if the process has gone.
+    init?(of process: pid_t) {
+        guard let file = try? OpenFile("/proc/\(process)/stat").contents(atMost: 4096),
+            let (_, fields) = String(decoding: file, as: UTF8.self).cut(atLast: ")")
+        else { return nil }
+        words = fields.pieces(between: " ")
+    }
+
+    /// The parent; 0 for the first of a container's.
+    var parent: pid_t? { field(4).flatMap { pid_t($0) } }
+
+    /// When it started: the next process with its number has started at another time.
+    var start: Substring? { field(22) }
+
+    /// A field, counted as there; the name in parentheses is the second.
+    private func field(_ number: Int) -> Substring? { words.count > number - 3 ? words[number - 3] : nil }
+}
+
+/// A variable of this process's environment, which is also what its libraries read; nil if it is unset or empty.
+func processVariable(_ name: String) -> String? {
+    getenv(name).flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+}
+
+/// Returns the body's result; nil if it takes longer than the limit.
+func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Result) async -> Result? {
+    await withTaskGroup(of: Result?.self) { group in
+        group.addTask { await body() }
+        group.addTask {
+            try? await Task.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return await group.next() ?? nil
     }
 }

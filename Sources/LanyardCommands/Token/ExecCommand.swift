@@ -1,10 +1,14 @@
 import Addresses
 import ArgumentParser
+import CLinux
 import Claims
+import Files
+import Glibc
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
+import Tools
 
 struct ExecCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(
@@ -133,5 +137,178 @@ extension String {
         let isID = utf8.count == 36 && utf8.count { $0 == UInt8(ascii: "-") } == 4
         return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix(CredentialRequest.TokenWish.wholeResource)
             && utf8.allSatisfy(\.isVisibleASCII)
+    }
+}
+
+/// The state that this process started with, and that a program in its place must get back.
+///
+/// Ignored and blocked signals and resource limits survive exec(2). lanyard changes some of them for itself, and
+/// Swift's threads block most signals.
+struct Inheritance: Sendable {
+    private static let signals = 1..<Int32(65)
+
+    private let ignored: Set<Int32>
+    private let blocked: sigset_t
+    private let coreLimit: rlimit
+
+    /// The state at the start of the process; read it before anything is changed.
+    static let atStart = Inheritance()
+
+    private init() {
+        ignored = Set(Self.signals.filter(Self.isIgnored))
+        var mask = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &mask)
+        blocked = mask
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        coreLimit = limit
+    }
+
+    /// Restores the state on this thread.
+    ///
+    /// Whether memory may be read needn't be restored, because the kernel decides it anew for each program.
+    func restore() {
+        for number in Self.signals where Self.isIgnored(number) && !ignored.contains(number) {
+            signal(number, SIG_DFL)
+        }
+        for number in ignored { signal(number, SIG_IGN) }
+        var mask = blocked
+        pthread_sigmask(SIG_SETMASK, &mask, nil)
+        var limit = coreLimit
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        // SIG_IGN isn't a function but the number 1, and Swift can only compare it as a number.
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+}
+
+/// A program that replaces this process, so that signals and the exit status are its own.
+struct ProgramInPlace {
+    /// The program's name, which is looked up in `PATH` if it has no slash, and its arguments.
+    var words: [String]
+    /// The variables to add to this process's; a nil value removes one.
+    var variables: [String: String?]
+
+    /// Runs the program; only returns if that fails.
+    ///
+    /// - Throws: `Failure` with status 127 if there is no such program and 126 if it can't be executed, as in shells.
+    func run() throws(Failure) -> Never {
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        // This process's own variables are passed on byte for byte.
+        var environment = inherited
+        for (name, value) in variables.sorted(by: { $0.key < $1.key }) {
+            if let value { environment.append(strdup("\(name)=\(value)")) }
+        }
+        environment.append(nil)
+        // The program is looked up in this process's PATH.
+        if let path = variables["PATH"] ?? nil { setenv("PATH", path, 1) }
+        Inheritance.atStart.restore()
+        let reason = -lanyard_exec(words[0], &arguments, &environment)
+        throw Failure(
+            "\(words[0].displayable(limit: 200)) can't be run: \(String(cString: strerror(reason)))",
+            status: reason == ENOENT ? .notFound : .notExecutable)
+    }
+
+    private var inherited: [UnsafeMutablePointer<CChar>?] {
+        let replaced = variables.keys.map { "\($0)=" }
+        var entries: [UnsafeMutablePointer<CChar>?] = []
+        var next = environ
+        while let entry = next.pointee {
+            if !replaced.contains(where: { strncmp(entry, $0, $0.utf8.count) == 0 }) { entries.append(entry) }
+            next += 1
+        }
+        return entries
+    }
+}
+
+/// The token sources of other programs that lanyard can stand in for.
+enum StandIn: String, CaseIterable, ExpressibleByArgument {
+    case azureCLI = "azure-cli"
+    case azd
+    case managedIdentity = "managed-identity"
+
+    /// The program that is asked; nil if it isn't a program.
+    var program: String? {
+        switch self {
+        case .azureCLI: AzureCLIConsumer.program
+        case .azd: AzureDeveloperCLIConsumer.program
+        case .managedIdentity: nil
+        }
+    }
+
+    /// Returns the variables that make a command find lanyard instead of the program.
+    ///
+    /// The folder with the link isn't removed, because the command replaces this process.
+    func variables(linking program: String, in session: Session) throws(Failure) -> [String: String?] {
+        try requireClient(in: session.configuration)
+        let folder = try makeFolder(with: program, in: session.context)
+        let path = [folder, session.context.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"].joined(separator: ":")
+        guard self == .azureCLI else { return ["PATH": path] }
+        // Older SDKs only search the system's folders and those in these variables.
+        return ["PATH": path, "AZURE_CLI_PATH": folder, "AzureCLIPath": folder]
+    }
+
+    /// Returns the variables that make a command find a managed identity whose tokens are lanyard's.
+    static func variables(
+        ofIdentityFor resources: [String], _ options: [String], in context: CommandContext
+    ) throws(Failure) -> [String: String?] {
+        let endpoint = try TokenEndpoint(serving: .managedIdentity, of: resources, options, in: context)
+        let variables: [String: String?] = [
+            "IDENTITY_ENDPOINT": "\(endpoint.url)/msi/token", "IDENTITY_HEADER": endpoint.secret.reveal(),
+            // With one of these, SDKs assume a different kind of machine.
+            "IDENTITY_SERVER_THUMBPRINT": nil, "IMDS_ENDPOINT": nil, "MSI_ENDPOINT": nil, "MSI_SECRET": nil,
+        ]
+        return variables.merging(unproxied(context)) { $1 }
+    }
+
+    /// Returns the variables that keep SDKs from sending local requests, and the secret in them, to a proxy.
+    static func unproxied(_ context: CommandContext) -> [String: String?] {
+        let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        guard proxies.contains(where: { context.variable($0) != nil }) else { return [:] }
+        let names = ["no_proxy", "NO_PROXY"]
+        let lists = names.map { context.variable($0) }
+        let list = [lists[0] ?? lists[1], "127.0.0.1"].compactMap(\.self).joined(separator: ",")
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, list) })
+    }
+
+    /// Throws for a mistake that would otherwise show later, and only in an SDK's error.
+    private func requireClient(in configuration: Configuration) throws(Failure) {
+        // An agent has its own settings.
+        guard configuration.agent == nil else { return }
+        guard let authority = configuration.authority else {
+            throw Failure(
+                "no authority is configured, so programs can't say where to sign in",
+                hints: [Hint("set one", run: "lanyard config set authority \(Example.wideAuthority)")])
+        }
+        guard configuration.clientID(at: authority) == nil else { return }
+        throw Failure(
+            "no client ID is configured for \(authority.displayable(limit: 255))",
+            hints: [Hint("set your app's, or", run: "lanyard config set client-id azure-cli")])
+    }
+
+    /// Makes the folder that contains only the link, in the user's runtime folder or else the state folder.
+    private func makeFolder(with program: String, in context: CommandContext) throws(Failure) -> String {
+        let runtime = context.environment.ownRuntimeFolder.map { "\($0)/lanyard" }
+        guard let parent = runtime ?? context.environment.stateFolder else {
+            throw Failure("there is no place for a link to lanyard", hints: ["set HOME or XDG_RUNTIME_DIR"])
+        }
+        let folder = "\(parent)/\(rawValue)"
+        do throws(FileProblem) {
+            Folder.make(parent)
+            let above = try Folder(parent)
+            try above.requireOwn(closedTo: 0o022)
+            try above.privateFolder(rawValue, making: true)
+                .link(program, to: context.executable)
+        } catch {
+            throw Failure("\(folder.displayable(limit: 300)) can't be used: \(error.reason)")
+        }
+        guard !folder.hasBytes(":") else {
+            throw Failure("\(folder.displayable(limit: 300)) can't be in PATH: there is a colon in its name")
+        }
+        return folder
     }
 }

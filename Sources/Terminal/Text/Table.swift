@@ -1,3 +1,5 @@
+import Addresses
+
 /// Rows of cells; each column is as wide as its widest cell, with two blanks between columns.
 package struct Table: Sendable {
     private let rows: [[String]]
@@ -60,5 +62,61 @@ extension String {
         var text = utf8[...]
         while text.last == UInt8(ascii: " ") { text.removeLast() }
         return String(Substring(text))
+    }
+
+    /// Wraps the text to a screen's width.
+    ///
+    /// - Parameters:
+    ///   - columns: The width of the screen; nil for no limit.
+    ///   - indent: The column at which the lines after the first begin.
+    ///   - start: The column at which the first line begins; `indent` if nil.
+    /// - Returns: The lines as one text; unchanged if there is no limit, or if the text already has several lines.
+    package func wrapped(columns: Int?, indent: Int, from start: Int? = nil) -> String {
+        guard !utf8.contains(UInt8(ascii: "\n")) else { return self }
+        return words.joined(columns: columns, indent: indent, from: start ?? indent)
+    }
+
+    /// The words between single blanks; joining them restores the text.
+    var words: [String] { pieces(between: " ", omittingEmpty: false).map(String.init) }
+}
+
+// Text for a terminal is wrapped between words, never within one. Text to be copied counts as one word: if the terminal
+// itself breaks it, it still copies as one line. Text for anything else is never wrapped.
+
+extension [String] {
+    /// Joins the words into lines no wider than a screen, each word whole.
+    package func joined(columns: Int?, indent: Int, from start: Int) -> String {
+        let whole = joined(separator: " ")
+        guard let columns, columns > indent + 20, start + whole.count > columns else { return whole }
+        var text = ""
+        var column = start
+        for (index, word) in enumerated() {
+            let isFirst = index == 0
+            if !isFirst, column + 1 + word.count > columns {
+                text += "\n" + String(repeating: " ", count: indent)
+                column = indent
+            } else if !isFirst {
+                text += " "
+                column += 1
+            }
+            text += word
+            column += word.count
+        }
+        return text
+    }
+}
+
+/// A text that links to a page on terminals that support it (OSC 8), and is plain text on others.
+struct Hyperlink {
+    /// The text with the escape codes around it.
+    let text: String
+
+    /// The longest URL that is linked, in bytes: few terminals support longer ones.
+    private static let longest = 2048
+
+    /// Creates a link; nil if the URL can't be written in one.
+    init?(_ label: String, to url: String) {
+        guard url.utf8.count <= Self.longest, url.utf8.allSatisfy(\.isVisibleASCII) else { return nil }
+        text = "\u{1B}]8;;\(url)\u{1B}\\\(label)\u{1B}]8;;\u{1B}\\"
     }
 }
