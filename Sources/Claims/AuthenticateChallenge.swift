@@ -61,25 +61,25 @@ private struct ChallengeScanner {
         while true {
             skip { $0.isBlank || $0 == UInt8(ascii: ",") }
             guard !rest.isEmpty else { return }
-            guard let name = take(\.isTokenByte) else {
+            guard let name = scan(\.isTokenByte) else {
                 // No name begins here: skip this, including a whole quoted string.
-                if takeQuoted() == nil { skip { !$0.endsBareValue } }
+                if scanQuoted() == nil { skip { !$0.endsBareValue } }
                 continue
             }
-            if let value = takeValue() {
+            if let value = scanValue() {
                 guard isInChallenge, let last = challenges.indices.last else { continue }
                 challenges[last].add(name.lowercased(), value)
             } else {
                 guard challenges.count < AuthenticateChallenge.mostChallenges else { return }
                 challenges.append(AuthenticateChallenge(scheme: name))
-                challenges[challenges.count - 1].token68 = takeToken68()
+                challenges[challenges.count - 1].token68 = scanToken68()
                 isInChallenge = true
             }
         }
     }
 
     /// Reads the value after `=`; nil, without reading anything, if there is no `=`.
-    private mutating func takeValue() -> String? {
+    private mutating func scanValue() -> String? {
         let start = rest
         skip(\.isBlank)
         guard rest.first == UInt8(ascii: "=") else {
@@ -88,11 +88,11 @@ private struct ChallengeScanner {
         }
         rest.removeFirst()
         skip(\.isBlank)
-        return takeQuoted() ?? take { !$0.endsBareValue } ?? ""
+        return scanQuoted() ?? scan { !$0.endsBareValue } ?? ""
     }
 
     /// Reads a quoted string and resolves its escapes; nil if none begins here, empty if it is unterminated.
-    private mutating func takeQuoted() -> String? {
+    private mutating func scanQuoted() -> String? {
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest.removeFirst()
         var bytes: [UInt8] = []
@@ -105,11 +105,11 @@ private struct ChallengeScanner {
 
     /// Reads the token68 after a scheme; nil, without reading anything, if a parameter, another scheme or nothing
     /// follows.
-    private mutating func takeToken68() -> String? {
+    private mutating func scanToken68() -> String? {
         let start = rest
         skip(\.isBlank)
-        if let text = take(\.isToken68Byte) {
-            let padding = take { $0 == UInt8(ascii: "=") } ?? ""
+        if let text = scan(\.isToken68Byte) {
+            let padding = scan { $0 == UInt8(ascii: "=") } ?? ""
             skip(\.isBlank)
             // `a=` at the end is ambiguous; RFC 9110 calls it a token68.
             if rest.isEmpty || rest.first == UInt8(ascii: ",") { return text + padding }
@@ -122,7 +122,7 @@ private struct ChallengeScanner {
         rest = rest.drop(while: matches)
     }
 
-    private mutating func take(_ matches: (UInt8) -> Bool) -> String? {
+    private mutating func scan(_ matches: (UInt8) -> Bool) -> String? {
         let taken = rest.prefix(while: matches)
         guard !taken.isEmpty else { return nil }
         rest = rest[taken.endIndex...]

@@ -81,7 +81,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     public var label: String { row.label }
     /// The key of a rule.
     public var setting: String { rawValue }
-    /// The key in consumers' requests and in plugins'; it is a list if it ends in `[]`.
+    /// The key in tools' requests and in plugins'; it is a list if it ends in `[]`.
     ///
     /// Every request from git looks all of them up, so they aren't derived.
     public var wireKey: String {
@@ -187,7 +187,7 @@ package enum SignInPrompt: String, Sendable, CaseIterable {
     fileprivate static let hint = "use one of \(allCases.map(\.rawValue).joined(separator: ", "))"
 }
 
-/// The parameters of an authorization request, for checking what consumers, rules and options add to one.
+/// The parameters of an authorization request, for checking what tools, rules and options add to one.
 package enum AuthorizationParameters {
     /// The protocol's own parameters, which must never be set from outside, whether or not a request has them; a plugin's
     /// manifest has those of its authorities.
@@ -259,7 +259,7 @@ public struct SignInParameters: Sendable, Equatable {
     /// Parses texts from a protocol or the command line; they replace existing values.
     ///
     /// For a table, each text adds a `NAME=VALUE`.
-    public mutating func take(_ texts: [SignInParameter: [String]]) throws(SignInParameterError) {
+    public mutating func apply(_ texts: [SignInParameter: [String]]) throws(SignInParameterError) {
         for parameter in SignInParameter.allCases {
             guard let texts = texts[parameter], let text = texts.last else { continue }
             let value: SignInParameter.Value =

@@ -58,7 +58,7 @@ struct AgentClient {
 
     private func get(_ request: CredentialRequest) throws(Refusal) -> Outcome {
         try request.requireTarget()
-        var rest = request.wish
+        var rest = request.explicit
         (rest.scopes, rest.tenant) = ([], nil)
         guard rest.isEmpty else { throw .notForwarded }
         let reply: ForwardedReply

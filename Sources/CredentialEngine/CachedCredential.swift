@@ -7,7 +7,7 @@ import Secrets
 import TokenAcquisition
 import TokenStore
 
-/// The remembered answer to a request, whichever consumer asked.
+/// The remembered answer to a request, whichever tool asked.
 ///
 /// Its cache key covers everything that decides the answer: the request, the environment, and the state of the
 /// configuration and account selection files. How the user would be asked doesn't affect the answer, so it isn't part
@@ -20,7 +20,7 @@ public struct CachedCredential: Sendable {
     /// Computes the cache key for a request; nil if the request needs a fresh answer.
     public init?(_ request: CredentialRequest, in surroundings: Surroundings) {
         guard !Configuration.turnsOffAnswerCache(environment: surroundings.environment) else { return nil }
-        guard request.wish.claims == nil, request.wish.signIn[.prompt] == nil, request.refusedToken == nil,
+        guard request.explicit.claims == nil, request.explicit.signIn[.prompt] == nil, request.refusedToken == nil,
             !request.wwwAuthenticate.contains(where: \.bringsClaims)
         else { return nil }
         self.request = request
@@ -112,12 +112,13 @@ public struct CachedCredential: Sendable {
 
     /// Returns the parts of a request that decide which token it gets.
     static func fields(of request: CredentialRequest) -> [String?] {
-        let wish = request.wish
+        let explicit = request.explicit
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
         return [
-            request.scheme, request.host?.text, request.path, request.username, wish.authority, wish.tenant,
-            wish.clientID, wish.account, wish.identity, String(wish.scopes.count), String(challenges.count),
-        ] + wish.scopes + challenges
+            request.scheme, request.host?.text, request.path, request.username, explicit.authority, explicit.tenant,
+            explicit.clientID, explicit.account, explicit.identity, String(explicit.scopes.count),
+            String(challenges.count),
+        ] + explicit.scopes + challenges
     }
 
     /// Returns the parts of the surroundings that decide the answer: lanyard's version and variables, and where it
@@ -151,7 +152,7 @@ extension TokenRequest {
 ///
 /// With such a note, the next `get` still searches, but opens a session with the keyring only if it finds an item: a
 /// session takes the provider longer than everything else. An outdated note costs as much time as a valid one saves.
-struct PasswordMiss {
+struct PasswordAbsence {
     private let key: String
     private let notes: SharedNotes
     private let keyring: KeyringConnection
@@ -174,7 +175,7 @@ struct PasswordMiss {
 
     func note(isMiss: Bool) {
         guard isMiss != isNoted else { return }
-        if isMiss { notes.leave(.bool(true), about: key) } else { notes.remove(about: key) }
+        if isMiss { notes.write(.bool(true), about: key) } else { notes.remove(about: key) }
     }
 }
 

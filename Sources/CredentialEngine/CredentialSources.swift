@@ -37,9 +37,9 @@ public final class CredentialSources: Sendable {
     /// Resolves a request to the token that it needs, as its server's challenges say; nil if it needs none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try mapping(of: request) else { return nil }
-        if wanted.userHint != nil { wanted.judgeUserHint(at: plugins.registry.match(wanted)?.issuer) }
+        if wanted.userHint != nil { wanted.checkUserHint(at: plugins.registry.match(wanted)?.issuer) }
         do throws(ResolutionError) {
-            try wanted.heedServer(of: request) { [wanted] named in
+            try wanted.apply(of: request) { [wanted] named in
                 plugins.registry.match(wanted).flatMap {
                     plugins.registry.narrowing($0, to: named, isConfigured: wanted.authorityIsConfigured)
                 }
@@ -143,7 +143,7 @@ public final class CredentialSources: Sendable {
         do throws(AcquisitionError) {
             let mayAsk = prompter?.mayAsk(for: place) ?? false
             return try await acquirer.token(for: request, by: decision, mayAsk: mayAsk) {
-                await prompter?.person(for: place)
+                await prompter?.user(for: place)
             }
         } catch {
             throw .noToken(error, request, place: place)
@@ -153,7 +153,7 @@ public final class CredentialSources: Sendable {
 
 extension TokenRequest {
     /// Records whether the user name in the URL is an account at the token's issuer.
-    public mutating func judgeUserHint(at issuer: PluginIssuer?) {
+    public mutating func checkUserHint(at issuer: PluginIssuer?) {
         userHintIsAccount = userHint.map { issuer?.hasAccounts(named: $0) ?? false } ?? false
     }
 }
@@ -163,7 +163,7 @@ public protocol UserPrompter: Sendable {
     /// Whether somebody may be there to be asked on behalf of this URL, as far as that shows at once.
     func mayAsk(for url: String?) -> Bool
     /// The user, who hears nothing of it yet; nil if nobody can be asked on behalf of this URL.
-    func person(for url: String?) async -> TokenAcquirer.Person?
+    func user(for url: String?) async -> TokenAcquirer.User?
     /// Whether the user may be asked to unlock the keyring.
     var mayAskToUnlock: Bool { get }
     /// Asks the user to unlock the keyring; false if it stays locked.
@@ -255,7 +255,7 @@ extension Credential {
 }
 
 extension StoredPassword {
-    /// Converts a consumer's credential for storing; nil for an access token, which the engine stores itself.
+    /// Converts a tool's credential for storing; nil for an access token, which the engine stores itself.
     init?(_ credential: Credential) {
         switch credential.kind {
         case .accessToken: return nil

@@ -5,10 +5,10 @@ import Secrets
 import TokenAcquisition
 public import TokenStore
 
-/// Answers consumers' questions from the answer cache, from the keyring as the rules say, or by asking the authority
+/// Answers tools' questions from the answer cache, from the keyring as the rules say, or by asking the authority
 /// and the user.
 ///
-/// It knows no consumer's protocol, no terminal and none of the process's streams.
+/// It knows no tool's protocol, no terminal and none of the process's streams.
 public struct Engine: Sendable {
     let surroundings: Surroundings
     let terms: AgentTerms
@@ -71,9 +71,10 @@ public struct Engine: Sendable {
         let remembered = CachedCredential(request, in: surroundings)
         if let credential = remembered?.credential { return .settled(try request.outcome(credential)) }
         let look = StoredLookup(
-            request: request, remembered: remembered?.place(), passwordMiss: PasswordMiss(request, in: surroundings),
+            request: request, remembered: remembered?.place(),
+            passwordAbsence: PasswordAbsence(request, in: surroundings),
             given: surroundings.given, now: surroundings.now)
-        look.passwordMiss.prepare()
+        look.passwordAbsence.prepare()
         return try answer(.get(request)) { sources throws(Refusal) in
             do throws(Refusal) {
                 return try look.attempt(in: sources)
@@ -84,7 +85,7 @@ public struct Engine: Sendable {
         }
     }
 
-    /// Stores a password, or an authorization of another scheme, that a consumer found to work.
+    /// Stores a password, or an authorization of another scheme, that a tool found to work.
     ///
     /// Tools also report the tokens that they were given. A token is recognised by itself, because what a tool reports need not
     /// name the URL and the user that it asked for.
@@ -94,7 +95,7 @@ public struct Engine: Sendable {
         }
         if let expiry = credential.expiresOn, expiry <= surroundings.now { return .settled(.nothing) }
         return try answer(.store(credential, request)) { sources throws(Refusal) in
-            // If the rules answer with a token, the consumer returns that token, which is stored already.
+            // If the rules answer with a token, the tool returns that token, which is stored already.
             if (try? sources.mapsToToken(request)) == true { return .settled(.nothing) }
             // Opens the session first: the store compares with what it has, which is usually the same.
             surroundings.keyring.open()
@@ -109,13 +110,13 @@ public struct Engine: Sendable {
         }
     }
 
-    /// Erases a credential that a consumer reports as not working.
+    /// Erases a credential that a tool reports as not working.
     func erase(_ request: CredentialRequest, _ refused: Question.Refused) throws(Refusal) -> Attempt {
         var query = PasswordQuery(request)
         query?.password = refused.password
         query?.credential = refused.authorization
         // A script's own request names a token but no place.
-        guard query != nil || (request.scheme == nil && request.host == nil && !request.wish.isEmpty) else {
+        guard query != nil || (request.scheme == nil && request.host == nil && !request.explicit.isEmpty) else {
             return .settled(.nothing)
         }
         do throws(Refusal) {
@@ -188,7 +189,7 @@ public struct Engine: Sendable {
 private struct StoredLookup: Sendable {
     let request: CredentialRequest
     let remembered: CachedCredential.Place?
-    let passwordMiss: PasswordMiss
+    let passwordAbsence: PasswordAbsence
     let given: GivenTokens
     /// Seconds since 1970.
     let now: Int
@@ -197,7 +198,7 @@ private struct StoredLookup: Sendable {
         try dropRefused(in: sources)
         guard let wanted = try sources.resolve(request) else {
             let password = try password(in: sources)
-            passwordMiss.note(isMiss: password == nil)
+            passwordAbsence.note(isMiss: password == nil)
             return .settled(password.map(Outcome.credential) ?? .nothing)
         }
         let decision = try sources.decide(wanted, place: request.place)
@@ -252,7 +253,7 @@ private struct StoredLookup: Sendable {
 }
 
 extension CredentialRequest {
-    /// Returns the credential if the consumer can use it.
+    /// Returns the credential if the tool can use it.
     func outcome(_ credential: Credential) throws(Refusal) -> Outcome {
         guard takesFields || credential.fields.isEmpty || !credential.secret.isEmpty else {
             throw .severalParts(credential.fields.keys.sorted(), place: place)
@@ -264,9 +265,9 @@ extension CredentialRequest {
     ///
     /// Only a certificate's file has no host; it is found by its path.
     func requireTarget() throws(Refusal) {
-        if isCertificate, wish.isEmpty { return }
+        if isCertificate, explicit.isEmpty { return }
         guard host == nil || scheme == nil else { return }
-        guard wish.isEmpty || host != nil || scheme != nil else { return }
+        guard explicit.isEmpty || host != nil || scheme != nil else { return }
         throw .noPlace(missing: host == nil ? .host : .scheme)
     }
 }
@@ -305,7 +306,7 @@ extension CredentialSources {
         if count == 0, refused.mustExist { throw .noPassword }
     }
 
-    /// Records that a consumer reports tokens as refused, or no longer wants the current one.
+    /// Records that a tool reports tokens as refused, or no longer wants the current one.
     ///
     /// - Returns: Whether any such token is stored.
     func reject(_ refused: Refused, for wanted: [TokenRequest], place: String?) throws(Refusal) -> Bool {
@@ -318,7 +319,7 @@ extension CredentialSources {
         }
     }
 
-    /// Returns the tokens that a consumer may have been given for a request, most likely first.
+    /// Returns the tokens that a tool may have been given for a request, most likely first.
     ///
     /// The user name in the request may be the one that it was given, so those of the rules for the same place count,
     /// too.

@@ -91,7 +91,7 @@ extension CredentialSources {
         case .exchange: return .exchange
         case .renew: return .renew(decision.doubt)
         case .authenticate: return .authenticate
-        case .askPerson:
+        case .askUser:
             return signIn(decision, wanted, prompts, .interactionRequired(nil, account: decision.account))
         case .refuse(let error):
             switch error {

@@ -2,7 +2,7 @@ public import Rules
 public import Secrets
 import TokenStore
 
-/// A consumer's question to the engine.
+/// A tool's question to the engine.
 public indirect enum Question: Sendable, Equatable {
     case get(CredentialRequest)
     /// Stores a credential that was found to work.
@@ -13,7 +13,7 @@ public indirect enum Question: Sendable, Equatable {
     /// that a token was or can be exchanged for, such as a registry's own.
     case list(labelPrefix: String)
 
-    /// The secret that a server refused, as far as the consumer reports it.
+    /// The secret that a server refused, as far as the tool reports it.
     public struct Refused: Sendable, Equatable {
         /// The password, or a token that was sent as a password.
         public var password: Secret?
@@ -28,7 +28,7 @@ public indirect enum Question: Sendable, Equatable {
             return secrets.isEmpty ? nil : secrets.reduce(into: []) { $0.formUnion($1.fingerprints) }
         }
 
-        /// Creates the consumer's report; with neither secret, it is about whatever is stored.
+        /// Creates the tool's report; with neither secret, it is about whatever is stored.
         public init(_ password: Secret? = nil, _ authorization: Secret? = nil, mustExist: Bool = false) {
             self.password = password
             self.authorization = authorization

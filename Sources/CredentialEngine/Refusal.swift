@@ -39,29 +39,29 @@ public indirect enum Refusal: Error, Sendable {
         case host
     }
 
-    /// The cause of a refusal, as far as consumers act on it.
+    /// The cause of a refusal, as far as tools act on it.
     public enum Cause: Sendable {
         /// The keyring can't be used now.
         case keyring
         /// The user said no or gave no answer.
-        case person
+        case user
         /// The authority can't be reached or is too busy.
         case authority
         /// Anything else.
         case other
     }
 
-    /// The cause, as far as consumers act on it.
+    /// The cause, as far as tools act on it.
     public var cause: Cause {
         switch self {
         case .store: .keyring
         // The request names an identity to get the token with, so another source's answer would be a different one.
         case .noToken(.store, let request, _): request.identity == nil ? .keyring : .other
         case .forwarded(let refusal) where refusal.code == .keyring: .keyring
-        case .forwarded(let refusal) where refusal.code == .person: .person
+        case .forwarded(let refusal) where refusal.code == .user: .user
         case .forwarded(let refusal) where refusal.code == .authority: .authority
-        case .noToken(.noAccountChosen, _, _): .person
-        case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .person
+        case .noToken(.noAccountChosen, _, _): .user
+        case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .user
         case .noToken(.plugin(let error, _), _, _) where [.unavailable, .throttled].contains(error.code): .authority
         case .noToken(.busy(_, let work), _, _) where work != .signIn: .authority
         default: .other

@@ -151,7 +151,7 @@ package struct FileTrust {
     /// Checks a file and every folder above it, after resolving symbolic links.
     ///
     /// A sticky folder of root's (`/tmp`) may be above it, because nobody else can replace the file there.
-    package mutating func judge(_ path: String) -> Verdict {
+    package mutating func check(_ path: String) -> Verdict {
         if let resolved = files[path] { return .trusted(resolved) }
         // Most files that are checked don't exist, which one call shows.
         guard let status = FileStatus(of: path), let resolved = Self.realPath(path) else { return .missing }

@@ -9,11 +9,11 @@ package struct Folder: ~Copyable, Sendable {
     private var descriptor: CInt { file.descriptor }
 
     /// Opens a folder, following links.
-    package init(_ path: String) throws(FileProblem) {
+    package init(_ path: String) throws(FileError) {
         try self.init(path, at: AT_FDCWD)
     }
 
-    private init(_ path: String, at parent: CInt, _ flags: CInt = 0) throws(FileProblem) {
+    private init(_ path: String, at parent: CInt, _ flags: CInt = 0) throws(FileError) {
         file = try OpenFile(path, at: parent, O_RDONLY | O_DIRECTORY | flags)
     }
 
@@ -45,14 +45,14 @@ package struct Folder: ~Copyable, Sendable {
     }
 
     /// Refuses a folder that doesn't belong to this user, or that grants others any of these permissions.
-    package func requireOwn(closedTo permissions: UInt32 = 0) throws(FileProblem) {
+    package func requireOwn(closedTo permissions: UInt32 = 0) throws(FileError) {
         let status = try file.status()
         guard status.isOwn else { throw .foreign }
         guard !status.grants(permissions) else { throw .exposed }
     }
 
     /// Opens a subfolder that belongs to this user, and removes everybody else's permissions.
-    package func privateFolder(_ name: String, making: Bool) throws(FileProblem) -> Folder {
+    package func privateFolder(_ name: String, making: Bool) throws(FileError) -> Folder {
         if making, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw .last }
         let folder = try Folder(name, at: descriptor, O_NOFOLLOW)
         let status = try folder.file.status()
@@ -75,10 +75,10 @@ package struct Folder: ~Copyable, Sendable {
     ///   - first: How many bytes to read; nil for all.
     ///   - permissions: The permissions that others must not have.
     /// - Returns: The file's bytes.
-    /// - Throws: `FileProblem` if it can't be read, or doesn't meet these conditions.
+    /// - Throws: `FileError` if it can't be read, or doesn't meet these conditions.
     package func read(
         _ name: String, atMost limit: Int, first: Int? = nil, closedTo permissions: UInt32 = 0o077
-    ) throws(FileProblem) -> [UInt8] {
+    ) throws(FileError) -> [UInt8] {
         let file = try OpenFile(name, at: descriptor, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try file.status()
         guard status.isRegular else { throw .irregular }
@@ -90,8 +90,8 @@ package struct Folder: ~Copyable, Sendable {
 
     /// Reads a regular file of any owner.
     ///
-    /// - Throws: `FileProblem` if it can't be read, is a link or another kind of file, or is longer than the limit.
-    package func readForeign(_ name: String, atMost limit: Int) throws(FileProblem) -> [UInt8] {
+    /// - Throws: `FileError` if it can't be read, is a link or another kind of file, or is longer than the limit.
+    package func readForeign(_ name: String, atMost limit: Int) throws(FileError) -> [UInt8] {
         let file = try OpenFile(name, at: descriptor, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try file.status()
         guard status.isRegular else { throw .irregular }
@@ -100,7 +100,7 @@ package struct Folder: ~Copyable, Sendable {
     }
 
     /// Opens a file of this user's for reading and writing, creating it if it is missing.
-    package func openFile(_ name: String) throws(FileProblem) -> OpenFile {
+    package func openFile(_ name: String) throws(FileError) -> OpenFile {
         let file = try OpenFile(name, at: descriptor, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, permissions: 0o600)
         let status = try file.status()
         guard status.isRegular else { throw .irregular }
@@ -116,8 +116,8 @@ package struct Folder: ~Copyable, Sendable {
     ///   - bytes: The contents.
     ///   - name: The file's name.
     ///   - isDurable: Whether it must survive a sudden loss of power.
-    /// - Throws: `FileProblem`; the existing entry then stays.
-    package func write(_ bytes: [UInt8], to name: String, isDurable: Bool) throws(FileProblem) {
+    /// - Throws: `FileError`; the existing entry then stays.
+    package func write(_ bytes: [UInt8], to name: String, isDurable: Bool) throws(FileError) {
         let draft = try Draft(in: self)
         try draft.write(bytes)
         if isDurable { try draft.flush() }
@@ -125,12 +125,12 @@ package struct Folder: ~Copyable, Sendable {
     }
 
     /// Creates a symbolic link, replacing any entry with this name; does nothing if the link already has this target.
-    package func link(_ name: String, to target: String) throws(FileProblem) {
+    package func link(_ name: String, to target: String) throws(FileError) {
         guard SymbolicLink.target(of: name, in: descriptor) != target else { return }
         let draft = ".\(name).\(getpid())"
         remove(draft)
         guard symlinkat(target, descriptor, draft) == 0 else { throw .last }
-        do throws(FileProblem) { try rename(draft, to: name) } catch {
+        do throws(FileError) { try rename(draft, to: name) } catch {
             remove(draft)
             throw error
         }
@@ -164,18 +164,18 @@ package struct Folder: ~Copyable, Sendable {
 
     /// Waits for the folder's lock, which is held as long as this value exists; false if another holder kept it all the
     /// time.
-    package func lock(within patience: Duration) throws(FileProblem) -> Bool { try file.lock(within: patience) }
+    package func lock(within patience: Duration) throws(FileError) -> Bool { try file.lock(within: patience) }
 
-    func newFile(_ name: String) throws(FileProblem) -> OpenFile {
+    func newFile(_ name: String) throws(FileError) -> OpenFile {
         try OpenFile(name, at: descriptor, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
     }
 
-    func rename(_ name: String, to other: String) throws(FileProblem) {
+    func rename(_ name: String, to other: String) throws(FileError) {
         guard renameat(descriptor, name, descriptor, other) == 0 else { throw .last }
     }
 
     /// Opens the same folder again, for a user that may need it longer.
-    func again() throws(FileProblem) -> Folder { try Folder(".", at: descriptor) }
+    func again() throws(FileError) -> Folder { try Folder(".", at: descriptor) }
 }
 
 /// An unfinished file that only this user can access; it gets its name once it is complete, and is removed otherwise.
@@ -190,7 +190,7 @@ package struct Draft: ~Copyable {
     private static let patience = 60
 
     /// Creates a draft in a folder.
-    package init(in folder: borrowing Folder) throws(FileProblem) {
+    package init(in folder: borrowing Folder) throws(FileError) {
         let name = "\(Self.prefix)\(getpid()).\(UInt64.random(in: .min ... .max))"
         let copy = try folder.again()
         let file = try copy.newFile(name)
@@ -204,10 +204,10 @@ package struct Draft: ~Copyable {
     }
 
     /// Appends bytes.
-    package func write(_ bytes: [UInt8]) throws(FileProblem) { try file.write(bytes) }
+    package func write(_ bytes: [UInt8]) throws(FileError) { try file.write(bytes) }
 
     /// Waits until the contents are on disk.
-    package func flush() throws(FileProblem) { try asking { Int(fsync(file.descriptor)) } }
+    package func flush() throws(FileError) { try asking { Int(fsync(file.descriptor)) } }
 
     /// Gives it the owner and group of another file; false if that isn't allowed.
     @discardableResult
@@ -217,7 +217,7 @@ package struct Draft: ~Copyable {
     package func setPermissions(_ permissions: mode_t) { fchmod(file.descriptor, permissions) }
 
     /// Gives it its name, replacing any file with that name.
-    package consuming func place(as final: String) throws(FileProblem) {
+    package consuming func place(as final: String) throws(FileError) {
         try folder.rename(name, to: final)
         isPlaced = true
     }

@@ -9,13 +9,13 @@ package struct OpenFile: ~Copyable, Sendable {
     package let descriptor: CInt
 
     /// Opens a file for reading, following links; doesn't wait for the writer of a pipe.
-    package init(_ path: String) throws(FileProblem) {
+    package init(_ path: String) throws(FileError) {
         try self.init(path, O_RDONLY | O_NONBLOCK)
     }
 
     /// Opens a path, relative to an open folder unless it is absolute; programs started from here don't inherit the
     /// file.
-    init(_ path: String, at folder: CInt = AT_FDCWD, _ flags: CInt, permissions: mode_t = 0) throws(FileProblem) {
+    init(_ path: String, at folder: CInt = AT_FDCWD, _ flags: CInt, permissions: mode_t = 0) throws(FileError) {
         descriptor = CInt(
             try asking { () -> Int in Int(openat(folder, path, flags | O_CLOEXEC, permissions)) })
     }
@@ -23,21 +23,21 @@ package struct OpenFile: ~Copyable, Sendable {
     deinit { close(descriptor) }
 
     /// Returns the file's status.
-    package func status() throws(FileProblem) -> FileStatus {
+    package func status() throws(FileError) -> FileStatus {
         guard let status = FileStatus(of: descriptor) else { throw .last }
         return status
     }
 
     /// Reads the rest of its contents, whatever kind of file it is.
-    package func contents(atMost limit: Int) throws(FileProblem) -> [UInt8] {
+    package func contents(atMost limit: Int) throws(FileError) -> [UInt8] {
         let bytes = try Self.bytes(from: descriptor, atMost: limit + 1)
         guard bytes.count <= limit else { throw .tooLong }
         return bytes
     }
 
     /// Reads from an open file to its end, but at most this many bytes.
-    package static func bytes(from descriptor: CInt, atMost limit: Int) throws(FileProblem) -> [UInt8] {
-        var problem: FileProblem?
+    package static func bytes(from descriptor: CInt, atMost limit: Int) throws(FileError) -> [UInt8] {
+        var problem: FileError?
         // Uninitialised on purpose: zeroing the buffer takes longer than reading the file.
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while problem == nil, count < limit, let start = buffer.baseAddress {
@@ -51,7 +51,7 @@ package struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Writes all of the bytes.
-    func write(_ bytes: [UInt8]) throws(FileProblem) {
+    func write(_ bytes: [UInt8]) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = try asking { rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } }
@@ -65,8 +65,8 @@ package struct OpenFile: ~Copyable, Sendable {
     // the process ends. A file system without locks returns an error.
 
     /// Takes the lock if it is free.
-    package func tryLock() throws(FileProblem) -> Bool {
-        do throws(FileProblem) {
+    package func tryLock() throws(FileError) -> Bool {
+        do throws(FileError) {
             try asking { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
             return true
         } catch {
@@ -78,7 +78,7 @@ package struct OpenFile: ~Copyable, Sendable {
     /// Waits for the lock, blocking the thread; false if another holder kept it all the time.
     ///
     /// If so, close the file, or it would get the lock later.
-    package func lock(within patience: Duration) throws(FileProblem) -> Bool {
+    package func lock(within patience: Duration) throws(FileError) -> Bool {
         if try tryLock() { return true }
         let settlement = Settlement()
         try whenLocked { settlement.settle($0) }
@@ -95,7 +95,7 @@ package struct OpenFile: ~Copyable, Sendable {
     ///   - isolation: Where `waiting` is called.
     ///   - waiting: Called if the wait takes long.
     /// - Returns: Whether this file has the lock.
-    /// - Throws: `FileProblem`; `CancellationError` if the task is cancelled while it waits.
+    /// - Throws: `FileError`; `CancellationError` if the task is cancelled while it waits.
     package func lock(
         within patience: Duration, quietFor quiet: Duration, isolation: isolated (any Actor)? = #isolation,
         waiting: () -> Void
@@ -129,12 +129,12 @@ package struct OpenFile: ~Copyable, Sendable {
     ///
     /// The lock belongs to the open file, whichever descriptor requests it. The thread uses its own descriptor and
     /// closes it. If the caller has given up meanwhile and closed the file, too, that releases the lock at once.
-    private func whenLocked(_ settle: @escaping @Sendable (FileProblem?) -> Void) throws(FileProblem) {
+    private func whenLocked(_ settle: @escaping @Sendable (FileError?) -> Void) throws(FileError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .last }
         DispatchQueue(label: "lanyard.lock").async {
-            var problem: FileProblem?
-            do throws(FileProblem) {
+            var problem: FileError?
+            do throws(FileError) {
                 try asking { Int(flock(copy, LOCK_EX)) }
             } catch {
                 problem = error
@@ -148,23 +148,23 @@ package struct OpenFile: ~Copyable, Sendable {
 /// The events during a wait for a lock.
 private enum WaitEvent {
     /// The lock was taken, or can't be had.
-    case settled(FileProblem?)
+    case settled(FileError?)
     case long
     case over
 }
 
 /// The outcome of a thread's wait for a lock.
 private final class Settlement: Sendable {
-    private let problem = Mutex<FileProblem?>(nil)
+    private let problem = Mutex<FileError?>(nil)
     private let isSettled = DispatchSemaphore(value: 0)
 
-    func settle(_ outcome: FileProblem?) {
+    func settle(_ outcome: FileError?) {
         problem.withLock { $0 = outcome }
         isSettled.signal()
     }
 
     /// Waits for the outcome; false if there is none in time.
-    func isReached(within patience: Duration) throws(FileProblem) -> Bool {
+    func isReached(within patience: Duration) throws(FileError) -> Bool {
         let milliseconds = Int(patience / .milliseconds(1))
         guard isSettled.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return false }
         if let problem = problem.withLock({ $0 }) { throw problem }

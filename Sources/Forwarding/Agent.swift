@@ -108,7 +108,7 @@ public final class Agent<Delegate: AgentDelegate> {
         let first = entries.count
         for connection in connections { entries += connection.pollEntries }
         _ = poll(&entries, nfds_t(entries.count), CInt(pause(from: now)))
-        if entries[0].revents != 0, let number = takeSignals() { return number }
+        if entries[0].revents != 0, let number = readSignals() { return number }
         // Nothing is answered by settings that have changed. Listeners and connections may then be others, and are polled
         // again.
         if reloadIfChanged() { return nil }
@@ -130,7 +130,7 @@ public final class Agent<Delegate: AgentDelegate> {
         return max(0, next - now)
     }
 
-    private func takeSignals() -> CInt? {
+    private func readSignals() -> CInt? {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(signals.read, &bytes, bytes.count)
         for byte in bytes[..<max(0, count)] {
@@ -213,7 +213,7 @@ public final class Agent<Delegate: AgentDelegate> {
             let count = connections[index].pollEntries.count
             let mine = Array(events[next..<(next + count)])
             next += count
-            switch connections[index].take(mine, now: now) {
+            switch connections[index].handle(mine, now: now) {
             case .goOn: break
             case .end: finished.append(index)
             case .request(let block): answer(block, index, now)
@@ -303,7 +303,7 @@ public final class Agent<Delegate: AgentDelegate> {
             reap()
             let next = ending.map(\.deadline).filter { $0 > Uptime.now }.min() ?? deadline + 101
             // Each that ends is told by SIGCHLD.
-            if !ending.isEmpty, Uptime.wait(for: POLLIN, at: signals.read, until: next) { _ = takeSignals() }
+            if !ending.isEmpty, Uptime.wait(for: POLLIN, at: signals.read, until: next) { _ = readSignals() }
         }
     }
 }

@@ -90,7 +90,7 @@ public struct AgentSocket: Sendable {
     private var isOutOfReach: Bool {
         guard let resolved = FileTrust.realPath(path) else { return false }
         var trust = FileTrust()
-        guard case .trusted = trust.judge(FileTrust.parent(of: resolved)) else { return false }
+        guard case .trusted = trust.check(FileTrust.parent(of: resolved)) else { return false }
         return true
     }
 
@@ -191,7 +191,7 @@ public struct AgentFolder: ~Copyable, Sendable {
     }
 
     private static func folder(_ path: String) throws(Problem) -> Folder {
-        do throws(FileProblem) {
+        do throws(FileError) {
             let parent = FileTrust.parent(of: path)
             Folder.make(parent)
             guard let (_, name) = path.cut(atLast: "/") else { throw .irregular }
@@ -204,7 +204,7 @@ public struct AgentFolder: ~Copyable, Sendable {
     }
 
     private static func lock(in folder: borrowing Folder) throws(Problem) -> OpenFile {
-        do throws(FileProblem) {
+        do throws(FileError) {
             let file = try folder.openFile(lockName)
             if try file.tryLock() { return file }
         } catch {

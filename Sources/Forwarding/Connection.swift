@@ -47,7 +47,7 @@ struct Connection {
         }
     }
 
-    mutating func take(_ events: [Int16], now: Int) -> Step {
+    mutating func handle(_ events: [Int16], now: Int) -> Step {
         let hasEvent = events[0] != 0
         switch state {
         case .reading(let parser): return hasEvent ? receive(parser) : late(now)
@@ -76,7 +76,7 @@ struct Connection {
 
     private mutating func step(_ worker: Worker, _ events: [Int16], _ now: Int) -> Step {
         var worker = worker
-        let reply = worker.take(events)
+        let reply = worker.handle(events)
         state = .working(worker)
         if let reply { return .reply(reply) }
         return late(now)

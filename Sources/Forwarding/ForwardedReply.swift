@@ -114,7 +114,7 @@ public struct ForwardedRefusal: Error, Sendable, Equatable {
         /// The keyring can't be used now.
         case keyring
         /// The user declined, or didn't answer.
-        case person
+        case user
         /// The authority can't be reached, or is overloaded.
         case authority
         /// Only the user can continue, and nobody can be asked.

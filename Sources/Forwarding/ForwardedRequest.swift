@@ -44,8 +44,8 @@ public struct ForwardedRequest: Sendable, Equatable {
         if let host = wanted.host { try lines.append("host", host.text) }
         if let path = wanted.path { try lines.append("path", path) }
         if let username = wanted.username { try lines.append("username", username) }
-        if let tenant = wanted.wish.tenant { try lines.append("tenant", tenant) }
-        try lines.append("scope[]", list: wanted.wish.scopes)
+        if let tenant = wanted.explicit.tenant { try lines.append("tenant", tenant) }
+        try lines.append("scope[]", list: wanted.explicit.scopes)
         try lines.append("wwwauth[]", list: wanted.wwwAuthenticate)
         if let refused = wanted.refusedToken { try lines.append("refused", refused) }
         if wanted.takesAuthorizations { try lines.append("capability[]", "authtype") }
@@ -107,10 +107,12 @@ public struct ForwardedRequest: Sendable, Equatable {
         }
         wanted.path = block["path"]
         wanted.username = block["username"]
-        wanted.wish.tenant = block["tenant"]
-        if let tenant = wanted.wish.tenant, !CredentialRequest.TokenWish.isTenant(tenant) { throw .invalid("tenant") }
-        wanted.wish.scopes = block.list("scope[]")
-        guard wanted.wish.scopes.allSatisfy(\.isScopeToken) else { throw .invalid("scope[]") }
+        wanted.explicit.tenant = block["tenant"]
+        if let tenant = wanted.explicit.tenant, !CredentialRequest.ExplicitToken.isTenant(tenant) {
+            throw .invalid("tenant")
+        }
+        wanted.explicit.scopes = block.list("scope[]")
+        guard wanted.explicit.scopes.allSatisfy(\.isScopeToken) else { throw .invalid("scope[]") }
         if let word = block["reach"] {
             guard let reach = PathReach(rawValue: word), reach != .place else { throw .invalid("reach") }
             wanted.reach = reach

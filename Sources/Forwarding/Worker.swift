@@ -67,7 +67,7 @@ struct Worker {
     }
 
     /// Handles events; returns the reply once it is complete.
-    mutating func take(_ events: [Int16]) -> ForwardedReply? {
+    mutating func handle(_ events: [Int16]) -> ForwardedReply? {
         if events[1] != 0 { send() }
         guard events[0] != 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16 * 1024)

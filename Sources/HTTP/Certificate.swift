@@ -55,9 +55,9 @@ struct Certificate {
     }
 }
 
-extension CertificateProblem {
+extension CertificateDefect {
     /// The same problem with what the certificate says of itself.
-    func detailed(by certificate: Certificate) -> CertificateProblem {
+    func detailed(by certificate: Certificate) -> CertificateDefect {
         switch self {
         case .expired: .expired(certificate.end)
         case .notYetValid: .notYetValid(certificate.begin)

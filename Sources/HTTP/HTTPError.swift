@@ -23,7 +23,7 @@ package struct HTTPError: Error, Sendable, Equatable {
         /// The answer isn't HTTP.
         case garbled
         /// The certificate of the host, or of the proxy, isn't accepted.
-        case certificate(CertificateProblem)
+        case certificate(CertificateDefect)
         /// The host doesn't use TLS at this port.
         case withoutTLS
         /// The host has no version of TLS, or no cipher suite, that is still safe.
@@ -65,7 +65,7 @@ package struct HTTPError: Error, Sendable, Equatable {
 }
 
 /// Why a certificate isn't accepted.
-package enum CertificateProblem: Sendable, Equatable {
+package enum CertificateDefect: Sendable, Equatable {
     /// It is for these names, or for none.
     case otherName([String])
     /// It expired then, in seconds since 1970; nil if that isn't known.

@@ -28,7 +28,7 @@ final class Transfer: @unchecked Sendable {
     private var isTooLarge = false
     /// Whether the connection was found good, and the request is sent from then on.
     private var isSent = false
-    private var problem: CertificateProblem?
+    private var problem: CertificateDefect?
 
     /// Prepares a request, or only a look at the certificate of the server that it is for, which nothing is sent to.
     init(
@@ -341,7 +341,7 @@ extension Transfer {
     /// Whether libcurl has its TLS from GnuTLS rather than OpenSSL.
     static var usesGnuTLS: Bool { String(cString: curl_version_info(0).pointee.ssl_version).hasPrefix("GnuTLS") }
 
-    private var certificateProblem: CertificateProblem {
+    private var certificateProblem: CertificateDefect {
         let result = number(isBeforeTunnel ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT)
         // GnuTLS has a bit for each reason, OpenSSL a number.
         if Self.usesGnuTLS {

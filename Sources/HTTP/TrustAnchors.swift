@@ -82,7 +82,7 @@ package struct TrustAnchors: Sendable {
         in path: String, namedBy name: String
     ) throws(NetworkSettingsError) -> [UInt8] {
         let fault: String
-        do throws(FileProblem) {
+        do throws(FileError) {
             let found = try certificates(at: path)
             if !found.isEmpty { return found }
             fault = "holds no readable certificates"
@@ -93,7 +93,7 @@ package struct TrustAnchors: Sendable {
     }
 
     /// Returns the certificates in a regular file; reading a pipe without a writer would block.
-    private static func certificates(at path: String) throws(FileProblem) -> [UInt8] {
+    private static func certificates(at path: String) throws(FileError) -> [UInt8] {
         let file = try OpenFile(path)
         let status = try file.status()
         guard status.isRegular else { throw .irregular }

@@ -83,7 +83,7 @@ extension TokenOutcome {
             line.hasPrefix("lanyard: ") ? line.dropFirst("lanyard: ".count) : line[...]
         }
         let message = lines.isEmpty ? "there is no token" : lines.joined(separator: "; ").displayable(limit: 1000)
-        let needsPerson = status == .exited(Self.interactionRequired) || said.hasBytes(Self.signIn)
-        self = needsPerson ? .needsPerson(message) : .failed(message)
+        let needsUser = status == .exited(Self.interactionRequired) || said.hasBytes(Self.signIn)
+        self = needsUser ? .needsUser(message) : .failed(message)
     }
 }

@@ -15,7 +15,7 @@ package enum TokenOutcome: Sendable, Equatable {
     /// The token, as lanyard printed it.
     case token(JSONValue)
     /// The user must sign in; with lanyard's message.
-    case needsPerson(String)
+    case needsUser(String)
     /// A failure; with lanyard's message.
     case failed(String)
 }
@@ -92,7 +92,7 @@ package struct ManagedIdentityService: TokenService {
                     "resource": .string(query.names.first ?? ""), "token_type": "Bearer",
                 ])
         // SDKs retry after some statuses, which helps only if the network or the keyring was the cause.
-        case .needsPerson(let message): return .refusal(400, message)
+        case .needsUser(let message): return .refusal(400, message)
         case .failed(let message): return .refusal(503, message)
         }
     }
@@ -141,7 +141,7 @@ package struct ExternalAuthService: TokenService {
             EndpointAnswer(
                 200,
                 ["status": "success", "token": token["token"] ?? .null, "expiresOn": token["expiresOn"] ?? .null])
-        case .needsPerson(let message): Self.error("NotSignedInError", message)
+        case .needsUser(let message): Self.error("NotSignedInError", message)
         case .failed(let message): Self.error("GetTokenError", message)
         }
     }

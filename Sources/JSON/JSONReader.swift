@@ -44,19 +44,19 @@ struct JSONReader {
     }
 
     private mutating func members() -> [Member]? {
-        guard takes("{") else { return nil }
+        guard skips("{") else { return nil }
         var members: [Member] = []
-        guard !takes("}") else { return members }
+        guard !skips("}") else { return members }
         repeat {
             skipBlanks()
             let start = position
-            guard let name = string(), takes(":") else { return nil }
+            guard let name = string(), skips(":") else { return nil }
             skipBlanks()
             let value = position
             guard let content = self.value() else { return nil }
             members.append(Member(name: name, start: start, content: content, value: value..<position))
-        } while takes(",")
-        return takes("}") ? members : nil
+        } while skips(",")
+        return skips("}") ? members : nil
     }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -67,9 +67,9 @@ struct JSONReader {
         case UInt8(ascii: "\""): return string().map(JSONValue.string)
         case UInt8(ascii: "{"): return nested { $0.object() }
         case UInt8(ascii: "["): return nested { $0.array() }
-        case UInt8(ascii: "t"): return take("true") ? .bool(true) : nil
-        case UInt8(ascii: "f"): return take("false") ? .bool(false) : nil
-        case UInt8(ascii: "n"): return take("null") ? .null : nil
+        case UInt8(ascii: "t"): return skip("true") ? .bool(true) : nil
+        case UInt8(ascii: "f"): return skip("false") ? .bool(false) : nil
+        case UInt8(ascii: "n"): return skip("null") ? .null : nil
         default: return number()
         }
     }
@@ -87,35 +87,35 @@ struct JSONReader {
     }
 
     private mutating func array() -> JSONValue? {
-        guard takes("[") else { return nil }
+        guard skips("[") else { return nil }
         var values: [JSONValue] = []
-        guard !takes("]") else { return .array(values) }
+        guard !skips("]") else { return .array(values) }
         repeat {
             guard let value = value() else { return nil }
             values.append(value)
-        } while takes(",")
-        return takes("]") ? .array(values) : nil
+        } while skips(",")
+        return skips("]") ? .array(values) : nil
     }
 
     // MARK: Strings
 
     private mutating func string() -> String? {
-        guard take("\"") else { return nil }
+        guard skip("\"") else { return nil }
         let start = position
         skipPlain()
         guard next == UInt8(ascii: "\\") else {
             let text = bytes[start..<position]
-            return take("\"") ? String(validating: text, as: UTF8.self) : nil
+            return skip("\"") ? String(validating: text, as: UTF8.self) : nil
         }
         var text = Array(bytes[start..<position])
-        while take("\\") {
+        while skip("\\") {
             guard let scalar = escaped() else { return nil }
             text.append(contentsOf: scalar.utf8)
             let start = position
             skipPlain()
             text += bytes[start..<position]
         }
-        return take("\"") ? String(validating: text, as: UTF8.self) : nil
+        return skip("\"") ? String(validating: text, as: UTF8.self) : nil
     }
 
     /// Skips unescaped characters: everything but quotes, backslashes and control characters.
@@ -143,7 +143,7 @@ struct JSONReader {
     private mutating func scalar() -> Unicode.Scalar? {
         guard let unit = codeUnit() else { return nil }
         guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) }
-        guard take("\\u"), let trail = codeUnit(), UTF16.isTrailSurrogate(trail) else { return nil }
+        guard skip("\\u"), let trail = codeUnit(), UTF16.isTrailSurrogate(trail) else { return nil }
         return Unicode.Scalar(0x10000 + (UInt32(unit) & 0x3FF) << 10 + UInt32(trail) & 0x3FF)
     }
 
@@ -160,13 +160,13 @@ struct JSONReader {
 
     private mutating func number() -> JSONValue? {
         let start = position
-        _ = take("-")
+        _ = skip("-")
         let isZero = next == UInt8(ascii: "0")
         let count = skipDigits()
         guard count > 0, !isZero || count == 1 else { return nil }
-        if take("."), skipDigits() == 0 { return nil }
-        if take("e") || take("E") {
-            _ = take("+") || take("-")
+        if skip("."), skipDigits() == 0 { return nil }
+        if skip("e") || skip("E") {
+            _ = skip("+") || skip("-")
             guard skipDigits() > 0 else { return nil }
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
@@ -188,13 +188,13 @@ struct JSONReader {
     }
 
     /// Skips blanks and reads this text, if it follows.
-    private mutating func takes(_ text: StaticString) -> Bool {
+    private mutating func skips(_ text: StaticString) -> Bool {
         skipBlanks()
-        return take(text)
+        return skip(text)
     }
 
     /// Reads exactly this text, if it follows.
-    private mutating func take(_ text: StaticString) -> Bool {
+    private mutating func skip(_ text: StaticString) -> Bool {
         let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         guard bytes.count - position >= wanted.count,
             bytes[position..<position + wanted.count].elementsEqual(wanted)

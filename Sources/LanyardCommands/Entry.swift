@@ -9,7 +9,7 @@ import Rules
 import Terminal
 import Tools
 
-/// The program: argv[0] and argv[1] select a consumer's protocol or a command.
+/// The program: argv[0] and argv[1] select a tool's protocol or a command.
 public enum Lanyard {
     /// Runs the command that the arguments name, and ends the process with its exit status.
     ///
@@ -20,19 +20,19 @@ public enum Lanyard {
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
         let hidden = HiddenProgram(program, rest)
         let tool = hidden == nil ? Tool.served(program: program, arguments: rest) : nil
-        let verb = hidden == nil && tool == nil && rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
+        let verb = hidden == nil && tool == nil && rest.count == 1 ? GitProtocol.Verb(rawValue: rest[0]) : nil
         // What `exec` passes on to its command, and no tool's protocol needs. Only the main thread still has it.
         if tool == nil, verb == nil { _ = Inheritance.atStart }
         // Keeps secrets out of core dumps; if the kernel refuses, there is nothing to do about it.
         _ = lanyard_hide_memory()
         lanyard_settle()
-        // A consumer that stops reading must not kill this process in the middle of a write to the store.
+        // A tool that stops reading must not kill this process in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let context = CommandContext.ofProcess()
         if let hidden { leave(hidden.run(in: context), context) }
-        if let verb { serve(GitConsumer(verb), in: context) }
-        if let (tool, arguments) = tool, let consumer = tool.consumer(context.call(arguments)) {
-            serve(consumer, in: context)
+        if let verb { serve(GitProtocol(verb), in: context) }
+        if let (tool, arguments) = tool, let served = tool.start(context.call(arguments)) {
+            serve(served, in: context)
         }
         guard program == "git-credential-lanyard" else {
             finish(context) { await LanyardCommand.run(rest, in: context) }
@@ -42,13 +42,13 @@ public enum Lanyard {
             leave(ExitStatus.usage.rawValue, context)
         }
         let isOption = last.hasPrefix("-")
-        guard isOption || GitConsumer.Verb(rawValue: last) != nil else {
+        guard isOption || GitProtocol.Verb(rawValue: last) != nil else {
             leave(ExitStatus.done.rawValue, context)
         }
         // Options that stand in credential.helper come before every verb. Who asks nobody has no use for them.
-        if let verb = GitConsumer.Verb(rawValue: last), verb != .get { serve(GitConsumer(verb), in: context) }
+        if let verb = GitProtocol.Verb(rawValue: last), verb != .get { serve(GitProtocol(verb), in: context) }
         let words = isOption ? rest : [last] + rest.dropLast()
-        let refusal = last == GitConsumer.Verb.get.rawValue ? GitConsumer.quit : []
+        let refusal = last == GitProtocol.Verb.get.rawValue ? GitProtocol.quit : []
         finish(context, refusal: refusal) {
             let status = await LanyardCommand.run(words, in: context)
             // An option in credential.helper is wrong.
@@ -58,8 +58,8 @@ public enum Lanyard {
     }
 
     /// Serves a tool, with threads only if they are needed.
-    private static func serve(_ consumer: any Consumer, in context: CommandContext) -> Never {
-        var run = ConsumerRun(consumer, in: context)
+    private static func serve(_ tool: any ToolProtocol, in context: CommandContext) -> Never {
+        var run = ToolRun(tool, in: context)
         switch run.untilOthersAreNeeded() {
         case .end(let status): leave(status, context)
         case .needsOthers(let pending): finish(context) { [run] in await run.goingOn(with: pending) }
@@ -96,7 +96,7 @@ public enum Lanyard {
             context.renewals.startLast(in: context)
             _exit(status)
         }
-        let failure = Failure(undelivered: reason)
+        let failure = CommandError(undelivered: reason)
         context.console.report(failure)
         _exit(failure.status.rawValue)
     }
@@ -193,7 +193,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 try command.run()
             }
             return ExitStatus.done.rawValue
-        } catch let failure as Failure {
+        } catch let failure as CommandError {
             console.report(failure.inView(of: context))
             return failure.status.rawValue
         } catch {
@@ -223,9 +223,9 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// The error for `git-credential-lanyard` without an operation.
-    fileprivate static let noVerb = Failure(
+    fileprivate static let noVerb = CommandError(
         "git-credential-lanyard takes one of git's verbs: get, store, erase or capability",
         hints: [Hint("for the other commands", run: "lanyard --help")], status: .usage)
 }

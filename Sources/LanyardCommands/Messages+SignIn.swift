@@ -14,7 +14,7 @@ import TokenStore
 // Errors of getting a token, above all those that only the user can resolve: which account, at which authority, and the
 // authority's reason.
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a token that couldn't be acquired.
     init(_ error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext) {
         self.init(tokenless: error, request: request, url: url, in: context)
@@ -103,7 +103,7 @@ extension Failure {
     }
 
     /// Creates the error for a plugin that can't be used.
-    init(_ plugin: String, unusable problem: PluginProblem) {
+    init(_ plugin: String, unusable problem: ManifestError) {
         self.init(
             "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
             hints: problem.hints.isEmpty ? [Hint("see lanyard-plugin(7)")] : problem.hints)
@@ -111,7 +111,7 @@ extension Failure {
 
     /// Creates the error for a sign-in that came from another plugin than the authority's.
     private init(_ other: OtherPlugin, request: TokenRequest, url: String?) {
-        let account = other.account?.nameForPeople ?? "what is stored"
+        let account = other.account?.displayName ?? "what is stored"
         let origin =
             other.origin.map { "the \($0.displayable(limit: 64)) plugin" } ?? "a plugin that ships with lanyard"
         var message = "\(account) signed in through \(origin)"
@@ -215,7 +215,7 @@ extension Failure {
 
     /// Returns the hint for an account that a tenant doesn't accept.
     static func choosingAnother(than account: AccountRecord?, _ request: TokenRequest, url: String?) -> Hint {
-        let whom = account.map { " than \($0.nameForPeople)" } ?? ""
+        let whom = account.map { " than \($0.displayName)" } ?? ""
         return Hint("to use another account here\(whom)", run: use("ACCOUNT", request, url: url))
     }
 
@@ -268,15 +268,15 @@ extension Failure {
         let authority = request.authority.displayable(limit: 255)
         let why: String
         if let cause {
-            let place = account.map { " \($0.nameForPeople) at \(authority):" } ?? ""
+            let place = account.map { " \($0.displayName) at \(authority):" } ?? ""
             why = "\(Self.kind(of: cause)):\(place) \(Self.words(of: cause))"
         } else if let prompt = request.prompt, prompt != "none" {
-            let who = account?.nameForPeople ?? "the person"
+            let who = account?.displayName ?? "the user"
             why = ": \(who) must be asked at \(authority) (prompt \(prompt))"
         } else if let account {
             // For example, the sign-in is another client's, or its refresh token was refused before.
             let client = request.clientID.displayable(limit: 100)
-            why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client ID \(client)"
+            why = ": \(account.displayName) has no sign-in to renew at \(authority) with the client ID \(client)"
         } else {
             let who = request.expectedAccount.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
             why = ": \(who) signed in to \(authority)"
@@ -304,7 +304,7 @@ extension Failure {
         signedIn account: AccountRecord, insteadOf wanted: String, known: [AccountRecord], request: TokenRequest,
         url: String?
     ) {
-        let name = account.nameForPeople
+        let name = account.displayName
         let typed = known.distinctName(of: account)
         let again = Hint(
             "sign in again and pick it",
@@ -331,7 +331,7 @@ extension Failure {
     ) -> Hint? {
         let isHostsOwn = account.hasUsername && !account.username.isAddress
         let host = account.environment.displayable(limit: 255)
-        let calls = "if that is you, \(host) calls you \(account.nameForPeople)"
+        let calls = "if that is you, \(host) calls you \(account.displayName)"
         guard request.account == nil else {
             return Hint(isHostsOwn ? "\(calls); to use it" : "to use it", run: .using(account: typed))
         }

@@ -18,12 +18,12 @@ import Tools
 // The texts for people of what the targets below throw. A command's own errors are beside it. Texts from elsewhere are made
 // displayable here.
 
-extension Failure.Cause {
+extension CommandError.Cause {
     /// The cause if the user gave no answer: a refusal, or a signal such as Ctrl-C's.
-    static var ofNoAnswer: Failure.Cause { Interrupts.signal == nil ? .cancellation : .interruption }
+    static var ofNoAnswer: CommandError.Cause { Interrupts.signal == nil ? .cancellation : .interruption }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for lanyard's own configuration.
     init(ofConfiguration error: SettingsError) {
         let page = error.lacksPermission ? [] : [Hint("what may stand there", run: "man 5 lanyard-config")]
@@ -36,13 +36,13 @@ extension Failure {
         case .noPlace(let part):
             let name = part == .host ? "host" : "protocol"
             self.init("the request names no \(name)", hints: [Self.protocolHint])
-        case .settings(let error): self = error as? Failure ?? Failure("\(error)".displayable(limit: 300))
+        case .settings(let error): self = error as? CommandError ?? CommandError("\(error)".displayable(limit: 300))
         case .unresolved(let error): self.init(error, in: context)
         case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
         case .severalParts(let names, let place):
             self.init(
                 "the credential for \(place ?? "the host") has several parts: \(names.joined(separator: ", "))",
-                hints: ["only tools that expect several parts can use it; see lanyard-consumers(7)"])
+                hints: ["only tools that expect several parts can use it; see lanyard-tools(7)"])
         case .ownToken(let place):
             self.init(
                 "that is a token of lanyard's own, which is not kept as a password",
@@ -62,10 +62,11 @@ extension Failure {
         }
     }
 
-    /// Creates the error for a consumer's complaint; `refusal` is the engine's last one.
+    /// Creates the error for a tool's complaint; `refusal` is the engine's last one.
     init(_ complaint: Turn.Complaint, _ refusal: Refusal?, in context: CommandContext) {
         switch complaint {
-        case .refusal: self = refusal.map { Failure($0, in: context) } ?? Failure("the request can't be answered")
+        case .refusal:
+            self = refusal.map { CommandError($0, in: context) } ?? CommandError("the request can't be answered")
         case .unreadable(let error): self.init(error)
         case .invalid(.invalid(let key)):
             self.init("the request's `\(key.displayable(limit: 60))` is not valid", hints: [Self.protocolHint])
@@ -100,7 +101,7 @@ extension Failure {
 
     /// Returns the failure with the plugins that can't be read, if one of them may be the one for an authority that no
     /// other names.
-    func withUnreadable(_ match: AuthorityMatch?, _ registry: PluginRegistry) -> Failure {
+    func withUnreadable(_ match: AuthorityMatch?, _ registry: PluginRegistry) -> CommandError {
         guard match?.isByWildcard ?? true else { return self }
         return registry.unreadableHints.reduce(self) { $0.with($1) }
     }
@@ -271,7 +272,7 @@ extension Failure {
             "the identity \(name) needs no sign-in",
             hints: [
                 Hint("to see whether it gets a token", run: "lanyard identity check \(name)\(last: url)"),
-                Hint("to sign in as a person, name the account", write: "--account ACCOUNT"),
+                Hint("to sign in as a user, name the account", write: "--account ACCOUNT"),
             ], status: .usage)
     }
 
@@ -325,7 +326,7 @@ extension Failure {
     }
 }
 
-extension PluginProblem {
+extension ManifestError {
     /// The remedies, which may quote the manifest.
     var hints: [Hint] {
         guard command.isEmpty else { return [Hint(hint?.displayable() ?? "run", run: ShellCommand(words: command))] }
@@ -359,7 +360,7 @@ extension Console {
     func print(json value: JSONValue) { print(value.encoded(pretty: true)) }
 }
 
-extension FileProblem {
+extension FileError {
     /// Returns what to do if a file in a folder can't be written; `listing` shows who may.
     func hint(_ listing: ShellCommand, in folder: String) -> Hint {
         let folder = sequence(first: folder, next: FileTrust.parent).first { $0 == "/" || access($0, F_OK) == 0 } ?? "/"
@@ -373,7 +374,7 @@ extension FileProblem {
 }
 
 extension Int {
-    /// So many seconds as a person would say it: `1 second`, `119 minutes`.
+    /// So many seconds as a user would say it: `1 second`, `119 minutes`.
     var timeInWords: String {
         let (number, unit) =
             switch self {

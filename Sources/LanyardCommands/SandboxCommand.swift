@@ -17,7 +17,7 @@ struct SandboxCommand: Command {
         let folder = context.executable.pieces(between: "/").dropLast().joined(separator: "/")
         let places = ["/\(folder)/lanyard-sandbox", "/\(folder)/../lib/lanyard/lanyard-sandbox"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
-            throw Failure(
+            throw CommandError(
                 "lanyard-sandbox is not installed",
                 hints: [
                     Package.sandbox.hint(),

@@ -14,7 +14,7 @@ struct SecretInput {
     private static let longest = 4096
 
     /// Reads the user's answer to a question, or all of stdin without a line feed at its end.
-    func read(_ context: CommandContext, asking question: String) async throws(Failure) -> Secret {
+    func read(_ context: CommandContext, asking question: String) async throws(CommandError) -> Secret {
         guard context.isInputTerminal else { return try stdin(context.input) }
         let answer = await Prompt(context.console).line(question, echo: false)
         guard let answer, !answer.isEmpty else { throw missing }
@@ -22,16 +22,16 @@ struct SecretInput {
     }
 
     /// Reads all of stdin without a line feed at its end.
-    func stdin(_ input: FileDescriptor) throws(Failure) -> Secret {
+    func stdin(_ input: FileDescriptor) throws(CommandError) -> Secret {
         guard var bytes = try? OpenFile.bytes(from: input.rawValue, atMost: Self.longest + 2) else {
-            throw Failure("standard input cannot be read")
+            throw CommandError("standard input cannot be read")
         }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         guard !bytes.isEmpty else { throw missing }
         guard bytes.count <= Self.longest, !bytes.contains(0), !bytes.contains(UInt8(ascii: "\n")),
             let text = String(validating: bytes, as: UTF8.self)
         else {
-            throw Failure(
+            throw CommandError(
                 "standard input holds no valid \(name)",
                 hints: ["it must be one line of UTF-8, of at most \(Self.longest) bytes"])
         }
@@ -39,8 +39,8 @@ struct SecretInput {
     }
 
     /// The error if there is none.
-    var missing: Failure {
-        Failure(
+    var missing: CommandError {
+        CommandError(
             "no \(name) was given",
             hints: [Hint("type it at a terminal, or pass it on standard input", run: command)])
     }

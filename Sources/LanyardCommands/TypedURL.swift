@@ -40,8 +40,8 @@ extension String {
 
     /// The complete URL that the user means, with its scheme.
     var asWholeURL: String {
-        get throws(Failure) {
-            guard let whole = withScheme, (try? RequestURL(whole)) != nil else { throw Failure(notURL: self) }
+        get throws(CommandError) {
+            guard let whole = withScheme, (try? RequestURL(whole)) != nil else { throw CommandError(notURL: self) }
             return whole
         }
     }
@@ -49,21 +49,21 @@ extension String {
 
 extension CredentialRequest {
     /// Creates the request that git would send for a URL.
-    init(url: String) throws(Failure) {
-        guard let whole = url.withScheme, let parsed = try? RequestURL(whole) else { throw Failure(notURL: url) }
+    init(url: String) throws(CommandError) {
+        guard let whole = url.withScheme, let parsed = try? RequestURL(whole) else { throw CommandError(notURL: url) }
         self.init(parsed)
     }
 }
 
 extension URLPattern {
     /// Creates the pattern for a typed URL; an error for another text shows the example.
-    init(typed url: String, example: String = Example.url) throws(Failure) {
+    init(typed url: String, example: String = Example.url) throws(CommandError) {
         guard let pattern = url.withScheme.flatMap(URLPattern.init) else {
-            throw Failure(notURL: url, example: example)
+            throw CommandError(notURL: url, example: example)
         }
         // A password would be written into files, and the pattern would match no request.
         guard !pattern.hasPassword else {
-            throw Failure(
+            throw CommandError(
                 "the URL contains a password, which doesn't belong in the configuration",
                 hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.urlText)/…"], status: .usage)
         }
@@ -77,25 +77,25 @@ extension URLPattern {
     var isTokenPlace: Bool { request.isTokenPlace }
 
     /// Throws for a rule whose places may not get tokens.
-    func requireTokenPlace() throws(Failure) {
+    func requireTokenPlace() throws(CommandError) {
         guard !isTokenPlace else { return }
         let shown = text.displayable(limit: 200)
-        throw Failure("\(shown): \(Failure.unencrypted(scheme))", hints: [.overHTTPS(text)], status: .usage)
+        throw CommandError("\(shown): \(CommandError.unencrypted(scheme))", hints: [.overHTTPS(text)], status: .usage)
     }
 
     /// Throws for a rule whose token hosts of different owners would get.
-    func requireOneOwner() throws(Failure) {
+    func requireOneOwner() throws(CommandError) {
         guard isForManyOwners else { return }
         let shown = text.displayable(limit: 200)
-        throw Failure(
+        throw CommandError(
             "\(shown) is for hosts of many owners, and each of them would get your tokens",
             hints: [Hint("name the domain of one owner, such as", write: "https://*.contoso.com")], status: .usage)
     }
 
     /// Throws for places for which git asks no helper.
-    func requireGitPlace() throws(Failure) {
+    func requireGitPlace() throws(CommandError) {
         guard (String.schemesOfSSH + ["git", "file"]).contains(scheme) else { return }
-        throw Failure(
+        throw CommandError(
             "git asks no helper about \(scheme) URLs", hints: ["use the server's https URL"], status: .usage)
     }
 }
@@ -107,7 +107,7 @@ extension Hint {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Returns the reason why no token is sent to URLs with a scheme.
     static func unencrypted(_ scheme: String) -> String {
         scheme == "http"

@@ -35,17 +35,17 @@ package struct MicrosoftPlugin: AuthorityPlugin {
 
     /// Signs a user in with the first of the request's flows that is possible here.
     package func authorize(
-        _ request: PluginRequest, _ person: any Conversation
+        _ request: PluginRequest, _ user: any Conversation
     ) async throws(PluginError) -> PluginResult {
         try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
             let flows = try request.oauthFlows(of: profile.name)
             do throws(PluginError) {
-                return try await session.signIn(flows, person)
+                return try await session.signIn(flows, user)
             } catch {
                 guard session.resetsPassword(after: error) else { throw error }
-                try await session.resetPassword(flows, person)
-                return try await session.signIn(flows, person)
+                try await session.resetPassword(flows, user)
+                return try await session.signIn(flows, user)
             }
         }
     }
@@ -105,7 +105,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
     }
 
     /// Opens the authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
-    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+    package func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {
         let url = try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
             guard let endpoint = session.configuration.endpoints.endSession else {
@@ -113,7 +113,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
             }
             return FormEncoding.append(Self.logout(request, at: session.authority), to: endpoint)
         }
-        try await person.endSession(at: url)
+        try await user.endSession(at: url)
     }
 
     /// Returns the parameters that identify the session: a hint for Entra, an ID token for B2C.

@@ -15,14 +15,14 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
     ///
     /// - Parameters:
     ///   - flows: The flows to try, best first.
-    ///   - person: The user who signs in.
+    ///   - user: The user who signs in.
     /// - Returns: The rules' result for the tokens.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, the authority's refusal, or the
     ///   reason why no flow is possible.
-    package func run(_ flows: [Flow], _ person: any Person) async throws(OAuthError) -> Rules.Tokens {
+    package func run(_ flows: [Flow], _ user: any User) async throws(OAuthError) -> Rules.Tokens {
         var obstacle = OAuthError(.unsupported, "there is no way to sign in here")
         for flow in flows {
-            switch try await run(flow, person) {
+            switch try await run(flow, user) {
             case .signedIn(let tokens): return tokens
             case .notHere(let error): obstacle = error
             }
@@ -30,11 +30,11 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         throw obstacle
     }
 
-    private func run(_ flow: Flow, _ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    private func run(_ flow: Flow, _ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         switch flow {
-        case .browser: try await BrowserFlow(self).run(person)
-        case .deviceCode: try await DeviceFlow(signIn: self).run(person)
-        case .paste: try await PasteFlow(signIn: self).run(person)
+        case .browser: try await BrowserFlow(self).run(user)
+        case .deviceCode: try await DeviceFlow(signIn: self).run(user)
+        case .paste: try await PasteFlow(signIn: self).run(user)
         }
     }
 
@@ -105,21 +105,21 @@ extension Result where Failure == OAuthError {
 }
 
 /// The user who signs in, as far as a flow can reach them.
-package protocol Person: Sendable {
+package protocol User: Sendable {
     /// Opens a page in the user's browser; the browser returns to the redirect URI.
     ///
     /// The reply may take as long as the sign-in. A flow that no longer needs it cancels the task.
-    func open(_ url: String, redirectURI: String) async -> PersonReply
+    func open(_ url: String, redirectURI: String) async -> UserReply
 
     /// Shows a code and the page to type it at.
-    func show(_ code: DeviceAuthorization) async -> PersonReply
+    func show(_ code: DeviceAuthorization) async -> UserReply
 
     /// Reports progress.
     func progress(_ message: String) async
 }
 
 /// The result of asking the user.
-package enum PersonReply: Sendable, Equatable {
+package enum UserReply: Sendable, Equatable {
     /// The page was opened, or the code shown.
     case done
     /// The final URL in the browser, pasted by the user.

@@ -74,7 +74,7 @@ public struct HostTokens: Sendable, Equatable {
 /// The kinds of sign-in of the Azure Developer CLI.
 public enum AzureDeveloperCLISignIn: Sendable, Equatable {
     /// A user's, in its cache.
-    case person
+    case user
     /// An application's, with its client ID.
     case application(String)
     /// None, or that of the Azure CLI.
@@ -87,7 +87,7 @@ public enum AzureDeveloperCLISignIn: Sendable, Equatable {
         if let client = user?["clientId"]?.string {
             self = .application(client)
         } else {
-            self = user?["homeAccountId"]?.string == nil ? .nobody : .person
+            self = user?["homeAccountId"]?.string == nil ? .nobody : .user
         }
     }
 }

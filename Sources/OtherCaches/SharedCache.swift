@@ -103,9 +103,9 @@ public struct AzureIdentityCache: Sendable {
     /// The schema of the item in the Secret Service.
     public let schema: String
     /// The item's only attribute.
-    public let attributes = OtherPlaces.developerTools
+    public let attributes = OtherLocations.developerTools
     /// The item's label.
-    public let label = OtherPlaces.azureIdentityLabel
+    public let label = OtherLocations.azureIdentityLabel
     /// The file in the user's home folder whose modification time says when the cache was changed.
     public let signal: String
 
@@ -114,9 +114,9 @@ public struct AzureIdentityCache: Sendable {
         let isPlain = name.utf8.allSatisfy { $0.isLabelByte || $0 == UInt8(ascii: ".") }
         guard !name.isEmpty, name.utf8.count <= Self.longestName, isPlain, name.utf8.first != 0x2E else { return nil }
         schema = "\(name).nocae"
-        signal = "\(OtherPlaces.azureIdentityFolder)/\(schema)"
+        signal = "\(OtherLocations.azureIdentityFolder)/\(schema)"
     }
 
     /// The lock file in the user's home folder, which exists while a program writes.
-    public var lock: String { signal + OtherPlaces.extensionsLock }
+    public var lock: String { signal + OtherLocations.extensionsLock }
 }

@@ -141,7 +141,7 @@ public struct ConformanceKit: Sendable {
         if let fault = fault(of: outcome) { return fault }
         guard let answer = outcome.answer, answer["event"] == "result" else { return "it gave no result" }
         let said: PluginDescription
-        do throws(WireFault) {
+        do throws(WireError) {
             said = try PluginDescription(WireReader(answer))
         } catch {
             return "it gave a result with \(error.text)"

@@ -8,7 +8,7 @@ public protocol AuthorityPlugin: Sendable {
     /// Acquires tokens with the user's help.
     ///
     /// - Throws: `cancelled` if the user declines or nobody answers in time.
-    func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult
+    func authorize(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) -> PluginResult
 
     /// Redeems `request.refreshToken` without the user.
     ///
@@ -25,7 +25,7 @@ public protocol AuthorityPlugin: Sendable {
     func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult
 
     /// Ends the session by opening the authority's end-session page.
-    func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError)
+    func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError)
 
     /// Revokes `request.refreshToken`, and with it the tokens that it was redeemed for, without the user.
     ///
@@ -62,12 +62,12 @@ public protocol AuthorityPlugin: Sendable {
 extension AuthorityPlugin {
     /// Throws `unsupported`: the plugin knows no broker.
     public func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
-        throw PluginError(.unsupported, "\(description.name) knows no sign-ins but its own")
+        throw PluginError(.unsupported, "\(description.name) can't use other programs' sign-ins")
     }
 
     /// Throws `unsupported`.
     public func revoke(_ request: PluginRequest) async throws(PluginError) {
-        throw PluginError(.unsupported, "\(description.name) has no tokens taken back")
+        throw PluginError(.unsupported, "\(description.name) can't revoke tokens")
     }
 
     /// Throws `unsupported`.
@@ -77,7 +77,7 @@ extension AuthorityPlugin {
 
     /// Throws `unsupported`.
     public func unregister(_ request: PluginRequest) async throws(PluginError) {
-        throw PluginError(.unsupported, "\(description.name) takes no application back")
+        throw PluginError(.unsupported, "\(description.name) can't remove an application's registration")
     }
 
     /// Throws `unsupported`.

@@ -41,9 +41,9 @@ extension OAuthSession {
     package func mayKnowClient(after error: OAuthError) -> Bool { mayDoBetterElsewhere(after: error) }
 
     /// Signs a user in with the first of these flows that is possible here.
-    package func signIn(_ flows: [Flow], _ person: any Conversation) async throws(PluginError) -> PluginResult {
+    package func signIn(_ flows: [Flow], _ user: any Conversation) async throws(PluginError) -> PluginResult {
         try await plainly { () async throws(OAuthError) in
-            try await SignIn(client, by: self).run(flows, ConversingPerson(conversation: person))
+            try await SignIn(client, by: self).run(flows, ConversingUser(conversation: user))
         }
     }
 
@@ -110,17 +110,17 @@ extension OAuthSession {
 }
 
 /// The user, as reached through the host.
-struct ConversingPerson: Person {
+struct ConversingUser: User {
     let conversation: any Conversation
 
     /// Has the host open a page.
-    func open(_ url: String, redirectURI: String) async -> PersonReply {
-        PersonReply(await conversation.ask(.openURL(url: url, redirectURI: redirectURI)))
+    func open(_ url: String, redirectURI: String) async -> UserReply {
+        UserReply(await conversation.ask(.openURL(url: url, redirectURI: redirectURI)))
     }
 
     /// Has the host show a code.
-    func show(_ code: DeviceAuthorization) async -> PersonReply {
-        PersonReply(
+    func show(_ code: DeviceAuthorization) async -> UserReply {
+        UserReply(
             await conversation.ask(
                 .showCode(
                     userCode: code.userCode, verificationURI: code.verificationURI, completeURI: code.completeURI,
@@ -133,7 +133,7 @@ struct ConversingPerson: Person {
     }
 }
 
-extension PersonReply {
+extension UserReply {
     fileprivate init(_ reply: PluginReply) {
         self =
             switch reply {

@@ -46,11 +46,11 @@ extension Configuration {
         let identity: Identity?
         if let host = request.host {
             guard let mapped = try mapping(of: request, host: host, ambient, wellKnown: wellKnown) else {
-                if let scope = request.wish.scopes.first { throw .notMapped(host: host.text, scope: scope) }
+                if let scope = request.explicit.scopes.first { throw .notMapped(host: host.text, scope: scope) }
                 return nil
             }
             (resolved, identity) = mapped
-            if let identity { resolved.take(identity) }
+            if let identity { resolved.apply(identity) }
             guard !resolved.authority.isEmpty else { throw .noAuthority }
             try turn(&resolved, for: request, at: host, exchanges)
             if resolved.scopes.isEmpty {
@@ -59,16 +59,18 @@ extension Configuration {
                 }
                 resolved.scopes = scopes
             }
-            try confine(request.wish, to: resolved, host: host, bareScopes)
+            try confine(request.explicit, to: resolved, host: host, bareScopes)
         } else {
-            guard !request.wish.isEmpty else { return nil }
-            guard !request.wish.scopes.isEmpty else { throw .incomplete }
+            guard !request.explicit.isEmpty else { return nil }
+            guard !request.explicit.scopes.isEmpty else { throw .incomplete }
             identity = try self.identity(for: request, nil, ambient)
-            guard let authority = request.wish.authority ?? identity?.authority ?? authority else { throw .noAuthority }
+            guard let authority = request.explicit.authority ?? identity?.authority ?? authority else {
+                throw .noAuthority
+            }
             resolved = TokenRequest(
-                origin: .consumer, authority: authority, authorityIsConfigured: false, clientID: "", scopes: [])
+                origin: .tool, authority: authority, authorityIsConfigured: false, clientID: "", scopes: [])
         }
-        try take(request, of: identity, into: &resolved)
+        try apply(request, of: identity, into: &resolved)
         return resolved
     }
 
@@ -78,8 +80,8 @@ extension Configuration {
     private func identity(
         for request: CredentialRequest, _ rule: Rule?, _ ambient: () throws(ResolutionError) -> Identity
     ) throws(ResolutionError) -> Identity? {
-        let wish = request.wish
-        let named = wish.identity ?? (wish.account == nil ? rule?.identity ?? defaultIdentity : nil)
+        let explicit = request.explicit
+        let named = explicit.identity ?? (explicit.account == nil ? rule?.identity ?? defaultIdentity : nil)
         guard let named else { return nil }
         let identity = try self.identity(named: named)
         return identity.source == .environment ? try ambient() : identity
@@ -134,9 +136,9 @@ extension Configuration {
         guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
         // Without a client ID and an authority of the user's, nothing suggests that this host is lanyard's to answer,
         // so the plugins, which take time to find, aren't asked.
-        let isIdentified = (request.wish.identity ?? defaultIdentity) != nil
-        let authority = request.wish.authority ?? authority
-        guard isIdentified || authority.flatMap({ request.wish.clientID ?? clientID(at: $0) }) != nil,
+        let isIdentified = (request.explicit.identity ?? defaultIdentity) != nil
+        let authority = request.explicit.authority ?? authority
+        guard isIdentified || authority.flatMap({ request.explicit.clientID ?? clientID(at: $0) }) != nil,
             let known = wellKnown(host)
         else { return nil }
         let identity = try identity(for: request, nil, ambient)
@@ -148,7 +150,7 @@ extension Configuration {
     }
 
     private func confine(
-        _ wish: CredentialRequest.TokenWish, to mapped: TokenRequest, host: RequestHost,
+        _ explicit: CredentialRequest.ExplicitToken, to mapped: TokenRequest, host: RequestHost,
         _ bareScopes: (String, String?) -> String?
     ) throws(ResolutionError) {
         func resource(_ scope: String, at authority: String, _ kind: String?) -> String {
@@ -157,35 +159,35 @@ extension Configuration {
         // OpenID Connect's scopes belong to no resource: a mapping with offline_access must not permit other scopes.
         let own = mapped.scopes.filter { !$0.isOpenIDScope }
         let resources = Set(own.map { resource($0, at: mapped.authority, mapped.kind) })
-        let authority = (wish.authority ?? mapped.authority).withoutTrailingSlashes
+        let authority = (explicit.authority ?? mapped.authority).withoutTrailingSlashes
         let kind = authority == mapped.authority ? mapped.kind : nil
-        for scope in wish.scopes
+        for scope in explicit.scopes
         where !scope.isOpenIDScope && !resources.contains(resource(scope, at: authority, kind)) {
             throw .notMapped(host: host.text, scope: scope)
         }
     }
 
-    private func take(
+    private func apply(
         _ request: CredentialRequest, of identity: Identity?, into resolved: inout TokenRequest
     ) throws(ResolutionError) {
-        let wish = request.wish
-        guard wish.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
-        if !wish.scopes.isEmpty {
-            resolved.scopes = wish.scopes
+        let explicit = request.explicit
+        guard explicit.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
+        if !explicit.scopes.isEmpty {
+            resolved.scopes = explicit.scopes
             resolved.named.insert(.scopes)
         }
-        if let authority = wish.authority, authority != resolved.authority {
+        if let authority = explicit.authority, authority != resolved.authority {
             resolved.authority = authority
             resolved.named.insert(.authority)
             // A rule's kind belongs to its own authority, and so do the resources that this one knows.
             resolved.kind = nil
             resolved.resourceIndicators = []
         }
-        if let identity { resolved.take(identity) }
+        if let identity { resolved.apply(identity) }
         resolved.authority = resolved.authority.withoutTrailingSlashes
-        if let tenant = wish.tenant { try resolved.take(tenant: tenant) }
+        if let tenant = explicit.tenant { try resolved.apply(tenant: tenant) }
         resolved.authorityIsConfigured = names(authority: resolved.authority) || identity != nil
-        if let id = wish.clientID, identity == nil {
+        if let id = explicit.clientID, identity == nil {
             resolved.clientID = id
             resolved.named.insert(.clientID)
         }
@@ -193,8 +195,8 @@ extension Configuration {
             guard let id = clientID(at: resolved.authority) else { throw .noClientID(authority: resolved.authority) }
             resolved.clientID = id
         }
-        resolved.account = identity == nil ? wish.account ?? resolved.account ?? account : nil
-        if (identity == nil ? wish.account : wish.identity) != nil {
+        resolved.account = identity == nil ? explicit.account ?? resolved.account ?? account : nil
+        if (identity == nil ? explicit.account : explicit.identity) != nil {
             resolved.namedBy = .request
         } else if resolved.namedBy == nil, identity != nil || resolved.account != nil {
             resolved.namedBy = .configuration
@@ -202,15 +204,17 @@ extension Configuration {
         resolved.userHint = identity == nil ? request.username : nil
         resolved.host = request.host?.text
         resolved.path = request.path
-        if let claims = wish.claims, !claims.isEmpty {
+        if let claims = explicit.claims, !claims.isEmpty {
             do throws(ClaimsError) { resolved.claims = try ClaimsRequest(claims).text } catch {
                 throw .badClaims(error)
             }
         }
         // Nobody signs in, so there is nobody to show anything to.
         guard identity == nil else { return }
-        // The consumer's parameters take precedence over the rule's.
-        do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
+        // The tool's parameters take precedence over the rule's.
+        do throws(SignInParameterError) { try resolved.signIn.apply(explicit.signIn) } catch {
+            throw .badParameter(error)
+        }
     }
 
     /// Returns the token that a rule maps its URLs to; nil if there is no client ID for it, or it gives nothing.
@@ -274,7 +278,7 @@ extension Identity {
 
 extension TokenRequest {
     /// Sets the identity, with its authority and client, and removes the account.
-    fileprivate mutating func take(_ identity: Identity) {
+    fileprivate mutating func apply(_ identity: Identity) {
         self.identity = identity
         authority = identity.authority ?? authority
         kind = identity.application?.kind
@@ -285,8 +289,8 @@ extension TokenRequest {
 
     /// Switches to another tenant of the same authority, whose URL must have the tenant as the only segment of its
     /// path.
-    fileprivate mutating func take(tenant: String) throws(ResolutionError) {
-        guard CredentialRequest.TokenWish.isTenant(tenant), let url = StrictURL(authority),
+    fileprivate mutating func apply(tenant: String) throws(ResolutionError) {
+        guard CredentialRequest.ExplicitToken.isTenant(tenant), let url = StrictURL(authority),
             url.segments.count == 1, let (place, _) = authority.cut(atLast: "/")
         else { throw .noTenants(authority: authority) }
         authority = "\(place)/\(tenant)"

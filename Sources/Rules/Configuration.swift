@@ -119,10 +119,10 @@ public struct Configuration: Sendable, Equatable {
             if let client = try read(table, "client", IssuerClient.keys, IssuerClient.init) { known.append(client) }
         }
         if !isLocked("client") { clients += known }
-        try take(Identity.self, from: file)
-        try take(Rule.self, from: file)
+        try add(Identity.self, from: file)
+        try add(Rule.self, from: file)
         // A far side's name is its socket's, so one of the user's can't be one of everybody's.
-        try take(Forward.self, from: file, besides: forwards)
+        try add(Forward.self, from: file, besides: forwards)
         guard let policy = try file.table("policy") else { return }
         guard isSystem else {
             throw file.systemOnly("policy", as: "[policy]")
@@ -130,7 +130,7 @@ public struct Configuration: Sendable, Equatable {
         try applyPolicy(policy)
     }
 
-    private mutating func take<Table: ConfigurationTable>(
+    private mutating func add<Table: ConfigurationTable>(
         _: Table.Type, from file: SettingsTable, besides others: [Table] = []
     ) throws(SettingsError) {
         var read: [Table] = []

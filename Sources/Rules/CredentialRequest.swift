@@ -18,7 +18,7 @@ public struct CredentialRequest: Sendable, Equatable {
     public var refusedToken: String?
     /// Whether an authorization for another scheme than a password's is accepted.
     public var takesAuthorizations = false
-    /// Whether the consumer accepts and stores passwords of several lines.
+    /// Whether the tool accepts and stores passwords of several lines.
     public var takesLines = false
     /// Whether a credential with several parts is accepted, such as temporary keys.
     public var takesFields = false
@@ -29,10 +29,10 @@ public struct CredentialRequest: Sendable, Equatable {
     /// Whether the user can't be asked, because the tool can't wait.
     public var isUnattended = false
     /// The token that was requested by name.
-    public var wish = TokenWish()
+    public var explicit = ExplicitToken()
 
     /// The parts of a token that a tool requests by name.
-    public struct TokenWish: Sendable, Equatable {
+    public struct ExplicitToken: Sendable, Equatable {
         /// The authority's URL.
         public var authority: String?
         /// The tenant to use instead of the one in the authority's URL.

@@ -83,16 +83,16 @@ extension Forward {
     /// A token by scopes counts as one for the URLs of the resources with these default scopes, because SDKs ask like
     /// that.
     public func objection(to request: CredentialRequest) -> Objection? {
-        var wish = request.wish
-        (wish.scopes, wish.tenant) = ([], nil)
-        guard wish.isEmpty else { return .namesToken }
+        var explicit = request.explicit
+        (explicit.scopes, explicit.tenant) = ([], nil)
+        guard explicit.isEmpty else { return .namesToken }
         guard request.scheme != nil || request.host != nil else {
-            guard !request.wish.scopes.isEmpty else { return .noPlace }
-            let urls = request.wish.scopes.map(\.urlOfDefaultScope)
+            guard !request.explicit.scopes.isEmpty else { return .noPlace }
+            let urls = request.explicit.scopes.map(\.urlOfDefaultScope)
             guard urls.allSatisfy({ $0 != nil }) else { return .namesScopes }
             return urls.compactMap(\.self).allSatisfy { covers(CredentialRequest($0)) } ? nil : .notListed
         }
-        guard request.wish.isEmpty else { return .namesToken }
+        guard request.explicit.isEmpty else { return .namesToken }
         guard request.scheme != nil, request.host != nil else { return .noPlace }
         // No tool sends both: what lies below the host isn't what the path names.
         guard request.reach != .below || request.path?.isEmpty ?? true else { return .reachesBelow }
@@ -123,7 +123,7 @@ extension Forward {
 extension String {
     /// The URL of the resource whose default scope this is; nil if there is none.
     public var urlOfDefaultScope: RequestURL? {
-        let end = CredentialRequest.TokenWish.wholeResource
+        let end = CredentialRequest.ExplicitToken.wholeResource
         guard isScopeToken, hasSuffix(end), let url = try? RequestURL(String(dropLast(end.utf8.count))),
             url.username == nil
         else { return nil }

@@ -3,17 +3,17 @@ public import Claims
 
 /// The token that a request needs, according to the rules and the configuration.
 public struct TokenRequest: Sendable, Equatable {
-    /// The reasons for giving a token to a consumer.
+    /// The reasons for giving a token to a tool.
     public enum Origin: Sendable, Equatable {
         /// A rule maps the URL; with the rule's pattern.
         case rule(String)
         /// A plugin's manifest knows the host; with the resource's name.
         case wellKnownHost(String)
-        /// The consumer named the authority and scopes, and no host.
-        case consumer
+        /// The tool named the authority and scopes, and no host.
+        case tool
     }
 
-    /// The parts that a consumer may name.
+    /// The parts that a tool may name.
     public enum Named: Sendable {
         case authority
         case clientID
@@ -22,7 +22,7 @@ public struct TokenRequest: Sendable, Equatable {
 
     /// What can name the account or the identity that a token is for.
     public enum Namer: Sendable, Equatable {
-        /// The consumer's request.
+        /// The tool's request.
         case request
         /// The rule that maps the URL.
         case rule
@@ -30,7 +30,7 @@ public struct TokenRequest: Sendable, Equatable {
         case configuration
     }
 
-    /// The reason for giving the token to this consumer.
+    /// The reason for giving the token to this tool.
     public var origin: Origin
     /// The authority's URL.
     public var authority: String
@@ -46,11 +46,11 @@ public struct TokenRequest: Sendable, Equatable {
     public var resourceIndicators: [String] = []
     /// The exchange that the host needs; nil if the host accepts the token itself.
     public var exchange: TokenExchange?
-    /// The parts that the consumer named; the others come from rules and configuration.
+    /// The parts that the tool named; the others come from rules and configuration.
     public var named: Set<Named> = []
     /// The host, with its port, that the token is presented to; nil for a script's own request.
     public var host: String?
-    /// The path on the host; nil if the consumer doesn't send it.
+    /// The path on the host; nil if the tool doesn't send it.
     public var path: String?
     /// The account that must be used, by user name or home account ID; nil if none was named.
     public var account: String?
@@ -83,28 +83,28 @@ public struct TokenRequest: Sendable, Equatable {
 
     /// Applies what a mapped host's server says about the token that it needs (`wwwauth[]`).
     ///
-    /// The server isn't trusted, so its influence is limited. It can ask for claims, unless the consumer sent its own.
+    /// The server isn't trusted, so its influence is limited. It can ask for claims, unless the tool sent its own.
     /// If the authority is the default one for well-known hosts and leaves the realm open, it can name the realm. It
     /// can't map a host, name a resource or add an authority.
     ///
     /// - Parameters:
-    ///   - request: The consumer's request, with the server's headers.
+    ///   - request: The tool's request, with the server's headers.
     ///   - narrowing: Returns the authority with the realm of another URL of it; nil if it has a realm, or if the URL
     ///     has none of its own.
     /// - Throws: `ResolutionError.badChallenge` if the claims can't be requested.
-    public mutating func heedServer(
+    public mutating func apply(
         of request: CredentialRequest, narrowing: (String) -> String?
     ) throws(ResolutionError) {
-        guard let host = request.host, origin != .consumer, !request.wwwAuthenticate.isEmpty else { return }
+        guard let host = request.host, origin != .tool, !request.wwwAuthenticate.isEmpty else { return }
         let challenge = ClaimsChallenge(request.wwwAuthenticate)
-        if let wanted = challenge.claims, request.wish.claims?.isEmpty ?? true {
+        if let wanted = challenge.claims, request.explicit.claims?.isEmpty ?? true {
             do throws(ClaimsError) {
                 claims = try ClaimsRequest(wanted).text
             } catch {
                 throw .badChallenge(host: host.text, error)
             }
         }
-        guard case .wellKnownHost = origin, request.wish.authority == nil, let named = challenge.authority else {
+        guard case .wellKnownHost = origin, request.explicit.authority == nil, let named = challenge.authority else {
             return
         }
         authority = narrowing(named) ?? authority
@@ -115,7 +115,7 @@ extension TokenRequest {
     /// Creates a request that was resolved elsewhere.
     public init(_ authority: String, isConfigured: Bool, clientID: String, scopes: [String]) {
         self.init(
-            origin: .consumer, authority: authority, authorityIsConfigured: isConfigured, clientID: clientID,
+            origin: .tool, authority: authority, authorityIsConfigured: isConfigured, clientID: clientID,
             scopes: scopes)
     }
 }
@@ -156,7 +156,7 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case unreadableRule(Rule, key: String)
     /// The request names scopes, and neither it nor the configuration has an authority.
     case noAuthority
-    /// The host isn't mapped to the resource of the scopes that the consumer named.
+    /// The host isn't mapped to the resource of the scopes that the tool named.
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client ID.
     case noClientID(authority: String)
@@ -174,7 +174,7 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case noTenants(authority: String)
     /// A scope is invalid.
     case badScope
-    /// The claims that the consumer sent can't be requested.
+    /// The claims that the tool sent can't be requested.
     case badClaims(ClaimsError)
     /// A parameter of the sign-in is invalid.
     case badParameter(SignInParameterError)

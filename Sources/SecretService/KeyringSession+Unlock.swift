@@ -6,17 +6,17 @@ extension KeyringSession {
     /// Returns the state of the collection, without a prompt.
     ///
     /// - Throws: `locked` or `noDefaultCollection` if it can't be used.
-    package func requireUnlocked() throws(ServiceFailure) {
+    package func requireUnlocked() throws(ServiceError) {
         guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
-            throw ServiceFailure(.noDefaultCollection)
+            throw ServiceError(.noDefaultCollection)
         }
-        if isLocked, case .prompt = try unlocking([path]) { throw ServiceFailure(.locked) }
+        if isLocked, case .prompt = try unlocking([path]) { throw ServiceError(.locked) }
     }
 
     /// Prepares for storing items: unlocks or creates the collection if the user may be asked.
     ///
     /// - Returns: The D-Bus path of the collection.
-    package func openForStoring() throws(ServiceFailure) -> String {
+    package func openForStoring() throws(ServiceError) -> String {
         guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
             return try createCollection()
         }
@@ -25,7 +25,7 @@ extension KeyringSession {
     }
 
     /// Ensures that an empty search means that nothing is stored; true if the search has to be repeated.
-    func openForReading() throws(ServiceFailure) -> Bool {
+    func openForReading() throws(ServiceError) -> Bool {
         // With most providers an alias is an object, too; if it isn't, the collection it stands for is.
         let alias = "/org/freedesktop/secrets/aliases/\(access.alias)"
         if try isCollectionLocked(at: alias) == false { return false }
@@ -37,11 +37,11 @@ extension KeyringSession {
     /// Unlocks items or collections; if that takes a prompt, lets the provider ask the user, once.
     ///
     /// - Throws: `locked` if the user may not be asked, `denied` if they declined.
-    func unlock(_ paths: [String]) throws(ServiceFailure) {
+    func unlock(_ paths: [String]) throws(ServiceError) {
         guard case .prompt(let prompt) = try unlocking(paths) else { return }
         try requireTurn(or: .locked)
         guard try answer(to: prompt).count > 0 else {
-            throw ServiceFailure(.denied, detail: "the keyring was not unlocked").declined
+            throw ServiceError(.denied, detail: "the keyring was not unlocked").declined
         }
     }
 
@@ -52,18 +52,18 @@ extension KeyringSession {
     }
 
     /// Asks the provider to unlock what it can without a prompt, such as a keyring that has no password.
-    private func unlocking(_ paths: [String]) throws(ServiceFailure) -> Unlocking {
+    private func unlocking(_ paths: [String]) throws(ServiceError) -> Unlocking {
         let reply = try call(
             "Unlock", of: Self.service, at: Self.servicePath, [.paths(paths)], giving: "(aoo)")
         guard let prompt = reply?.child(1)?.path else {
-            guard (reply?.child(0)?.count ?? 0) > 0 else { throw ServiceFailure(.locked) }
+            guard (reply?.child(0)?.count ?? 0) > 0 else { throw ServiceError(.locked) }
             return .done
         }
         return .prompt(prompt)
     }
 
-    private func createCollection() throws(ServiceFailure) -> String {
-        guard !access.isConfined else { throw ServiceFailure(.noDefaultCollection) }
+    private func createCollection() throws(ServiceError) -> String {
+        guard !access.isConfined else { throw ServiceError(.noDefaultCollection) }
         try requireTurn(or: .noDefaultCollection)
         let properties = try NewVariant.properties(of: Self.collection, label: "Login")
         let reply = try call(
@@ -71,23 +71,23 @@ extension KeyringSession {
             giving: "(oo)")
         var made = reply?.child(0)?.path
         if let prompt = reply?.child(1)?.path {
-            do throws(ServiceFailure) {
+            do throws(ServiceError) {
                 made = try answer(to: prompt).path
             } catch  where error.reason == .denied {
-                throw ServiceFailure(.noDefaultCollection, detail: error.detail).declined
+                throw ServiceError(.noDefaultCollection, detail: error.detail).declined
             }
         }
         // After a dismissed prompt, a provider may return a collection that doesn't exist.
         guard let path = made, try isCollectionLocked(at: path) != nil else {
-            throw ServiceFailure(.noDefaultCollection)
+            throw ServiceError(.noDefaultCollection)
         }
         return path
     }
 
     /// Checks that the user may be asked now, in this process and in no other.
-    private func requireTurn(or reason: ServiceFailure.Reason) throws(ServiceFailure) {
-        guard mayPrompt else { throw ServiceFailure(reason) }
-        guard access.hasTurn else { throw ServiceFailure(reason).wantingTurn }
+    private func requireTurn(or reason: ServiceError.Reason) throws(ServiceError) {
+        guard mayPrompt else { throw ServiceError(reason) }
+        guard access.hasTurn else { throw ServiceError(reason).wantingTurn }
     }
 
     /// Has the provider show a prompt, and waits for the user's answer for as long as the provider is there.
@@ -98,7 +98,7 @@ extension KeyringSession {
     ///
     /// - Returns: The prompt's result.
     /// - Throws: `denied` if the prompt was dismissed.
-    func answer(to prompt: String) throws(ServiceFailure) -> Variant {
+    func answer(to prompt: String) throws(ServiceError) -> Variant {
         let owner = try provider.bus.owner(of: provider.name, watchdog)
         let replies = ReplyContext()
         let outcome = PromptOutcome()
@@ -115,12 +115,12 @@ extension KeyringSession {
             withExtendedLifetime(outcome) {}
         }
         _ = try call("Prompt", of: Self.prompt, at: prompt, owner: owner, [.text("")], giving: "()")
-        try watchdog.paused { () throws(ServiceFailure) in
+        try watchdog.paused { () throws(ServiceError) in
             try wait(for: outcome, replies, of: owner, prompt)
         }
         let isDismissed = outcome.parameters?.child(0)?.bool ?? true
         guard !isDismissed, let result = outcome.parameters?.child(1)?.child(0) else {
-            throw ServiceFailure(.denied, detail: "the prompt was dismissed").declined
+            throw ServiceError(.denied, detail: "the prompt was dismissed").declined
         }
         return result
     }
@@ -130,7 +130,7 @@ extension KeyringSession {
 
     private func wait(
         for outcome: PromptOutcome, _ replies: ReplyContext, of owner: String, _ prompt: String
-    ) throws(ServiceFailure) {
+    ) throws(ServiceError) {
         let end = DispatchTime.now() + access.deadline
         var nextLook = DispatchTime.now() + Self.lookEvery
         // Short at first, because many prompts need no user.
@@ -140,7 +140,7 @@ extension KeyringSession {
             guard outcome.parameters == nil else { return }
             guard mayPrompt || .now() < end else {
                 dismiss(prompt)
-                throw ServiceFailure(.denied, detail: "the keyring service wants to be confirmed")
+                throw ServiceError(.denied, detail: "the keyring service wants to be confirmed")
             }
             if .now() >= nextLook {
                 try requireAlive(owner)
@@ -152,18 +152,18 @@ extension KeyringSession {
     }
 
     /// Checks that the provider that shows a prompt is still there.
-    private func requireAlive(_ owner: String) throws(ServiceFailure) {
+    private func requireAlive(_ owner: String) throws(ServiceError) {
         let before = provider.activity
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             try provider.bus.ping(owner, withinMilliseconds: Self.pingLimit)
         } catch {
             if error.isWorthRepeating, error.reason != .timedOut {
                 // Asking again would show another prompt.
-                throw ServiceFailure(.broken, detail: "it ended while it asked")
+                throw ServiceError(.broken, detail: "it ended while it asked")
             }
             guard error.reason == .timedOut else { return }
             if let now = provider.activity, now.isBusy(since: before) { return }
-            throw ServiceFailure(.timedOut, detail: "it stopped while it asked")
+            throw ServiceError(.timedOut, detail: "it stopped while it asked")
         }
     }
 

@@ -43,7 +43,7 @@ package struct KeyringSession: ~Copyable {
     func call(
         _ method: String, of interface: String, at path: String, owner: String? = nil, _ arguments: [NewVariant],
         giving reply: String
-    ) throws(ServiceFailure) -> Variant? {
+    ) throws(ServiceError) -> Variant? {
         try provider.bus.call(
             method, of: interface, at: path, owner: owner ?? provider.name, arguments, giving: reply, watchdog)
     }
@@ -60,7 +60,7 @@ package struct KeyringSession: ~Copyable {
     ///
     /// This never unlocks anything. In a keyring that hasn't been unlocked since its daemon started, a search with a
     /// schema (`xdg:schema`) finds nothing, so "locked" can't be told from "not stored".
-    package func search(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
+    package func search(_ attributes: [String: String]) throws(ServiceError) -> Paths {
         let table = try HashTable(attributes: attributes)
         var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let service = provider.service
@@ -70,29 +70,29 @@ package struct KeyringSession: ~Copyable {
         try watchdog.succeeding {
             secret_service_search_for_dbus_paths_finish(service, reply.result, &unlocked, &locked, $1)
         }
-        return Paths(unlocked: TextList.take(unlocked), locked: TextList.take(locked))
+        return Paths(unlocked: TextList.consume(unlocked), locked: TextList.consume(locked))
     }
 
     /// Reads the secrets of unlocked items in one call, leaving out those that no longer exist or can't be read.
     ///
     /// - Throws: `broken` if there are items but none of them can be read, in a new session either.
-    package func secrets(of paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
+    package func secrets(of paths: [String]) throws(ServiceError) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
         try provider.requireSession(watchdog)
         let secrets = try loaded(paths)
         // The keys of a session may differ (KWallet before 6.30, now and then), and then nothing can be decrypted.
         for path in paths where secrets[path] == nil {
             guard try property("Locked", of: path, Self.item)?.bool == false else { continue }
-            let failure = ServiceFailure(.broken, detail: "what it keeps can't be read")
+            let failure = ServiceError(.broken, detail: "what it keeps can't be read")
             guard isRepeated else { throw failure.worthRepeating }
             guard !secrets.isEmpty else { throw failure }
         }
         return secrets
     }
 
-    private func loaded(_ paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
-        let table = try TextList.with(paths) { list throws(ServiceFailure) in
-            do throws(ServiceFailure) {
+    private func loaded(_ paths: [String]) throws(ServiceError) -> [String: [UInt8]] {
+        let table = try TextList.with(paths) { list throws(ServiceError) in
+            do throws(ServiceError) {
                 return try watchdog.calling {
                     secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, $0, $1)
                 }
@@ -115,7 +115,7 @@ package struct KeyringSession: ~Copyable {
     /// Reads the attributes of items, leaving out items that no longer exist.
     ///
     /// Their other properties aren't read: for each, gnome-keyring takes longer the more items there are.
-    package func items(at paths: [String], areLocked: Bool) throws(ServiceFailure) -> [KeyringItem] {
+    package func items(at paths: [String], areLocked: Bool) throws(ServiceError) -> [KeyringItem] {
         var items: [KeyringItem] = []
         for path in paths {
             guard let attributes = try property("Attributes", of: path, Self.item) else { continue }
@@ -125,24 +125,24 @@ package struct KeyringSession: ~Copyable {
     }
 
     /// Returns when an item was last changed, in seconds since 1970; 0 if it no longer exists.
-    package func modified(_ item: KeyringItem) throws(ServiceFailure) -> UInt64 {
+    package func modified(_ item: KeyringItem) throws(ServiceError) -> UInt64 {
         try property("Modified", of: item.path, Self.item)?.number ?? 0
     }
 
     /// Returns the label that users see; nil if the item no longer exists.
-    package func label(of item: KeyringItem) throws(ServiceFailure) -> String? {
+    package func label(of item: KeyringItem) throws(ServiceError) -> String? {
         try property("Label", of: item.path, Self.item)?.text
     }
 
     /// Whether a collection is locked; nil if it doesn't exist.
-    func isCollectionLocked(at path: String) throws(ServiceFailure) -> Bool? {
+    func isCollectionLocked(at path: String) throws(ServiceError) -> Bool? {
         guard let locked = try property("Locked", of: path, Self.collection) else { return nil }
         return locked.bool ?? true
     }
 
     /// Returns the D-Bus path of the collection; nil if there is none.
-    func collectionPath() throws(ServiceFailure) -> String? {
-        do throws(ServiceFailure) {
+    func collectionPath() throws(ServiceError) -> String? {
+        do throws(ServiceError) {
             let path = try watchdog.calling {
                 secret_service_read_alias_dbus_path_sync(provider.service, access.alias, $0, $1)
             }
@@ -154,15 +154,15 @@ package struct KeyringSession: ~Copyable {
     }
 
     /// Whether there is an item at a path.
-    func exists(_ path: String) throws(ServiceFailure) -> Bool {
+    func exists(_ path: String) throws(ServiceError) -> Bool {
         try property("Locked", of: path, Self.item) != nil
     }
 
     /// Reads a property of an object; nil if the object doesn't exist.
     func property(
         _ name: String, of path: String, _ interface: String
-    ) throws(ServiceFailure) -> Variant? {
-        do throws(ServiceFailure) {
+    ) throws(ServiceError) -> Variant? {
+        do throws(ServiceError) {
             return try provider.bus.property(name, of: path, interface, owner: provider.name, watchdog)
         } catch  where error.isMissingObject {
             return nil
@@ -176,7 +176,7 @@ package struct KeyringSession: ~Copyable {
     /// ask before that.
     package func store(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, in collection: String
-    ) throws(ServiceFailure) {
+    ) throws(ServiceError) {
         if let known = try known(attributes, in: collection) {
             return try replaceSecret(at: known, with: secret, contentType: contentType)
         }
@@ -189,52 +189,52 @@ package struct KeyringSession: ~Copyable {
     package func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
         in collection: String, replacing: Bool
-    ) throws(ServiceFailure) {
+    ) throws(ServiceError) {
         let properties = try NewVariant.properties(of: Self.item, label: label, attributes: attributes)
         let content = try encoded(secret, contentType, in: collection)
-        let reply = try withSession { () throws(ServiceFailure) in
+        let reply = try withSession { () throws(ServiceError) in
             try call(
                 "CreateItem", of: Self.collection, at: collection, [properties, content, .flag(replacing)],
                 giving: "(oo)")
         }
         guard let prompt = reply?.child(1)?.path else {
-            guard reply?.child(0)?.path != nil else { throw ServiceFailure(.broken, detail: "no item was made") }
+            guard reply?.child(0)?.path != nil else { throw ServiceError(.broken, detail: "no item was made") }
             return
         }
         guard let path = try answer(to: prompt).path, try exists(path) else {
-            throw ServiceFailure(.denied, detail: "the item was not made")
+            throw ServiceError(.denied, detail: "the item was not made")
         }
     }
 
     /// Replaces an item's secret.
     package func replaceSecret(
         of item: KeyringItem, with secret: [UInt8], contentType: String
-    ) throws(ServiceFailure) {
+    ) throws(ServiceError) {
         try replaceSecret(at: item.path, with: secret, contentType: contentType)
     }
 
     /// Deletes an item; it isn't an error if it no longer exists.
-    package func delete(_ item: KeyringItem) throws(ServiceFailure) {
+    package func delete(_ item: KeyringItem) throws(ServiceError) {
         let reply: Variant?
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             reply = try call("Delete", of: Self.item, at: item.path, [], giving: "(o)")
         } catch  where error.isMissingObject {
             return
         }
         if let prompt = reply?.child(0)?.path { _ = try answer(to: prompt) }
-        guard try !exists(item.path) else { throw ServiceFailure(.denied, detail: "the item is still there") }
+        guard try !exists(item.path) else { throw ServiceError(.denied, detail: "the item is still there") }
     }
 
-    private func replaceSecret(at path: String, with secret: [UInt8], contentType: String) throws(ServiceFailure) {
+    private func replaceSecret(at path: String, with secret: [UInt8], contentType: String) throws(ServiceError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
         let content = try encoded(secret, contentType, in: String(Substring(path.utf8[..<end])))
-        _ = try withSession { () throws(ServiceFailure) in
+        _ = try withSession { () throws(ServiceError) in
             try call("SetSecret", of: Self.item, at: path, [content], giving: "()")
         }
     }
 
     /// Returns the path of the item with these attributes, unlocked; nil if the collection has none.
-    private func known(_ attributes: [String: String], in collection: String) throws(ServiceFailure) -> String? {
+    private func known(_ attributes: [String: String], in collection: String) throws(ServiceError) -> String? {
         let found = try search(attributes)
         let folder = collection + "/"
         if let path = found.unlocked.first(where: { $0.hasPrefix(folder) }) { return path }
@@ -246,15 +246,15 @@ package struct KeyringSession: ~Copyable {
     /// Encrypts a secret for the session.
     private func encoded(
         _ secret: [UInt8], _ contentType: String, in collection: String
-    ) throws(ServiceFailure) -> NewVariant {
+    ) throws(ServiceError) -> NewVariant {
         let content = try SecretContent(faithful(secret, contentType, in: collection), contentType)
         try provider.requireSession(watchdog)
         return NewVariant(made: secret_service_encode_dbus_secret(provider.service, content.pointer))
     }
 
     /// Makes a call that needs the session; a provider that doesn't know it, or the object, is asked again.
-    private func withSession(_ body: () throws(ServiceFailure) -> Variant?) throws(ServiceFailure) -> Variant? {
-        do throws(ServiceFailure) {
+    private func withSession(_ body: () throws(ServiceError) -> Variant?) throws(ServiceError) -> Variant? {
+        do throws(ServiceError) {
             return try body()
         } catch  where error.isMissingObject {
             throw error.worthRepeating
@@ -272,7 +272,7 @@ package struct KeyringSession: ~Copyable {
     /// - Throws: `locked` if it can't be known which items are stored.
     package func readableItems(
         of attributes: [String: String], needsSecrets: Bool, where matches: (KeyringItem) -> Bool
-    ) throws(ServiceFailure) -> [KeyringItem] {
+    ) throws(ServiceError) -> [KeyringItem] {
         var items = try found(attributes)
         if !items.contains(where: { !$0.isLocked && matches($0) }) {
             let locked = items.filter { $0.isLocked && $0.isPossible(matches) }
@@ -293,7 +293,7 @@ package struct KeyringSession: ~Copyable {
     /// Finds items to delete, none of which is locked.
     package func deletableItems(
         of attributes: [String: String], where matches: (KeyringItem) -> Bool
-    ) throws(ServiceFailure) -> [KeyringItem] {
+    ) throws(ServiceError) -> [KeyringItem] {
         var items = try readableItems(of: attributes, needsSecrets: false, where: matches)
         let locked = items.filter(\.isLocked)
         if !locked.isEmpty {
@@ -304,7 +304,7 @@ package struct KeyringSession: ~Copyable {
     }
 
     /// Returns the paths of the items that a search finds, only in the session's collection if it is confined to that.
-    package func reachable(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
+    package func reachable(_ attributes: [String: String]) throws(ServiceError) -> Paths {
         var paths = try search(attributes)
         guard access.isConfined else { return paths }
         guard let folder = try collectionPath().map({ $0 + "/" }) else { return Paths() }
@@ -313,14 +313,14 @@ package struct KeyringSession: ~Copyable {
         return paths
     }
 
-    private func found(_ attributes: [String: String]) throws(ServiceFailure) -> [KeyringItem] {
+    private func found(_ attributes: [String: String]) throws(ServiceError) -> [KeyringItem] {
         let paths = try reachable(attributes)
         return try items(at: paths.unlocked, areLocked: false) + items(at: paths.locked, areLocked: true)
     }
 
     /// Returns the labels of the collections that are locked while the default one isn't; nil if that is locked, too, or
     /// if there is none.
-    package func lockedBesideDefault() throws(ServiceFailure) -> [String]? {
+    package func lockedBesideDefault() throws(ServiceError) -> [String]? {
         guard let path = try collectionPath(), try isCollectionLocked(at: path) == false else { return nil }
         let service = "org.freedesktop.Secret.Service"
         guard let all = try property("Collections", of: "/org/freedesktop/secrets", service) else { return [] }

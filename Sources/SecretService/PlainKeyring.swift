@@ -16,18 +16,18 @@ extension KeyringSession {
     }
 
     /// Returns the same of the default collection.
-    package func plainFile() throws(ServiceFailure) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
+    package func plainFile() throws(ServiceError) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
 
     /// Returns a secret in a form that the collection gives back as it is.
     ///
     /// - Throws: `damaging` if there is none; only lanyard's own items, which are JSON, may have another form.
-    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(ServiceFailure) -> [UInt8] {
+    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(ServiceError) -> [UInt8] {
         // KeePassXC and KWallet drop it, as Qt does.
         guard !secret.starts(with: "\u{FEFF}".utf8) else {
-            throw ServiceFailure(.broken, detail: "a secret that begins with a byte order mark can't be kept")
+            throw ServiceError(.broken, detail: "a secret that begins with a byte order mark can't be kept")
         }
         guard Self.isFragile(secret), plainFile(of: collection) != nil else { return secret }
-        guard contentType == "application/json" else { throw ServiceFailure(.damaging) }
+        guard contentType == "application/json" else { throw ServiceError(.damaging) }
         return [Self.mark] + secret
     }
 

@@ -22,11 +22,11 @@ package final class ServiceConnection: Sendable {
     ///
     /// Operations must therefore be safe to run twice.
     package func run<Result>(
-        _ access: KeyringAccess, _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
-    ) throws(ServiceFailure) -> Result {
+        _ access: KeyringAccess, _ body: (borrowing KeyringSession) throws(ServiceError) -> Result
+    ) throws(ServiceError) -> Result {
         try prepare()
         let watchdog = Watchdog(seconds: access.deadline)
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             return try body(session(access, watchdog))
         } catch  where error.isWorthRepeating {
             // Another process may provide the service now.
@@ -37,7 +37,7 @@ package final class ServiceConnection: Sendable {
 
     private func session(
         _ access: KeyringAccess, _ watchdog: Watchdog, isRepeated: Bool = false
-    ) throws(ServiceFailure) -> KeyringSession {
+    ) throws(ServiceError) -> KeyringSession {
         KeyringSession(
             provider: try provider(watchdog), watchdog: watchdog, access: access,
             mayPrompt: access.mayPrompt && !environment.isRemote, environment: environment.variables,
@@ -46,7 +46,7 @@ package final class ServiceConnection: Sendable {
 
     /// Loads libsecret, connects and requests a session in advance; errors are left to the operation that follows.
     package func open(deadline: Double) {
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             try prepare()
             let watchdog = Watchdog(seconds: deadline)
             try provider(watchdog).openSession(watchdog)
@@ -56,22 +56,22 @@ package final class ServiceConnection: Sendable {
     }
 
     /// Asks the bus for the process that provides the Secret Service, without starting one; nil if none is running.
-    package func providerProcess(deadline: Double) throws(ServiceFailure) -> Int32? {
+    package func providerProcess(deadline: Double) throws(ServiceError) -> Int32? {
         try prepare()
         let watchdog = Watchdog(seconds: deadline)
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             return try bus(watchdog).provider(watchdog)
         } catch  where error.reason == .noProvider {
             return nil
         }
     }
 
-    private func prepare() throws(ServiceFailure) {
+    private func prepare() throws(ServiceError) {
         try environment.check()
         try SecretLibrary.open()
     }
 
-    private func provider(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Provider {
+    private func provider(_ watchdog: borrowing Watchdog) throws(ServiceError) -> Provider {
         let provider: Provider
         if let known = connected.withLock(\.self) {
             provider = known
@@ -79,14 +79,14 @@ package final class ServiceConnection: Sendable {
             provider = try Provider(on: bus(watchdog), watchdog)
             connected.withLock { $0 = provider }
         }
-        watchdog.heed(provider)
+        watchdog.watch(provider)
         return provider
     }
 
     /// Connects to the bus, unless it just kept this process waiting: what follows would wait as long.
-    private func bus(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> BusConnection {
-        if let end = silentUntil.withLock(\.self), .now() < end { throw ServiceFailure(.timedOut) }
-        do throws(ServiceFailure) {
+    private func bus(_ watchdog: borrowing Watchdog) throws(ServiceError) -> BusConnection {
+        if let end = silentUntil.withLock(\.self), .now() < end { throw ServiceError(.timedOut) }
+        do throws(ServiceError) {
             return try BusConnection(watchdog)
         } catch {
             if error.reason == .timedOut { silentUntil.withLock { $0 = .now() + Self.pardon } }
@@ -103,12 +103,12 @@ struct SessionEnvironment: Sendable {
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
     /// Detects settings that would make libsecret hang or start a bus of its own.
-    func check() throws(ServiceFailure) {
+    func check() throws(ServiceError) {
         let backend = variables["SECRET_BACKEND"] ?? ""
         guard ["", "service", "file"].contains(backend) else {
-            throw ServiceFailure(.badBackend, detail: "SECRET_BACKEND is \(backend)")
+            throw ServiceError(.badBackend, detail: "SECRET_BACKEND is \(backend)")
         }
-        guard hasBus else { throw ServiceFailure(.noSessionBus, detail: "no session bus is announced") }
+        guard hasBus else { throw ServiceError(.noSessionBus, detail: "no session bus is announced") }
     }
 
     /// Whether the environment has a bus; without one, GLib would run dbus-launch, which may leave a stray bus behind.

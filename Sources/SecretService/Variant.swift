@@ -79,7 +79,7 @@ struct NewVariant {
     /// - Throws: An error if a text has a NUL, at which C would end it.
     static func properties(
         of interface: String, label: String, attributes: [String: String]? = nil
-    ) throws(ServiceFailure) -> NewVariant {
+    ) throws(ServiceError) -> NewVariant {
         try attributes?.requireNoNUL()
         var properties = [entry(interface + ".Label", g_variant_new_variant(g_variant_new_string(label)))]
         if let attributes {
@@ -114,7 +114,7 @@ struct HashTable: ~Copyable {
     /// Creates the attributes of an item for a search.
     ///
     /// - Throws: An error if one contains a NUL.
-    init(attributes: [String: String]) throws(ServiceFailure) {
+    init(attributes: [String: String]) throws(ServiceError) {
         try attributes.requireNoNUL()
         pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
         for (name, value) in attributes { g_hash_table_insert(pointer, g_strdup(name), g_strdup(value)) }
@@ -127,11 +127,11 @@ struct HashTable: ~Copyable {
 struct SecretContent: ~Copyable {
     let pointer: OpaquePointer
 
-    init(_ bytes: [UInt8], _ contentType: String) throws(ServiceFailure) {
+    init(_ bytes: [UInt8], _ contentType: String) throws(ServiceError) {
         let value = bytes.withUnsafeBytes { bytes in
             secret_value_new(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, contentType)
         }
-        guard let value else { throw ServiceFailure(.broken, detail: "no memory for a secret") }
+        guard let value else { throw ServiceError(.broken, detail: "no memory for a secret") }
         pointer = value
     }
 
@@ -142,8 +142,8 @@ struct SecretContent: ~Copyable {
 enum TextList {
     /// Passes a temporary copy of the strings to the body.
     static func with<Result>(
-        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(ServiceFailure) -> Result
-    ) throws(ServiceFailure) -> Result {
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(ServiceError) -> Result
+    ) throws(ServiceError) -> Result {
         let copies = texts.map { g_strdup($0) }
         defer { for copy in copies { g_free(copy) } }
         var list = copies.map { UnsafePointer($0) } + [nil]
@@ -151,7 +151,7 @@ enum TextList {
     }
 
     /// Copies a list and frees it; nil becomes an empty list.
-    static func take(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String] {
+    static func consume(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String] {
         guard let list else { return [] }
         defer { g_strfreev(list) }
         var texts: [String] = []
@@ -162,9 +162,9 @@ enum TextList {
 
 extension [String: String] {
     /// Refuses attributes that C would truncate.
-    func requireNoNUL() throws(ServiceFailure) {
+    func requireNoNUL() throws(ServiceError) {
         guard !contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
-            throw ServiceFailure(.broken, detail: "an attribute holds a NUL")
+            throw ServiceError(.broken, detail: "an attribute holds a NUL")
         }
     }
 }

@@ -26,7 +26,7 @@ final class Watchdog: Sendable {
     }
 
     /// Gives a call more time while this provider is busy.
-    func heed(_ provider: Provider) { deadline.heed(provider) }
+    func watch(_ provider: Provider) { deadline.watch(provider) }
 
     /// Runs a body that may take as long as the user does; what follows has the full deadline again.
     func paused<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
@@ -39,18 +39,18 @@ final class Watchdog: Sendable {
     }
 
     /// Calls the provider, and throws the error that it returns.
-    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
+    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(ServiceError) -> Result {
         defer { extend() }
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             return try throwing { body(cancellable, $0) }
         } catch  where error.reason == .timedOut && deadline.isProviderBusy {
-            throw ServiceFailure(.busy, detail: error.detail)
+            throw ServiceError(.busy, detail: error.detail)
         }
     }
 
     /// Calls the provider, and throws if it reports failure, with or without an error.
-    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(ServiceFailure) {
-        guard try calling(body) != 0 else { throw ServiceFailure(.broken, detail: "libsecret refused the call") }
+    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(ServiceError) {
+        guard try calling(body) != 0 else { throw ServiceError(.broken, detail: "libsecret refused the call") }
     }
 
     /// Gives the next call the full time.
@@ -93,7 +93,7 @@ private final class Deadline: Sendable {
     /// Whether the provider was at work when the call's time was over.
     var isProviderBusy: Bool { state.withLock(\.isBusy) }
 
-    func heed(_ provider: Provider) { state.withLock { $0.provider = provider } }
+    func watch(_ provider: Provider) { state.withLock { $0.provider = provider } }
 
     func begin() {
         state.withLock { state in

@@ -19,11 +19,11 @@ package final class Bus: Sendable {
     ///
     /// Only sockets of this machine are accepted: a token must not be sent over a network, and no bus is started for
     /// it.
-    package init(at address: String, within limit: Duration) async throws(BusFailure) {
+    package init(at address: String, within limit: Duration) async throws(BusError) {
         let sockets = Self.sockets(in: address)
-        guard !sockets.isEmpty else { throw BusFailure(.noBus, detail: "its address names no socket of this machine") }
+        guard !sockets.isEmpty else { throw BusError(.noBus, detail: "its address names no socket of this machine") }
         try Library.open()
-        let found = try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
+        let found = try await Waiting.run(within: limit) { cancellable throws(BusError) in
             try failing(as: .noBus) { error in
                 g_dbus_connection_new_for_address_sync(
                     sockets,
@@ -56,12 +56,12 @@ package final class Bus: Sendable {
     /// - Throws: the service's error, or the reason why there is no reply.
     package func call(
         _ method: BusMethod, _ arguments: [String], within limit: Duration?
-    ) async throws(BusFailure) -> String {
+    ) async throws(BusError) -> String {
         guard !arguments.contains(where: { $0.utf8.contains(0) }) else {
-            throw BusFailure(.broken, detail: "an argument holds a NUL")
+            throw BusError(.broken, detail: "an argument holds a NUL")
         }
         let connection = Held(pointer: connection)
-        return try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
+        return try await Waiting.run(within: limit) { cancellable throws(BusError) in
             let reply = try failing(as: .broken) { error in
                 var values = arguments.map { g_variant_new_string($0) }
                 let tuple = g_variant_new_tuple(&values, gsize(values.count))
@@ -77,13 +77,13 @@ package final class Bus: Sendable {
     }
 
     /// Returns the only text in a reply, unless it is too long.
-    private static func text(of reply: OpaquePointer) throws(BusFailure) -> String {
+    private static func text(of reply: OpaquePointer) throws(BusError) -> String {
         let value = g_variant_get_child_value(reply, 0)
         defer { g_variant_unref(value) }
         var length: gsize = 0
         guard let start = g_variant_get_string(value, &length) else { return "" }
         guard length <= longestReply else {
-            throw BusFailure(.broken, detail: "the reply is longer than \(longestReply) bytes")
+            throw BusError(.broken, detail: "the reply is longer than \(longestReply) bytes")
         }
         return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(length)), as: UTF8.self)
     }
@@ -119,8 +119,8 @@ private enum Library {
     // Otherwise GLib would write errors to stderr that it also returns.
     private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
 
-    static func open() throws(BusFailure) {
-        if let problem = lanyard_bus_open() { throw BusFailure(.noLibrary, detail: String(cString: problem)) }
+    static func open() throws(BusError) {
+        if let problem = lanyard_bus_open() { throw BusError(.noLibrary, detail: String(cString: problem)) }
         _ = silence
     }
 }
@@ -131,23 +131,23 @@ enum Waiting {
 
     /// Runs a call, which fails when the time limit expires or the task is cancelled.
     static func run<Value: Sendable>(
-        within limit: Duration?, _ body: @escaping @Sendable (OpaquePointer) throws(BusFailure) -> Value
-    ) async throws(BusFailure) -> Value {
+        within limit: Duration?, _ body: @escaping @Sendable (OpaquePointer) throws(BusError) -> Value
+    ) async throws(BusError) -> Value {
         let stop = Stop()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiting in
                 threads.async {
-                    waiting.resume(returning: Result { () throws(BusFailure) in try body(stop.cancellable) })
+                    waiting.resume(returning: Result { () throws(BusError) in try body(stop.cancellable) })
                 }
                 if let limit { stop.pull(after: limit) }
             }
         } onCancel: {
             stop.pull(.cancelled)
         }
-        do throws(BusFailure) {
+        do throws(BusError) {
             return try result.get()
         } catch {
-            throw error.reason == .cancelled ? BusFailure(stop.reason) : error
+            throw error.reason == .cancelled ? BusError(stop.reason) : error
         }
     }
 }
@@ -156,14 +156,14 @@ enum Waiting {
 private final class Stop: Sendable {
     // A GCancellable is thread-safe.
     nonisolated(unsafe) let cancellable: OpaquePointer = g_cancellable_new()
-    private let pulled = Mutex<BusFailure.Reason?>(nil)
+    private let pulled = Mutex<BusError.Reason?>(nil)
 
     deinit { g_object_unref(UnsafeMutableRawPointer(cancellable)) }
 
     /// The first reason for ending the call.
-    var reason: BusFailure.Reason { pulled.withLock { $0 ?? .cancelled } }
+    var reason: BusError.Reason { pulled.withLock { $0 ?? .cancelled } }
 
-    func pull(_ reason: BusFailure.Reason) {
+    func pull(_ reason: BusError.Reason) {
         pulled.withLock { $0 = $0 ?? reason }
         g_cancellable_cancel(cancellable)
     }

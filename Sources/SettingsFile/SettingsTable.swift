@@ -209,7 +209,7 @@ public struct SettingsError: Error, Sendable, Equatable {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a configuration file or manifest that isn't valid.
     package init(_ error: SettingsError) { self.init(error.description, hints: error.hints) }
 }

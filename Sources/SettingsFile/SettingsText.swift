@@ -46,11 +46,11 @@ public struct SettingsText: Sendable {
         Folder.make(around, permissions: readers.folder, heir: Self.heir)
         let folder = try lockedFolder(around)
         defer { withExtendedLifetime(folder) {} }
-        let draft = try writing { () throws(FileProblem) in
+        let draft = try writing { () throws(FileError) in
             try Self.draft(of: new, insteadOf: target, in: folder, for: readers)
         }
         try requireUnchanged()
-        do throws(FileProblem) {
+        do throws(FileError) {
             try draft.place(as: Self.name(of: target))
         } catch {
             throw unwritable(error)
@@ -72,7 +72,7 @@ public struct SettingsText: Sendable {
     /// They wait, and then find that the file has changed. On a file system that can't lock folders, such as NFS,
     /// nobody waits.
     private func lockedFolder(_ path: String) throws(SettingsError) -> Folder {
-        let folder = try writing { () throws(FileProblem) in try Folder(path) }
+        let folder = try writing { () throws(FileError) in try Folder(path) }
         guard (try? folder.lock(within: Self.patience)) ?? true else {
             throw SettingsError(
                 file: self.path, line: nil, message: "is being edited by another lanyard", hint: "try again")
@@ -100,14 +100,14 @@ public struct SettingsText: Sendable {
     }
 
     private func writing<Result: ~Copyable>(
-        _ body: () throws(FileProblem) -> Result
+        _ body: () throws(FileError) -> Result
     ) throws(SettingsError) -> Result {
-        do throws(FileProblem) { return try body() } catch { throw unwritable(error) }
+        do throws(FileError) { return try body() } catch { throw unwritable(error) }
     }
 
     private static func draft(
         of new: String, insteadOf target: String, in folder: borrowing Folder, for readers: Readers
-    ) throws(FileProblem) -> Draft {
+    ) throws(FileError) -> Draft {
         Draft.removeStale(in: folder)
         let draft = try Draft(in: folder)
         if let old = FileStatus(of: target) {
@@ -124,7 +124,7 @@ public struct SettingsText: Sendable {
         return draft
     }
 
-    private func unwritable(_ problem: FileProblem) -> SettingsError {
+    private func unwritable(_ problem: FileError) -> SettingsError {
         SettingsError(
             file: path, line: nil, message: "cannot be written: \(problem.reason.lowercased())",
             hint: "make it writable, or change it by hand", lacksPermission: problem.lacksPermission)
@@ -142,9 +142,9 @@ public struct SettingsText: Sendable {
             if let text = String(validating: try file.contents(atMost: longest), as: UTF8.self) { return text }
         } catch let error as SettingsError {
             throw error
-        } catch let problem as FileProblem where problem.isMissing {
+        } catch let problem as FileError where problem.isMissing {
             return nil
-        } catch let problem as FileProblem where problem != .tooLong {
+        } catch let problem as FileError where problem != .tooLong {
             throw SettingsError(
                 file: path, line: nil, message: "cannot be read: \(problem.reason.lowercased())",
                 hint: "check its permissions")

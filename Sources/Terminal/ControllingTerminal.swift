@@ -4,7 +4,7 @@ import Glibc
 import Secrets
 import SystemPackage
 
-/// The user's terminal, as opposed to stdin and stdout, which belong to the consumer.
+/// The user's terminal, as opposed to stdin and stdout, which belong to the tool.
 package struct ControllingTerminal: ~Copyable, Sendable {
     private let device: FileDescriptor
     /// The same device for non-blocking reads: a Ctrl-C can take away input that poll(2) has already announced.
@@ -55,7 +55,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
         }
         var editor = LineEditor(longest: Self.longestLine)
         return await read { byte -> String?? in
-            switch editor.take(byte) {
+            switch editor.receive(byte) {
             case .more(let shown): if echo { write(shown) }
             case .line(let line): return line
             case .tooLong: write("\nlanyard: that line is too long; try again\n\(question)")
@@ -75,7 +75,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
         write(menu.text)
         let choice = await read { byte -> Int?? in
             let rows = menu.rows
-            switch menu.take(byte) {
+            switch menu.receive(byte) {
             case .unchanged: return nil
             case .changed: write(Menu.erasing(rows: rows) + menu.text)
             case .chosen(let index): return index
@@ -93,7 +93,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
     static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
 
     /// Reads until a byte produces a result; nil at end of input, or if the task is cancelled first.
-    private func read<Result>(_ take: (UInt8) -> Result??) async -> Result? {
+    private func read<Result>(_ receive: (UInt8) -> Result??) async -> Result? {
         while await input.hasInput() {
             var chunk = [UInt8](repeating: 0, count: 4096)
             let count: Int
@@ -106,7 +106,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
             }
             guard count > 0 else { return nil }
             for byte in chunk[..<count] {
-                if let result = take(byte) { return result }
+                if let result = receive(byte) { return result }
             }
         }
         return nil

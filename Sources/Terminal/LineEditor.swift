@@ -25,9 +25,9 @@ struct LineEditor {
         self.longest = longest
     }
 
-    mutating func take(_ byte: UInt8) -> Outcome {
+    mutating func receive(_ byte: UInt8) -> Outcome {
         // Arrow keys and other special keys have no meaning here.
-        guard case .byte(let byte)? = keys.take(byte) else { return .more(echo: []) }
+        guard case .byte(let byte)? = keys.receive(byte) else { return .more(echo: []) }
         switch byte {
         case 0x0A, 0x0D: return finish()
         case 0x04: return bytes.isEmpty && !isTooLong ? .end : .more(echo: [])
@@ -128,7 +128,7 @@ struct KeyDecoder {
     private var escape = Escape.none
 
     /// Takes a byte; nil in the middle of a key.
-    mutating func take(_ byte: UInt8) -> Key? {
+    mutating func receive(_ byte: UInt8) -> Key? {
         switch escape {
         case .none:
             guard byte == 0x1B else { return .byte(byte) }

@@ -42,8 +42,8 @@ struct Menu {
 
     // MARK: Keys
 
-    mutating func take(_ byte: UInt8) -> Outcome {
-        switch keys.take(byte) {
+    mutating func receive(_ byte: UInt8) -> Outcome {
+        switch keys.receive(byte) {
         case nil, .other: .unchanged
         case .up: move(by: -1)
         case .down: move(by: 1)

@@ -31,35 +31,35 @@ public struct AccountOverview: Sendable {
     public func name(ofRealm id: String) -> String? { realmNames[id.lowercased()] }
 
     /// The authorities that an account was chosen for, the most recent choice first.
-    public var places: [AuthorityPlace] {
+    public var places: [AuthorityKey] {
         var seen: Set<String> = []
         return history.compactMap(place).filter { seen.insert($0.url).inserted }
     }
 
     /// Returns the authority that a choice is for; nil if it is for all.
-    public func place(_ selected: SelectedAccount) -> AuthorityPlace? {
+    public func place(_ selected: SelectedAccount) -> AuthorityKey? {
         guard let path = selected.authority else { return nil }
         // If a host as a whole is an authority, the choice was stored by the name of its realm, which isn't in its URL.
         let isHost = path == "/\(PluginProtocol.realmOfHost)"
         let url = "https://\(selected.environment)\(isHost ? "" : path.percentDecoded ?? path)"
-        if let match = registry.match(authority: url, isConfigured: true) { return AuthorityPlace(match) }
+        if let match = registry.match(authority: url, isConfigured: true) { return AuthorityKey(match) }
         let environments = registry.plugins.flatMap(\.environments)
         let aliases = environments.first { $0.contains(selected.environment) } ?? [selected.environment]
-        return AuthorityPlace(selected, aliases: aliases)
+        return AuthorityKey(selected, aliases: aliases)
     }
 
     /// Returns the account's only authority; nil if other authorities may accept the account too.
-    public func issuer(of account: AccountRecord) -> AuthorityPlace? {
+    public func issuer(of account: AccountRecord) -> AuthorityKey? {
         let realm = account.realm.lowercased()
         let path = realm == PluginProtocol.realmOfHost ? "" : "/\(realm)"
         let match = registry.match(
             authority: "https://\(account.environment.lowercased())\(path.percentDecoded ?? path)", isConfigured: true)
-        return match.flatMap { $0.isSeparate ? AuthorityPlace($0) : nil }
+        return match.flatMap { $0.isSeparate ? AuthorityKey($0) : nil }
     }
 
     /// Returns the accounts of an authority, as `get` chooses among them for a client; a nil client stands for any
     /// client.
-    public func selection(at place: AuthorityPlace, clientID: String? = nil) -> AccountSelection {
+    public func selection(at place: AuthorityKey, clientID: String? = nil) -> AccountSelection {
         AccountSelection(records, at: place, clientID: clientID, history: history, isShared: isShared)
     }
 
@@ -129,7 +129,7 @@ public struct StoredAccount: Sendable {
     }
 
     /// Returns the request with the claims that a server asked for when it refused a stored token.
-    func heeding(_ request: TokenRequest) -> TokenRequest {
+    func withMissedClaims(_ request: TokenRequest) -> TokenRequest {
         var request = request
         request.claims = request.claims ?? selection.missedClaims
         return request

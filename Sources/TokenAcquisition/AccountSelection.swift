@@ -46,7 +46,7 @@ public struct AccountSelection: Sendable {
     ///   - isShared: Whether the device is shared. If so, an account that is merely the only one signed in isn't chosen
     ///     automatically.
     public init(
-        _ records: StoredRecords, at place: AuthorityPlace, clientID: String? = nil, history: [SelectedAccount] = [],
+        _ records: StoredRecords, at place: AuthorityKey, clientID: String? = nil, history: [SelectedAccount] = [],
         isShared: Bool = false
     ) {
         let profiles = Dictionary(grouping: records.accounts.filter(place.owns)) { $0.homeAccountID.lowercased() }
@@ -189,7 +189,7 @@ public protocol AccountChooser: Sendable {
     /// Asks the user to choose one of these accounts.
     func choose(among accounts: [AccountRecord]) async -> AccountChoice
     /// Reports which account is used at this authority from now on.
-    func confirm(_ account: AccountRecord, at place: AuthorityPlace) async
+    func confirm(_ account: AccountRecord, at place: AuthorityKey) async
 }
 
 /// The user's choice.
@@ -209,7 +209,7 @@ public enum AccountChoice: Sendable, Equatable {
 /// realm shows that an account has been there. If the authority's URL names the realm by a domain, its ID is known once
 /// a token was issued.
 struct AccountStandings: Sendable {
-    private let place: AuthorityPlace
+    private let place: AuthorityKey
     /// The identifiers of the accounts for which the client has a token of this authority.
     private let served: Set<String>
     /// The identifiers of the accounts that have a record in this realm.
@@ -217,7 +217,7 @@ struct AccountStandings: Sendable {
     /// The identifiers of the accounts whose home is this realm.
     private let natives: Set<String>
 
-    init(_ records: StoredRecords, at place: AuthorityPlace, clientID: String?) {
+    init(_ records: StoredRecords, at place: AuthorityKey, clientID: String?) {
         let here = records.all.filter { place.aliases.contains($0.environment.lowercased()) }
         // The names of the authority's realm: the one in its URL, and its ID.
         let names = place.names(in: here)
@@ -252,7 +252,7 @@ struct AccountStandings: Sendable {
     }
 }
 
-extension AuthorityPlace {
+extension AuthorityKey {
     /// Returns the names of the realm: the one in the authority's URL, and the ID under which it issued a token.
     fileprivate func names(in records: [CredentialRecord]) -> Set<String> {
         var names: Set = [realm]

@@ -33,7 +33,7 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     /// A variable that an identity is proved with holds what no plugin can be told.
     case badVariable(String)
     /// The plugin that the authority is for can't be used.
-    case unusablePlugin(PluginProblem, name: String)
+    case unusablePlugin(ManifestError, name: String)
     /// What is stored came from another plugin than the one that serves the authority now.
     case otherPlugin(OtherPlugin)
     /// The plugin failed.
@@ -49,7 +49,7 @@ public struct OtherPlugin: Sendable, Equatable {
     /// The plugin's name; nil for one that ships with lanyard.
     public let origin: String?
     /// The reason why it can't be used, if it is installed and can't be.
-    public let problem: PluginProblem?
+    public let problem: ManifestError?
     /// Whether it is installed and can be used, but doesn't serve the authority.
     public let isUsable: Bool
     /// The plugin that serves the authority now; nil if none does.
@@ -67,7 +67,7 @@ func storing<Result>(_ body: () throws(StoreError) -> Result) throws(Acquisition
 
 extension PluginError.Code {
     /// Whether the request may still succeed if the user is asked.
-    var wantsPerson: Bool { self == .interactionRequired }
+    var wantsUser: Bool { self == .interactionRequired }
     /// Whether the authority can't be asked right now.
     var isOutage: Bool { self == .unavailable || self == .throttled }
 }
@@ -150,10 +150,10 @@ struct AcquisitionRun: Sendable {
     var brokerRefusal: PluginError?
 
     /// The reason why the broker has to ask the user; nil if it doesn't have to, or wasn't asked.
-    var brokerWish: PluginError? { brokerRefusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
+    var brokerRequest: PluginError? { brokerRefusal.flatMap { $0.code.wantsUser ? $0 : nil } }
 
     /// The key of a recorded failure; with nil, for a user who hasn't signed in.
-    func key(_ account: StoredAccount?) -> RecentFailures.Key {
-        RecentFailures.Key(account?.heeding(request) ?? request, authority.place, account: account?.account)
+    func key(_ account: StoredAccount?) -> RecentErrors.Key {
+        RecentErrors.Key(account?.withMissedClaims(request) ?? request, authority.place, account: account?.account)
     }
 }

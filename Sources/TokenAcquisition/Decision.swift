@@ -20,7 +20,7 @@ public struct Decision: Sendable {
         /// Have the plugin acquire a token as the identity.
         case authenticate
         /// Only the user helps; with the account that is meant, nil if it has yet to sign in.
-        case askPerson(StoredAccount?)
+        case askUser(StoredAccount?)
         /// Fail, unless the user picks an account, or signs in the one that was named.
         case refuse(AcquisitionError)
     }
@@ -59,7 +59,7 @@ public struct Decision: Sendable {
     var stored: StoredAccount? {
         switch step {
         case .renew(by: _, let account): account
-        case .askPerson(let account): account
+        case .askUser(let account): account
         case .answer, .exchange, .authenticate, .refuse: nil
         }
     }
@@ -89,7 +89,7 @@ public struct Decision: Sendable {
     public var replaced: AcquiredToken? {
         switch step {
         case .renew, .authenticate, .exchange: break
-        case .answer, .askPerson, .refuse: return nil
+        case .answer, .askUser, .refuse: return nil
         }
         if let exchanged { return AcquiredToken(exchanged, account: account, source: .cache) }
         return accessToken.map { AcquiredToken($0, account: account, source: .cache) }
@@ -134,7 +134,7 @@ extension TokenAcquirer {
 
     /// The same; with `isAnew`, as if no access token were stored.
     func decide(_ request: TokenRequest, isAnew: Bool, among known: StoredRecords? = nil) -> Decision {
-        var decision = Decision(step: .askPerson(nil))
+        var decision = Decision(step: .askUser(nil))
         var found: StoredRecords?
         do throws(AcquisitionError) {
             let authority = try match(request)
@@ -200,7 +200,7 @@ extension TokenAcquirer {
     ) -> AcquisitionError? {
         switch decision.step {
         case .answer, .refuse(.store): return nil
-        case .exchange, .renew, .authenticate, .askPerson, .refuse: break
+        case .exchange, .renew, .authenticate, .askUser, .refuse: break
         }
         let stored = decision.stored
         guard let error = obstacle(to: &decision, at: match, among: records) else { return nil }
@@ -230,8 +230,8 @@ extension TokenAcquirer {
             }
             decision.canRenew = false
             return other(foreign.plugin, at: match, account.account)
-        case .askPerson(let account?): return gone([account.account], at: match)
-        case .askPerson(nil), .refuse: return gone(records.accounts, at: match)
+        case .askUser(let account?): return gone([account.account], at: match)
+        case .askUser(nil), .refuse: return gone(records.accounts, at: match)
         case .answer, .exchange, .authenticate: return nil
         }
     }
@@ -286,7 +286,7 @@ extension Decision {
     /// Whether the broker may be asked: a token is needed for a chosen account, or for one that has yet to sign in.
     fileprivate var mayBeBrokered: Bool {
         switch step {
-        case .renew, .askPerson, .refuse(.noSuchAccount): true
+        case .renew, .askUser, .refuse(.noSuchAccount): true
         case .answer, .exchange, .authenticate, .refuse: false
         }
     }
@@ -305,7 +305,7 @@ extension Decision {
         } else if canRenew, found.selection.mayRenew {
             step = .renew(by: redeemable, of: found)
         } else {
-            step = .askPerson(found)
+            step = .askUser(found)
         }
     }
 

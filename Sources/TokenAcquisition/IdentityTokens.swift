@@ -10,7 +10,7 @@ struct IdentityTokens: Sendable {
     let records: IdentityRecords
     let requests: PluginRequests
     let host: PluginRunner
-    let recentFailures: RecentFailures
+    let recentErrors: RecentErrors
     let locks: ProcessLocks
     let environment: [String: String]
     let timing: RenewalTiming
@@ -71,7 +71,7 @@ struct IdentityTokens: Sendable {
         try await locks.exclusively(
             lock(ofTokenFor: request.withoutExchange, authority.place), for: .authentication, isRequired: !locks.waits
         ) { () async throws(AcquisitionError) in
-            try await self.authenticate(request, authority, since: self.recentFailures.now)
+            try await self.authenticate(request, authority, since: self.recentErrors.now)
         }
     }
 
@@ -81,18 +81,18 @@ struct IdentityTokens: Sendable {
     ) async throws(AcquisitionError) -> AcquiredToken {
         let name = authority.plugin.name
         let ask = try authentication(for: request, authority)
-        let key = RecentFailures.Key(
+        let key = RecentErrors.Key(
             request, authority.place, account: nil, variables: ask.identity?.variables ?? [])
-        if let failure = recentFailures.failure(key, since: asked) { throw .plugin(failure, name: name) }
+        if let failure = recentErrors.failure(key, since: asked) { throw .plugin(failure, name: name) }
         tell(.authenticating(request.authority))
         let result: PluginResult
         do throws(PluginError) {
             let match = request.authority == Identity.machineAuthority ? nil : authority
             result = try await host.authenticate(ask, by: authority.plugin, at: match)
         } catch {
-            throw .plugin(recentFailures.noted(error, key), name: name)
+            throw .plugin(recentErrors.noted(error, key), name: name)
         }
-        recentFailures.forget(key)
+        recentErrors.forget(key)
         var made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
         made.plugin = authority.plugin.origin
@@ -158,7 +158,7 @@ struct IdentityTokens: Sendable {
     }
 
     private func prove(
-        _ identity: Identity, _ proof: Identity.Proof, in ask: inout PluginRequest, _ place: AuthorityPlace,
+        _ identity: Identity, _ proof: Identity.Proof, in ask: inout PluginRequest, _ place: AuthorityKey,
         _ names: inout [String]
     ) throws(AcquisitionError) {
         let owner = ClientSecretStore.Owner(ask.clientID, at: place)
@@ -191,7 +191,7 @@ struct IdentityTokens: Sendable {
     }
 
     /// Returns the lock of an identity's token; the plugin delays only the processes that need the same token.
-    private func lock(ofTokenFor request: TokenRequest, _ place: AuthorityPlace) -> String {
+    private func lock(ofTokenFor request: TokenRequest, _ place: AuthorityKey) -> String {
         (["identity"] + request.owner(at: place)).joined(separator: "\n")
     }
 }
@@ -229,7 +229,7 @@ struct IdentityRecords: Sendable {
     ///
     /// `known` is what was read from the keyring earlier; nil to read it now.
     func records(
-        for request: TokenRequest, at place: AuthorityPlace, among known: StoredRecords? = nil
+        for request: TokenRequest, at place: AuthorityKey, among known: StoredRecords? = nil
     ) -> StoredRecords {
         var records = known ?? inKeyring(place)
         for needed in request.exchange == nil ? [request] : [request, request.withoutExchange] {
@@ -239,7 +239,7 @@ struct IdentityRecords: Sendable {
     }
 
     /// Stores a token or the result of an exchange.
-    func keep(_ record: CredentialRecord, for request: TokenRequest, at place: AuthorityPlace) {
+    func keep(_ record: CredentialRecord, for request: TokenRequest, at place: AuthorityKey) {
         do throws(StoreError) {
             try keyring.save([record])
         } catch {
@@ -250,7 +250,7 @@ struct IdentityRecords: Sendable {
     /// Forgets the remembered token, or the remembered result of an exchange, if it has one of these fingerprints.
     ///
     /// - Returns: Whether it had.
-    func forget(_ fingerprints: Set<String>, for request: TokenRequest, at place: AuthorityPlace) -> Bool {
+    func forget(_ fingerprints: Set<String>, for request: TokenRequest, at place: AuthorityKey) -> Bool {
         let owners = [request, request.withoutExchange].map { $0.owner(at: place) }.filter { owner in
             var records = StoredRecords()
             if let record = remembered?.record(of: owner, now: clock()) { records.append(record) }
@@ -263,14 +263,14 @@ struct IdentityRecords: Sendable {
     /// Returns every record in the keyring; nil if it can't be used.
     func all() -> StoredRecords? { try? keyring.records(matching: .all) }
 
-    private func inKeyring(_ place: AuthorityPlace) -> StoredRecords {
+    private func inKeyring(_ place: AuthorityKey) -> StoredRecords {
         (try? keyring.records(matching: RecordQuery(environments: place.aliases))) ?? StoredRecords()
     }
 }
 
 extension TokenRequest {
     /// The owner and purpose of an identity's token at a place, or of the result of its exchange.
-    func owner(at place: AuthorityPlace) -> [String] {
+    func owner(at place: AuthorityKey) -> [String] {
         let token = [
             place.environment, place.realm, clientID.clientKey,
             scopes.map { $0.lowercased() }.sorted().joined(separator: " "), resourceKey ?? "",

@@ -32,7 +32,7 @@ public struct KnownAccount: Sendable, Equatable {
 
 extension KnownAccount {
     /// Creates an account that only a broker has, of which nothing is stored.
-    public init(_ username: String, of broker: PluginManifest, at place: AuthorityPlace) {
+    public init(_ username: String, of broker: PluginManifest, at place: AuthorityKey) {
         var account = AccountRecord(
             homeAccountID: "", environment: place.environment, realm: "", username: username)
         account.broker = broker.name

@@ -23,11 +23,11 @@ struct PluginRequests: Sendable {
     func shape(
         _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
     ) {
-        let isStranger = request.expectedAccount == nil && error?.isAboutAccount == true
+        let isUnknownAccount = request.expectedAccount == nil && error?.isAboutAccount == true
         ask.signIn = request.signIn
-        ask.signIn.prompt = request.signIn.prompt ?? (isStranger ? "select_account" : nil)
+        ask.signIn.prompt = request.signIn.prompt ?? (isUnknownAccount ? "select_account" : nil)
         ask.signIn.loginHint =
-            request.signIn.loginHint ?? (isStranger ? nil : account?.username) ?? request.expectedAccount
+            request.signIn.loginHint ?? (isUnknownAccount ? nil : account?.username) ?? request.expectedAccount
     }
 
     /// Sets the flows and the redirect URI, as far as the client leaves them open.
@@ -75,7 +75,7 @@ struct PluginRequests: Sendable {
         if clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
         var ask = make(operation, at: request.authority, authority)
         ask.clientSecret = clientSecret
-        ask.take(request)
+        ask.apply(request)
         return ask
     }
 
@@ -85,7 +85,7 @@ struct PluginRequests: Sendable {
     ) -> PluginRequest {
         var ask = make(operation, at: request.authority, authority)
         ask.endpoints = PluginEndpoints()
-        ask.take(request)
+        ask.apply(request)
         return ask
     }
 
@@ -124,7 +124,7 @@ struct PluginRequests: Sendable {
 
 extension PluginRequest {
     /// Takes what a token is wanted for.
-    fileprivate mutating func take(_ request: TokenRequest) {
+    fileprivate mutating func apply(_ request: TokenRequest) {
         clientID = request.clientID
         scopes = request.scopes
         resources = request.resourceIndicators
@@ -152,7 +152,7 @@ extension AuthorityMatch {
     }
 
     /// Where its tokens are found in the store.
-    var place: AuthorityPlace { AuthorityPlace(self) }
+    var place: AuthorityKey { AuthorityKey(self) }
 }
 
 extension [PluginRequest.Flow] {
@@ -165,13 +165,13 @@ extension ClientSecretStore {
     /// have one.
     public func secret(of clientID: String, at match: AuthorityMatch) throws(StoreError) -> ClientSecret? {
         guard match.plugin.takesClientSecrets else { return nil }
-        return try secret(of: Owner(clientID, at: AuthorityPlace(match)))
+        return try secret(of: Owner(clientID, at: AuthorityKey(match)))
     }
 }
 
 extension ClientSecretStore.Owner {
     /// Creates the key of a client at an authority.
-    public init(_ clientID: String, at place: AuthorityPlace) {
+    public init(_ clientID: String, at place: AuthorityKey) {
         self.init(environment: place.environment, realm: place.realm, clientID: clientID)
     }
 }

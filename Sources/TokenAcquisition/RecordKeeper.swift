@@ -13,7 +13,7 @@ struct RecordKeeper: Sendable {
 
     var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
 
-    func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
+    func load(_ place: AuthorityKey) throws(AcquisitionError) -> StoredRecords {
         try load(RecordQuery(environments: place.aliases))
     }
 
@@ -48,7 +48,7 @@ struct RecordKeeper: Sendable {
     }
 
     /// Returns the lock of the item that stores a refresh token: by environment, client or family, and account.
-    func lock(of token: RefreshTokenRecord, _ place: AuthorityPlace) -> String {
+    func lock(of token: RefreshTokenRecord, _ place: AuthorityKey) -> String {
         lock(of: token, in: place.environment)
     }
 
@@ -111,7 +111,7 @@ struct RecordKeeper: Sendable {
     /// sign-out or another program, only change or remove the records that were found, which rereading these shows
     /// without a search.
     private func loadAgain(
-        _ known: StoredRecords?, _ place: AuthorityPlace
+        _ known: StoredRecords?, _ place: AuthorityKey
     ) throws(AcquisitionError) -> StoredRecords {
         guard let known else { return try load(place) }
         tell(.usingKeyring)
@@ -158,7 +158,7 @@ struct RecordsOfResult {
     /// The request that the plugin answered.
     let request: TokenRequest
     /// The place that the records are stored under.
-    let place: AuthorityPlace
+    let place: AuthorityKey
     /// The refresh token that was redeemed, if any.
     let redeemed: RefreshTokenRecord?
     /// The time of the result, in seconds since 1970.
@@ -314,7 +314,7 @@ struct RecordsOfResult {
     }
 }
 
-extension AuthorityPlace {
+extension AuthorityKey {
     /// The scopes that belong to the resource itself.
     fileprivate func resourceScopes(of token: AccessTokenRecord) -> Set<String> {
         scopeKeys(token.scopes).filter { !$0.isOpenIDScope }

@@ -5,7 +5,7 @@ import Rules
 import Secrets
 import TokenStore
 
-/// A token that was refused at one place: a host, or a path on a host if the consumer sends paths.
+/// A token that was refused at one place: a host, or a path on a host if the tool sends paths.
 struct RejectedToken: Equatable, Sendable {
     /// Seconds after a renewal in which a refusal means that renewing doesn't help; no other renewal is tried for it.
     static let window = 60
@@ -139,7 +139,7 @@ extension TokenRequest {
     }
 }
 
-/// The consequences of a consumer's report that a token was refused.
+/// The consequences of a tool's report that a token was refused.
 ///
 /// The access token is dropped if it is still the current one, so that an old refusal never removes a new token. A
 /// token that had just been renewed stays: renewing it again wouldn't help at that place for now, but the token may
@@ -164,20 +164,20 @@ struct Rejection {
         self.request = request
         let claims = request.claims.flatMap { $0.utf8.count <= RejectedToken.longestClaims ? $0 : nil }
         for record in refused {
-            let isHopeless = Self.isHopeless(record, claims, now)
-            guard let account = record.homeAccountID?.lowercased(), isHopeless || claims != nil else {
+            let wasJustRenewed = Self.wasJustRenewed(record, claims, now)
+            guard let account = record.homeAccountID?.lowercased(), wasJustRenewed || claims != nil else {
                 dropped.append(record)
                 continue
             }
             kept.append(record)
             refusals[account] = RejectedToken(
-                token: record.secret.fingerprint, on: now, renewed: isHopeless ? record.cachedAt : nil,
+                token: record.secret.fingerprint, on: now, renewed: wasJustRenewed ? record.cachedAt : nil,
                 claims: claims)
         }
     }
 
     /// Whether a token was renewed so recently that another renewal would return the same.
-    private static func isHopeless(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
+    private static func wasJustRenewed(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
         guard let renewed = token.other[renewedMember], (0..<RejectedToken.window).contains(now - token.cachedAt) else {
             return false
         }
@@ -244,7 +244,7 @@ struct RefusedTokens: Sendable {
     }
 
     private func carryOut(
-        _ rejection: Rejection, among records: StoredRecords, for request: TokenRequest, _ place: AuthorityPlace
+        _ rejection: Rejection, among records: StoredRecords, for request: TokenRequest, _ place: AuthorityKey
     ) throws(AcquisitionError) {
         try keeper.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
@@ -265,7 +265,7 @@ struct RefusedTokens: Sendable {
 
     /// Records that a server refused the broker's token, because the broker may return it again.
     private func note(refused token: Secret, for request: TokenRequest) {
-        notes.leaveTime(about: Self.refusal(of: token, for: request))
+        notes.noteTime(about: Self.refusal(of: token, for: request))
     }
 
     /// Whether a server refused this exact token at the request's place within the last minute.
@@ -281,7 +281,7 @@ struct RefusedTokens: Sendable {
 
 extension AccessTokenRecord {
     /// Whether it is of the request's authority, client and scopes, for whichever account.
-    fileprivate func mayHaveAnswered(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
+    fileprivate func mayHaveAnswered(_ request: TokenRequest, at place: AuthorityKey) -> Bool {
         serves(request, at: place) && place.aliases.contains(environment.lowercased())
     }
 }

@@ -9,7 +9,7 @@ struct Renewal: Sendable {
     let keeper: RecordKeeper
     let requests: PluginRequests
     let host: PluginRunner
-    let recentFailures: RecentFailures
+    let recentErrors: RecentErrors
     let timing: RenewalTiming
     /// Starts the process that redeems a token; nil if this one may.
     let redeemer: (any Redeemer)?
@@ -46,7 +46,7 @@ struct Renewal: Sendable {
                 run = attempted
                 return token
             case .changed(.renew(let others, let now)): (tokens, account) = (others, now)
-            case .changed(.askPerson(let now?)): (tokens, account) = ([], now)
+            case .changed(.askUser(let now?)): (tokens, account) = ([], now)
             case .changed: return nil
             case .failed(let error):
                 run.failure = error
@@ -61,7 +61,7 @@ struct Renewal: Sendable {
         _ account: StoredAccount, _ run: inout AcquisitionRun
     ) throws(AcquisitionError) -> AcquiredToken? {
         guard account.selection.mayRenew else { return nil }
-        run.failure = run.failure ?? recentFailures.failure(run.key(account), since: run.began)
+        run.failure = run.failure ?? recentErrors.failure(run.key(account), since: run.began)
         return try end(account, &run)
     }
 
@@ -86,7 +86,7 @@ struct Renewal: Sendable {
                 case .due(_, let now, _): account = now
                 }
             }
-            if let failure = recentFailures.failure(run.key(account), since: run.began, by: next.secret) {
+            if let failure = recentErrors.failure(run.key(account), since: run.began, by: next.secret) {
                 var run = run
                 run.failure = failure
                 return .ended(try end(account, &run), run)
@@ -174,7 +174,7 @@ struct Renewal: Sendable {
         case .renew(let tokens, let account):
             guard tokens.contains(where: { $0.secret == next.secret }) else { return .settled(.changed(decision.step)) }
             return .due(tokens, account, decision.clientSecret)
-        case .askPerson, .authenticate, .refuse(.noSuchAccount): return .settled(.changed(decision.step))
+        case .askUser, .authenticate, .refuse(.noSuchAccount): return .settled(.changed(decision.step))
         case .refuse(let error): throw error
         }
     }
@@ -203,22 +203,22 @@ struct Renewal: Sendable {
         _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
         var run = run
-        let request = account.heeding(run.request)
+        let request = account.withMissedClaims(run.request)
         let key = run.key(account)
-        if let error = recentFailures.failure(key, since: run.began, by: refreshToken.secret) {
+        if let error = recentErrors.failure(key, since: run.began, by: refreshToken.secret) {
             run.failure = error
             return .ended(try end(account, &run), run)
         }
         switch try await redeem(refreshToken, request, run) {
         case .success(let result):
-            recentFailures.forget(key)
+            recentErrors.forget(key)
             return .ended(try await keep(result, request, run.authority, redeemed: refreshToken, of: account), run)
         case .failure(let error):
             let isAnyLeft = tokens.contains { [tried = run.tried] in !tried.contains($0.secret) }
             if try keepGoing(after: error, refreshToken, account, request, run.authority), isAnyLeft {
                 return .failed(error)
             }
-            run.failure = recentFailures.noted(error, key, of: run.tried)
+            run.failure = recentErrors.noted(error, key, of: run.tried)
             return .ended(try end(account, &run), run)
         }
     }
@@ -229,7 +229,7 @@ struct Renewal: Sendable {
     ) throws(AcquisitionError) -> AcquiredToken? {
         // A token that was only due for early renewal stays usable whatever the outcome.
         if !run.isAnew, let token = account.usable(renewsEarly: false) { return token }
-        guard let last = run.failure, !last.code.wantsPerson else { return nil }
+        guard let last = run.failure, !last.code.wantsUser else { return nil }
         // The client turned out not to be in the family: it has yet to sign in itself.
         guard !last.isClientMismatch else {
             run.failure = nil
@@ -279,7 +279,7 @@ struct Renewal: Sendable {
         let ask = try requests.renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
         keeper.tell(.renewing(request.authority))
         do throws(PluginError) {
-            return .success(try await host.run(ask, on: run.authority, person: NobodyThere()))
+            return .success(try await host.run(ask, on: run.authority, user: NobodyThere()))
         } catch {
             return .failure(error)
         }

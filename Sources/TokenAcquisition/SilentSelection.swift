@@ -10,7 +10,7 @@ struct SilentSelection: Sendable {
     static let lateExpiryBuffer = 60
 
     let records: StoredRecords
-    let place: AuthorityPlace
+    let place: AuthorityKey
     /// The account; nil for an identity.
     let account: AccountRecord?
     let request: TokenRequest
@@ -151,7 +151,7 @@ struct SilentSelection: Sendable {
 
 extension AccessTokenRecord {
     /// Whether it is for the request's client, scopes and resources, of any account.
-    func serves(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
+    func serves(_ request: TokenRequest, at place: AuthorityKey) -> Bool {
         clientID.clientKey == request.clientID.clientKey && resourceIndicators == request.resourceKey
             && place.scopeKeys(request.scopes).isSubset(of: place.scopeKeys(scopes))
     }
@@ -169,7 +169,7 @@ extension TokenRequest {
 
 extension ExchangedRecord {
     /// Whether it is the result of the request's exchange for its host, client and scopes, of any account.
-    func serves(_ request: TokenRequest, at place: AuthorityPlace) -> Bool {
+    func serves(_ request: TokenRequest, at place: AuthorityKey) -> Bool {
         guard let wanted = request.exchange else { return false }
         return exchange == wanted.name && audience.lowercased() == wanted.audience.lowercased() && path == wanted.path
             && clientID.clientKey == request.clientID.clientKey

@@ -113,7 +113,7 @@ extension TokenAcquirer {
     /// Ends the user's session with the authority in the browser; the ID token is from before the sign-out.
     public func endSession(
         of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
-        kind: String?, person: any PersonInterface
+        kind: String?, user: any UserInterface
     ) async throws(AcquisitionError) {
         guard let match = match(url, kind: kind) else { throw .unknownAuthority(url) }
         var ask = try requests.make(.signOut, of: clientID, at: url, match)
@@ -121,7 +121,7 @@ extension TokenAcquirer {
         ask.idTokenHint = idToken.flatMap { $0.plugin == match.plugin.origin ? $0.secret : nil }
         ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
         do throws(PluginError) {
-            try await host.signOut(ask, on: match, person: person)
+            try await host.signOut(ask, on: match, user: user)
         } catch {
             throw .plugin(error, name: match.plugin.name)
         }
@@ -153,8 +153,8 @@ extension TokenAcquirer {
     /// Returns where an authority's accounts are stored; nil if no plugin serves it.
     ///
     /// This sends nothing, so any host will do. `kind` is for an authority whose URL doesn't show its kind.
-    public func place(of authority: String, kind: String? = nil) -> AuthorityPlace? {
-        registry.match(authority: authority, kind: kind, isConfigured: true).map(AuthorityPlace.init)
+    public func place(of authority: String, kind: String? = nil) -> AuthorityKey? {
+        registry.match(authority: authority, kind: kind, isConfigured: true).map(AuthorityKey.init)
     }
 
     /// Returns the accounts of an authority among the records, and which of them a request's client uses.
@@ -171,15 +171,15 @@ extension TokenAcquirer {
     ///
     /// - Throws: `ambiguousAccount` if the user can't be asked.
     func tokenOfChosen(
-        among accounts: [AccountRecord], _ request: TokenRequest, _ finder: PersonFinder
+        among accounts: [AccountRecord], _ request: TokenRequest, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        guard let person = await finder.person, let chooser = person.chooser else { throw .ambiguousAccount(accounts) }
+        guard let user = await finder.user, let chooser = user.chooser else { throw .ambiguousAccount(accounts) }
         let choice = try await locks.exclusively("choose\n\(authority.place.environment)", for: .signIn) {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
             if let account = self.decide(request).account { return .account(account) }
-            try await person.announce?()
+            try await user.announce?()
             let choice = await chooser.choose(among: accounts)
             if case .account(let account) = choice { await self.select(account, authority, telling: chooser) }
             return choice
@@ -193,7 +193,7 @@ extension TokenAcquirer {
             request.account = nil
             request.userHint = nil
             request.prompt = request.prompt ?? "select_account"
-            let token = try await signIn(request, person: person)
+            let token = try await signIn(request, user: user)
             if let account = token.account { await select(account, authority, telling: chooser) }
             return token
         case .cancelled: throw .noAccountChosen
@@ -268,8 +268,8 @@ extension TokenAcquirer {
         guard let authority = try? match(request) else { return nil }
         // A user who had yet to sign in may have done so in another way since.
         return [decide(request).account, nil].compactMap { account in
-            let key = RecentFailures.Key(broker: plugin, request, authority.place, account: account)
-            return recentFailures.failure(key, since: .max)
+            let key = RecentErrors.Key(broker: plugin, request, authority.place, account: account)
+            return recentErrors.failure(key, since: .max)
         }.first
     }
 
@@ -288,13 +288,13 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
         brief.locks.limit = seconds
-        var run = AcquisitionRun(request: request, authority: try match(request), began: recentFailures.now)
+        var run = AcquisitionRun(request: request, authority: try match(request), began: recentErrors.now)
         run.isAnew = true
         let decision = brief.decide(request, isAnew: true)
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
         if let token = try await brief.silently(decision, &run) { return token }
         if case .refuse(let error) = decision.step { throw error }
-        if case .askPerson = decision.step, let broker = run.broker, let refusal = run.brokerRefusal {
+        if case .askUser = decision.step, let broker = run.broker, let refusal = run.brokerRefusal {
             throw .plugin(refusal, name: broker.name)
         }
         throw .interactionRequired(run.failure, account: decision.account)

@@ -34,8 +34,8 @@ extension TokenAcquirer {
     }
 
     /// The broker's plugin, if this sign-in may use it.
-    func broker(forSignIn request: TokenRequest, at match: AuthorityMatch, _ person: Person) -> PluginManifest? {
-        guard person.flows.contains(.broker) || broker(for: request, at: match) != nil else { return nil }
+    func broker(forSignIn request: TokenRequest, at match: AuthorityMatch, _ user: User) -> PluginManifest? {
+        guard user.flows.contains(.broker) || broker(for: request, at: match) != nil else { return nil }
         return anyBroker(for: request, at: match)
     }
 
@@ -46,16 +46,16 @@ extension TokenAcquirer {
         _ account: StoredAccount?, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {
         guard let plugin = run.broker, run.brokerRefusal == nil else { return nil }
-        let request = account?.heeding(run.request) ?? run.request
+        let request = account?.withMissedClaims(run.request) ?? run.request
         // The tool that asks may wait for less.
         let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, locks.longestWait(for: .renewal))
         let end = ContinuousClock.now + .seconds(seconds)
-        let key = RecentFailures.Key(broker: plugin, request, run.authority.place, account: account?.account)
+        let key = RecentErrors.Key(broker: plugin, request, run.authority.place, account: account?.account)
         let answer = try await locks.exclusively(key.renewal, within: seconds) {
             [run] () async throws(AcquisitionError) -> BrokerAnswer in
             // The process that held the lock before may have done the work.
             if !run.isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }
-            if !run.isAnew, let failure = self.recentFailures.failure(key, since: run.began) {
+            if !run.isAnew, let failure = self.recentErrors.failure(key, since: run.began) {
                 return .refusal(failure)
             }
             let left = ContinuousClock.now.duration(to: end)
@@ -79,7 +79,7 @@ extension TokenAcquirer {
 
     private func ask(
         _ plugin: PluginManifest, for request: TokenRequest, _ authority: AuthorityMatch, _ account: AccountRecord?,
-        _ key: RecentFailures.Key, within limit: Duration
+        _ key: RecentErrors.Key, within limit: Duration
     ) async throws(AcquisitionError) -> BrokerAnswer {
         var ask = requests.forBroker(.silent, for: request, authority)
         ask.capabilities = []
@@ -100,9 +100,9 @@ extension TokenAcquirer {
             if refusedTokens.wasJustRefused(result.accessToken, for: request) { throw PluginError.refusedOfBroker }
         } catch {
             if error == .interrupted { throw .plugin(error, name: plugin.name) }
-            return .refusal(recentFailures.noted(error, key, lasts: true))
+            return .refusal(recentErrors.noted(error, key, lasts: true))
         }
-        recentFailures.forget(key)
+        recentErrors.forget(key)
         let token = try await keeper.keep(result, request, authority, redeemed: nil, broker: plugin.name)
         if let signedIn = token.account, account == nil {
             settle(on: signedIn, insteadOf: nil, request, authority)
@@ -129,34 +129,34 @@ extension TokenAcquirer {
     /// token.
     ///
     /// - Throws: An error if the user refused; any error if there is no other way to sign in.
-    func askPersonByBroker(
-        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
+    func askUserByBroker(
+        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ user: User
     ) async throws(AcquisitionError) -> PluginResult? {
         let (request, authority) = (run.request, run.authority)
-        let isOnlyWay = person.flows == [.broker]
+        let isOnlyWay = user.flows == [.broker]
         guard let plugin = run.broker else {
             guard isOnlyWay else { return nil }
             throw .noBroker
         }
-        guard isOnlyWay || run.brokerWish != nil && person.flows.contains(.broker) else { return nil }
+        guard isOnlyWay || run.brokerRequest != nil && user.flows.contains(.broker) else { return nil }
         var ask = requests.forBroker(.authorize, for: request, authority)
         ask.flows = [.broker]
-        requests.shape(&ask, for: request, account: account, because: error ?? run.brokerWish)
+        requests.shape(&ask, for: request, account: account, because: error ?? run.brokerRequest)
         if ask.signIn.prompt == nil || ask.signIn.prompt == "none" { ask.account = account?.homeAccountID }
-        requests.name(&ask, purpose: person.purpose)
+        requests.name(&ask, purpose: user.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
-            let result = try await host.authorize(ask, by: plugin, at: authority, person: person.interface)
+            let result = try await host.authorize(ask, by: plugin, at: authority, user: user.interface)
             try require(result, for: request, authority)
             return result
         } catch {
-            let key = RecentFailures.Key(request, authority.place, account: account)
+            let key = RecentErrors.Key(request, authority.place, account: account)
             guard error.code == .cancelled || isOnlyWay else {
-                let broker = RecentFailures.Key(broker: plugin, request, authority.place, account: account)
-                await person.interface.progress(recentFailures.noted(error, broker, lasts: true).message)
+                let broker = RecentErrors.Key(broker: plugin, request, authority.place, account: account)
+                await user.interface.progress(recentErrors.noted(error, broker, lasts: true).message)
                 return nil
             }
-            throw .plugin(recentFailures.noted(error, key), name: plugin.name)
+            throw .plugin(recentErrors.noted(error, key), name: plugin.name)
         }
     }
 }
@@ -170,10 +170,10 @@ extension PluginError {
         .interactionRequired, "the server refused the token that the machine's broker gives")
 }
 
-extension RecentFailures.Key {
+extension RecentErrors.Key {
     /// Creates the key of a broker's failure; the broker is what is throttled.
     init(
-        broker plugin: PluginManifest, _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?
+        broker plugin: PluginManifest, _ request: TokenRequest, _ place: AuthorityKey, account: AccountRecord?
     ) {
         self.init(request, place, account: account)
         throttle = "throttle broker\n\(plugin.name)"

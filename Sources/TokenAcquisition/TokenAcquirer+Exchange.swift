@@ -12,9 +12,9 @@ extension TokenAcquirer {
     /// The token itself is acquired like any other. Then one process at a time exchanges it, and those that waited find
     /// its result.
     func exchanged(
-        _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
+        _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let asked = recentFailures.now
+        let asked = recentErrors.now
         let decision = decision ?? decide(request)
         if case .answer(let result) = decision.step { return result }
         do throws(AcquisitionError) {
@@ -62,7 +62,7 @@ extension TokenAcquirer {
         if let result { return result }
         let newer = try await another()
         // The failure with the other token says nothing about this one.
-        let now = recentFailures.now + 1
+        let now = recentErrors.now + 1
         return try await turn(
             newer, for: request, exchange, since: now, isLast: true, hasSubstitute: hasSubstitute, another: another)
     }
@@ -72,16 +72,16 @@ extension TokenAcquirer {
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, _ authority: AuthorityMatch,
         _ plugin: PluginManifest, since asked: Int
     ) async throws(PluginError) -> AcquiredToken {
-        let key = RecentFailures.Key(exchange, request, authority.place, account: token.account)
-        if let failure = recentFailures.failure(key, since: asked) { throw failure }
+        let key = RecentErrors.Key(exchange, request, authority.place, account: token.account)
+        if let failure = recentErrors.failure(key, since: asked) { throw failure }
         tell(.exchanging(exchange.audience))
         let credential: PluginCredential
         do throws(PluginError) {
             credential = try await host.exchange(self.request(exchange, token, request, authority), by: plugin)
         } catch {
-            throw recentFailures.noted(error, key)
+            throw recentErrors.noted(error, key)
         }
-        recentFailures.forget(key)
+        recentErrors.forget(key)
         let record = ExchangedRecord(credential, of: token, request, exchange, authority.place, now: clock())
         keep(record, for: request, at: authority.place)
         return AcquiredToken(record, account: token.account, source: .renewed)
@@ -104,7 +104,7 @@ extension TokenAcquirer {
     /// Stores the result, unless the client's account has signed out meanwhile; an identity never signs out.
     ///
     /// If it can't be stored, it is still handed out this once, like a token of an account that signed out.
-    private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityPlace) {
+    private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityKey) {
         if request.identity != nil {
             return identityRecords.keep(.exchanged(record), for: request, at: place)
         }
@@ -119,7 +119,7 @@ extension TokenAcquirer {
 
     /// Returns the lock of an exchange's result; a host delays only the processes that need the same result.
     private func lock(
-        of exchange: TokenExchange, _ request: TokenRequest, _ token: AcquiredToken, _ place: AuthorityPlace
+        of exchange: TokenExchange, _ request: TokenRequest, _ token: AcquiredToken, _ place: AuthorityKey
     ) -> String {
         let owner = [place.environment, request.clientID, token.account?.homeAccountID ?? "", token.realm]
         return (["exchange"] + owner.map { $0.lowercased() } + [exchange.name, exchange.audience, exchange.path])
@@ -150,7 +150,7 @@ extension ExchangedRecord {
     /// Creates a record from a plugin's credential.
     fileprivate init(
         _ credential: PluginCredential, of token: AcquiredToken, _ request: TokenRequest, _ exchange: TokenExchange,
-        _ place: AuthorityPlace, now: Int
+        _ place: AuthorityKey, now: Int
     ) {
         self.init(
             homeAccountID: token.account?.homeAccountID, environment: place.environment,
@@ -174,10 +174,10 @@ extension ExchangedRecord {
     }
 }
 
-extension RecentFailures.Key {
+extension RecentErrors.Key {
     /// Creates the key of a failed exchange; the host is what is throttled.
     fileprivate init(
-        _ exchange: TokenExchange, _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?
+        _ exchange: TokenExchange, _ request: TokenRequest, _ place: AuthorityKey, account: AccountRecord?
     ) {
         self.init(request, place, account: account)
         let host = [exchange.name, exchange.audience.lowercased()]

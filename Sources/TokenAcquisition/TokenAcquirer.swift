@@ -9,9 +9,9 @@ public import TokenStore
 /// token, else from the user.
 public struct TokenAcquirer: Sendable {
     /// A user who can be asked, and how.
-    public struct Person: Sendable {
+    public struct User: Sendable {
         /// Shows pages and codes, and asks questions.
-        public var interface: any PersonInterface
+        public var interface: any UserInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
         /// Asks which of several accounts to use; nil if that can't be asked.
@@ -23,7 +23,7 @@ public struct TokenAcquirer: Sendable {
 
         /// Creates a user from the ways to reach them.
         public init(
-            interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil,
+            interface: any UserInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil,
             purpose: String? = nil, announce: (@Sendable () async throws(AcquisitionError) -> Void)? = nil
         ) {
             self.interface = interface
@@ -37,7 +37,7 @@ public struct TokenAcquirer: Sendable {
     var keeper: RecordKeeper
     let requests: PluginRequests
     let host: PluginRunner
-    let recentFailures: RecentFailures
+    let recentErrors: RecentErrors
     let selection: SelectionFile?
     let isShared: Bool
     /// Whether the configuration allows asking a broker, another program of the machine that holds sign-ins.
@@ -67,7 +67,7 @@ public struct TokenAcquirer: Sendable {
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.host = host
-        recentFailures = RecentFailures(notes: notes)
+        recentErrors = RecentErrors(notes: notes)
         requests = PluginRequests(
             plugins: plugins, clientSecrets: clientSecrets, caFile: configuration.caFile,
             knownHosts: configuration.configuredHosts, issuerHosts: configuration.issuerHosts)
@@ -95,17 +95,17 @@ public struct TokenAcquirer: Sendable {
     var registry: PluginRegistry { requests.plugins.registry }
     var identities: IdentityTokens {
         IdentityTokens(
-            records: identityRecords, requests: requests, host: host, recentFailures: recentFailures, locks: locks,
+            records: identityRecords, requests: requests, host: host, recentErrors: recentErrors, locks: locks,
             environment: environment, timing: timing, clock: clock)
     }
     private var renewal: Renewal {
         Renewal(
-            keeper: keeper, requests: requests, host: host, recentFailures: recentFailures, timing: timing,
+            keeper: keeper, requests: requests, host: host, recentErrors: recentErrors, timing: timing,
             redeemer: redeemer, patience: patience
         ) { request, isAnew in decide(request, isAnew: isAnew) }
     }
     var refusedTokens: RefusedTokens {
-        RefusedTokens(keeper: keeper, identities: identityRecords, notes: recentFailures.notes)
+        RefusedTokens(keeper: keeper, identities: identityRecords, notes: recentErrors.notes)
     }
 
     /// The plugin that gets a request's token, and the authority that it gets it from.
@@ -117,19 +117,19 @@ public struct TokenAcquirer: Sendable {
     /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
     /// `decision` is what was decided a moment ago; nil if nothing was. `mayAsk` says whether somebody may be there, as far as that
-    /// shows at once. `person` is called once at most, when only the user can help: finding out whether somebody is there takes time.
+    /// shows at once. `user` is called once at most, when only the user can help: finding out whether somebody is there takes time.
     public func token(
         for request: TokenRequest, by decision: Decision? = nil, mayAsk: Bool = true,
-        person: @escaping @Sendable () async -> Person?
+        user: @escaping @Sendable () async -> User?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let finder = PersonFinder(mayFind: mayAsk, person)
+        let finder = UserFinder(mayFind: mayAsk, user)
         guard let exchange = request.exchange else { return try await token(for: request, by: decision, finder) }
         return try await exchanged(exchange, decision, for: request, finder)
     }
 
     /// Gets a token for the account that the request means, or the user chooses.
     func token(
-        for request: TokenRequest, by decision: Decision?, _ finder: PersonFinder
+        for request: TokenRequest, by decision: Decision?, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
         do throws(AcquisitionError) {
             return try await carryOut(decision, for: request, finder)
@@ -141,9 +141,9 @@ public struct TokenAcquirer: Sendable {
 
     /// Does what was decided, or decides now: without the user first, then once it is this run's turn to ask them.
     func carryOut(
-        _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
+        _ decision: Decision?, for request: TokenRequest, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        var run = AcquisitionRun(request: request, authority: try match(request), began: recentFailures.now)
+        var run = AcquisitionRun(request: request, authority: try match(request), began: recentErrors.now)
         run.mayAsk = finder.mayFind
         let decision = decision ?? decide(request)
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
@@ -158,24 +158,24 @@ public struct TokenAcquirer: Sendable {
             run.clientSecret = decision.clientSecret
             if let token = try await self.silently(decision, &run) { return token }
             try await self.requireSomebody(for: decision, finder)
-            return try await self.askPerson(decision, run, finder)
+            return try await self.askUser(decision, run, finder)
         }
     }
 
     /// Has the user sign in, whatever is stored.
-    public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
+    public func signIn(_ request: TokenRequest, user: User) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         try requirePlugin(authority)
         return try await locks.alone(request, account: nil) { () async throws(AcquisitionError) in
-            var run = AcquisitionRun(request: request, authority: authority, began: self.recentFailures.now)
+            var run = AcquisitionRun(request: request, authority: authority, began: self.recentErrors.now)
             (run.isAnew, run.mayAsk) = (true, true)
-            run.broker = self.broker(forSignIn: request, at: authority, person)
+            run.broker = self.broker(forSignIn: request, at: authority, user)
             if self.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run) {
                 return token
             }
             run.clientSecret = try self.requests.clientSecret(of: request.clientID, at: authority)
             // Here `none` means: without a page, using the browser's session.
-            return try await self.signIn(run, account: nil, because: nil, person)
+            return try await self.signIn(run, account: nil, because: nil, user)
         }
     }
 
@@ -208,7 +208,7 @@ public struct TokenAcquirer: Sendable {
         try await identities.authenticatedAnew(request, at: match(request))
     }
 
-    /// Drops tokens that a consumer reports as refused, or notes the refusals at the request's host and path.
+    /// Drops tokens that a tool reports as refused, or notes the refusals at the request's host and path.
     ///
     /// The requests are those that may have got such a token, most likely first; without a secret only the first counts.
     /// The requests' claims are those that the server asked for. If a result of an exchange was refused, it is dropped,
@@ -244,60 +244,60 @@ public struct TokenAcquirer: Sendable {
         case .answer(let token), .exchange(let token): return token
         case .authenticate: return try await identities.authenticated(run, stored: decision.accessToken)
         case .renew(let tokens, let account): return try await renewal.renew(by: tokens, of: account, &run)
-        case .askPerson(let account?): return try renewal.withoutRefreshToken(account, &run)
-        case .askPerson(nil), .refuse(.noSuchAccount): return nil
+        case .askUser(let account?): return try renewal.withoutRefreshToken(account, &run)
+        case .askUser(nil), .refuse(.noSuchAccount): return nil
         case .refuse(let error): throw error
         }
     }
 
     /// Refuses if an account is named that hasn't signed in, and nobody is there to sign it in.
     private func requireSomebody(
-        for decision: Decision, _ finder: PersonFinder
+        for decision: Decision, _ finder: UserFinder
     ) async throws(AcquisitionError) {
-        if case .refuse(let error) = decision.step, await finder.person == nil { throw error }
+        if case .refuse(let error) = decision.step, await finder.user == nil { throw error }
     }
 
     /// Has the user sign in, unless they have just refused, or a broker that wasn't asked yet has a token.
-    private func askPerson(
-        _ decision: Decision, _ run: AcquisitionRun, _ finder: PersonFinder
+    private func askUser(
+        _ decision: Decision, _ run: AcquisitionRun, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
         var run = run
         let account = decision.stored
         try refuseCancelled(run, account)
         if let token = try await askBroker(account, &run) { return token }
-        let reason = account.flatMap { run.failure ?? $0.complaint(about: run.request) } ?? run.brokerWish
-        let person = await finder.person
-        if person == nil, let token = account?.refusedToken { return token }
-        guard let person, run.request.prompt != "none" else {
+        let reason = account.flatMap { run.failure ?? $0.complaint(about: run.request) } ?? run.brokerRequest
+        let user = await finder.user
+        if user == nil, let token = account?.refusedToken { return token }
+        guard let user, run.request.prompt != "none" else {
             throw .interactionRequired(reason, account: account?.account)
         }
-        run.request = account?.heeding(run.request) ?? run.request
-        return try await signIn(run, account: account?.account, because: reason, person)
+        run.request = account?.withMissedClaims(run.request) ?? run.request
+        return try await signIn(run, account: account?.account, because: reason, user)
     }
 
     private func signIn(
-        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
+        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ user: User
     ) async throws(AcquisitionError) -> AcquiredToken {
         let (request, authority) = (run.request, run.authority)
         // A sign-in that can't be stored would be asked for again at once.
         tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
-        try await person.announce?()
+        try await user.announce?()
         tell(.startingSignIn(request.authority))
-        let key = RecentFailures.Key(request, authority.place, account: account)
+        let key = RecentErrors.Key(request, authority.place, account: account)
         // A page that opens unasked states its reason. Without one, it is the first sign-in, or one that was asked for.
         if let error {
             let name = account?.username ?? ""
             let what = error.isAboutAccount ? "can't sign in here" : "must sign in again"
             let remedy = error.isAboutAccount ? error.hint.map { "; \($0)" } ?? "" : ""
-            await person.interface.progress("\(name.isEmpty ? "you" : name) \(what): \(error.message)\(remedy)")
+            await user.interface.progress("\(name.isEmpty ? "you" : name) \(what): \(error.message)\(remedy)")
         }
-        let given = try await askPersonByBroker(run, account: account, because: error, person)
+        let given = try await askUserByBroker(run, account: account, because: error, user)
         let result =
             if let given { given } else {
-                try await askPersonByPage(run, account: account, because: error, person)
+                try await askUserByPage(run, account: account, because: error, user)
             }
-        recentFailures.forget(key)
+        recentErrors.forget(key)
         let token = try await keeper.keep(
             result, request, authority, redeemed: nil, broker: given == nil ? nil : run.broker?.name)
         guard let signedIn = token.account else { return token }
@@ -310,26 +310,26 @@ public struct TokenAcquirer: Sendable {
         return token
     }
 
-    private func askPersonByPage(
-        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
+    private func askUserByPage(
+        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ user: User
     ) async throws(AcquisitionError) -> PluginResult {
         let (request, authority) = (run.request, run.authority)
         var ask = try requests.make(.authorize, for: request, authority, clientSecret: run.clientSecret)
-        try requests.route(&ask, for: request, authority, person.flows.pages)
+        try requests.route(&ask, for: request, authority, user.flows.pages)
         requests.shape(&ask, for: request, account: account, because: error)
-        requests.name(&ask, purpose: person.purpose)
+        requests.name(&ask, purpose: user.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
-            return try await host.run(ask, on: authority, person: person.interface)
+            return try await host.run(ask, on: authority, user: user.interface)
         } catch {
-            let key = RecentFailures.Key(request, authority.place, account: account)
-            throw .plugin(recentFailures.noted(error, key), name: authority.plugin.name)
+            let key = RecentErrors.Key(request, authority.place, account: account)
+            throw .plugin(recentErrors.noted(error, key), name: authority.plugin.name)
         }
     }
 
     /// Fails a request that waited for a sign-in that the user cancelled; one refusal counts for all that waited.
     private func refuseCancelled(_ run: AcquisitionRun, _ account: StoredAccount?) throws(AcquisitionError) {
-        guard let error = recentFailures.cancellation(run.key(account), since: run.began) else { return }
+        guard let error = recentErrors.cancellation(run.key(account), since: run.began) else { return }
         throw .plugin(error, name: run.authority.plugin.name)
     }
 }
@@ -346,24 +346,24 @@ extension TokenRequest {
 }
 
 /// Finds the user for one request: at most once, and only if nothing else helps, because looking takes time.
-actor PersonFinder {
+actor UserFinder {
     /// Whether somebody may be there, as far as that shows without looking.
     nonisolated let mayFind: Bool
-    private let find: @Sendable () async -> TokenAcquirer.Person?
-    private var found: TokenAcquirer.Person??
+    private let find: @Sendable () async -> TokenAcquirer.User?
+    private var found: TokenAcquirer.User??
 
-    init(mayFind: Bool, _ find: @escaping @Sendable () async -> TokenAcquirer.Person?) {
+    init(mayFind: Bool, _ find: @escaping @Sendable () async -> TokenAcquirer.User?) {
         self.mayFind = mayFind
         self.find = find
     }
 
     /// The user; nil if nobody can be asked.
-    var person: TokenAcquirer.Person? {
+    var user: TokenAcquirer.User? {
         get async {
             if let found { return found }
-            let person = mayFind ? await find() : nil
-            found = .some(person)
-            return person
+            let user = mayFind ? await find() : nil
+            found = .some(user)
+            return user
         }
     }
 }

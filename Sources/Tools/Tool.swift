@@ -26,10 +26,10 @@ package struct Tool: Sendable {
     /// What to do instead if lanyard writes no settings for it.
     package let recipe: Hint?
     /// The protocol, and what makes one for a call; nil if it only needs a recipe or an agent.
-    private let speech: (type: any Consumer.Type, make: @Sendable (ToolCall) -> any Consumer)?
+    private let speech: (type: any ToolProtocol.Type, make: @Sendable (ToolCall) -> any ToolProtocol)?
 
     /// Creates a tool that speaks a protocol.
-    init<Speech: Consumer>(
+    init<Speech: ToolProtocol>(
         _ name: String, relatives: [String] = [], aliases: [String] = [], _ launch: Launch? = nil,
         _ make: @escaping @Sendable (ToolCall) -> Speech, setup: ToolSetup? = nil, recipe: Hint? = nil
     ) {
@@ -83,7 +83,7 @@ extension Tool {
         gcloud, nuget, azureCLI, azd, ssh, container, npm,
     ]
 
-    private static let git = Tool("git", nil, { _ in GitConsumer(.get) })
+    private static let git = Tool("git", nil, { _ in GitProtocol(.get) })
 
     private static let npm = Tool(
         "npm", relatives: ["yarn", "maven", "mvn", "gradle", "composer"],
@@ -129,11 +129,11 @@ extension Tool {
     }
 
     /// Returns the protocol as it serves a call; nil if the tool isn't served.
-    package func consumer(_ call: ToolCall) -> (any Consumer)? { speech?.make(call) }
+    package func start(_ call: ToolCall) -> (any ToolProtocol)? { speech?.make(call) }
 
     /// Returns a tool's protocol and how the tool asks for a URL; nil if there is no such tool.
     package static func trial(of name: String, for url: String, _ call: ToolCall) -> (
-        consumer: any Consumer, Invocation
+        tool: any ToolProtocol, Invocation
     )? {
         guard let tool = all.first(where: { ([$0.name] + $0.relatives).contains(name) }), let speech = tool.speech
         else { return nil }

@@ -54,7 +54,7 @@ extension RecordedChange {
         case gone
     }
 
-    package func state() throws(Failure) -> State {
+    package func state() throws(CommandError) -> State {
         let now = try change.setting.current()
         if now == change.value { return .standing }
         if now == before { return .gone }
@@ -63,7 +63,7 @@ extension RecordedChange {
     }
 
     /// Whether to keep the entry: while the value is in place, and as long as only the record has the previous value.
-    package func isKept() throws(Failure) -> Bool {
+    package func isKept() throws(CommandError) -> Bool {
         switch try state() {
         case .standing, .removed: true
         case .changed: before != nil
@@ -79,7 +79,7 @@ extension RecordedChange {
 
 extension [RecordedChange] {
     /// Returns the entries to keep.
-    package func kept() throws(Failure) -> [RecordedChange] {
+    package func kept() throws(CommandError) -> [RecordedChange] {
         var kept: [RecordedChange] = []
         for entry in self where try entry.isKept() { kept.append(entry) }
         return kept
@@ -153,16 +153,16 @@ package struct FileBefore: Sendable, Hashable {
     }
 
     /// Takes over the state of the file before another change to it.
-    package mutating func take(_ other: FileBefore) {
+    package mutating func adopt(_ other: FileBefore) {
         isNew = isNew || other.isNew
         isUnended = isUnended || other.isUnended
         isSetApart = isSetApart || other.isSetApart
         emptyObject = other.emptyObject ?? emptyObject
-        take(folders: other.folders)
+        adopt(folders: other.folders)
     }
 
     /// Takes over the folders that were made for another change.
-    package mutating func take(folders others: [String]) {
+    package mutating func adopt(folders others: [String]) {
         folders = others.filter { !folders.contains($0) } + folders
     }
 

@@ -4,7 +4,7 @@ import Rules
 import Secrets
 
 /// A mistake in the arguments of a program that stands in for a tool's, told on its stderr.
-struct Mistake: Error {
+struct InputError: Error {
     let message: String
 }
 
@@ -19,7 +19,7 @@ struct ToolInput: Sendable {
     private(set) var isTooLong = false
 
     /// Appends bytes; past the maximum, discards everything.
-    mutating func take(_ more: [UInt8]) {
+    mutating func append(_ more: [UInt8]) {
         all += more
         isTooLong = all.count > Self.longest
         if isTooLong { all = [] }
@@ -27,7 +27,7 @@ struct ToolInput: Sendable {
 
     /// Appends bytes and goes on reading; past the maximum, ends with this turn.
     mutating func read(_ more: [UInt8], orEnd failure: Turn) -> Turn {
-        take(more)
+        append(more)
         return isTooLong ? failure : Turn(.read)
     }
 

@@ -233,7 +233,7 @@ extension String {
 
 extension ToolSetting {
     /// Returns the current value; nil if there is none.
-    package func current() throws(Failure) -> String? {
+    package func current() throws(CommandError) -> String? {
         guard format != .link else { return target }
         return try reading { () throws(SettingsError) in
             guard let text = try SettingsText(reading: file).text else { return nil }
@@ -247,8 +247,8 @@ extension ToolSetting {
     /// - Parameters:
     ///   - value: The new value.
     ///   - before: The former state of the file, to restore it.
-    /// - Throws: `Failure` if the file can't be written, or if it was changed meanwhile.
-    package func write(_ value: String?, asIn before: FileBefore = FileBefore()) throws(Failure) {
+    /// - Throws: `CommandError` if the file can't be written, or if it was changed meanwhile.
+    package func write(_ value: String?, asIn before: FileBefore = FileBefore()) throws(CommandError) {
         guard format != .link else { return try link(to: value) }
         try reading { () throws(SettingsError) in
             let text = try SettingsText(reading: file)
@@ -262,20 +262,20 @@ extension ToolSetting {
     }
 
     /// Throws if the file's text can't take a value, before it is shown.
-    package func requireTaking(_ value: String) throws(Failure) {
+    package func requireTaking(_ value: String) throws(CommandError) {
         guard format != .link else { return }
         try reading { () throws(SettingsError) in _ = try text(try SettingsText(reading: file).text, with: value) }
     }
 
     /// Throws if the file can't be written, before the user is asked anything.
-    package func requireWritable() throws(Failure) {
+    package func requireWritable() throws(CommandError) {
         try reading { () throws(SettingsError) in
             try SettingsText(reading: format == .link ? "\(file).lanyard-draft" : file).requireReplaceable()
         }
     }
 
-    private func reading<Result>(_ body: () throws(SettingsError) -> Result) throws(Failure) -> Result {
-        do throws(SettingsError) { return try body() } catch { throw Failure(error) }
+    private func reading<Result>(_ body: () throws(SettingsError) -> Result) throws(CommandError) -> Result {
+        do throws(SettingsError) { return try body() } catch { throw CommandError(error) }
     }
 
     /// Whether the previous value can be restored after somebody has removed the one that replaced it.
@@ -289,17 +289,17 @@ extension ToolSetting {
         return errno == ENOENT || errno == ENOTDIR ? nil : ""
     }
 
-    private func link(to value: String?) throws(Failure) {
+    private func link(to value: String?) throws(CommandError) {
         guard let value else {
             unlink(file)
             return
         }
         let folder = FileTrust.parent(of: file)
         Folder.make(folder)
-        do throws(FileProblem) {
+        do throws(FileError) {
             try Folder(folder).link(String(file.cut(atLast: "/")?.1 ?? file[...]), to: value)
         } catch {
-            throw Failure(
+            throw CommandError(
                 "\(file.displayable()) cannot be made: \(error.reason.lowercased())",
                 hints: ["make its folder writable"])
         }

@@ -32,7 +32,7 @@ package struct ToolSetup: Sendable {
     /// The schemes of the tool's URLs, the usual one first.
     package var schemes = ["https", "http"]
     /// Returns the pattern for a URL in the tool's settings, however the URL is written; throws if the tool doesn't support it.
-    package var place: (@Sendable (URLPattern) throws(Failure) -> URLPattern)?
+    package var place: (@Sendable (URLPattern) throws(CommandError) -> URLPattern)?
     /// The variables with paths by which the tool finds the files that lanyard writes to.
     package var paths: [String] = []
     /// Whether the tool replaces a `~` at the beginning of these paths.
@@ -40,7 +40,7 @@ package struct ToolSetup: Sendable {
     /// Returns the parts of a setting's value, old or new, that may be shown.
     package var shown: @Sendable (_ value: String) -> [String] = { $0.rows }
     /// Returns the settings at a place.
-    package let settings: @Sendable (ToolPlace) -> any ToolSettings
+    package let settings: @Sendable (ToolTarget) -> any ToolSettings
 
     /// Returns it as that of a tool.
     func named(_ name: String, _ names: [String]) -> ToolSetup {
@@ -59,33 +59,33 @@ package struct ToolSetup: Sendable {
 
 /// A tool's settings at a place: what they say, and what lanyard writes there.
 package protocol ToolSettings: Sendable {
-    var place: ToolPlace { get }
+    var place: ToolTarget { get }
     /// Throws if lanyard couldn't return anything for the place.
-    func requireUse() throws(Failure)
+    func requireUse() throws(CommandError)
     /// Returns the values that the tool's files need for the tool to ask lanyard.
-    func changes() throws(Failure) -> [ToolChange]
+    func changes() throws(CommandError) -> [ToolChange]
     /// Throws if a file that changes are made to, or taken back from, isn't the tool's own.
-    func requireOwn(_ files: [String]) throws(Failure)
+    func requireOwn(_ files: [String]) throws(CommandError)
     /// Returns the reason why nothing is written although the tool doesn't ask lanyard yet; nil if it does, or if
     /// something is written.
-    func reasonForNothing() throws(Failure) -> Hint?
+    func reasonForNothing() throws(CommandError) -> Hint?
     /// Returns what the user has to know before the changes are made.
-    func remarks() throws(Failure) -> [Hint]
+    func remarks() throws(CommandError) -> [Hint]
     /// Returns the rules that the tool needs, according to its files before the changes.
-    func rules() throws(Failure) -> [NeededRule]
+    func rules() throws(CommandError) -> [NeededRule]
     /// Returns what keeps the tool, once it is configured, from getting anything; by default the overrides that nobody
     /// chose.
-    func faults() throws(Failure) -> [Hint]
+    func faults() throws(CommandError) -> [Hint]
     /// Returns what else the user has to know or do; by default the faults and the other overrides.
-    func notes() throws(Failure) -> [Hint]
+    func notes() throws(CommandError) -> [Hint]
     /// Returns what the user has to know before changes are undone.
     func remarks(undoing entries: [RecordedChange]) -> [Hint]
     /// Returns the URLs for which the tool stops asking lanyard if changes are undone.
     func urls(undoing entries: [RecordedChange]) -> [String]
     /// The files in which the tool looks for what lanyard writes; by default those of the changes.
-    var files: [String] { get throws(Failure) }
+    var files: [String] { get throws(CommandError) }
     /// Returns what the tool goes by first, before the values that lanyard writes, in the tool's order.
-    func overrides() throws(Failure) -> [ToolOverride]
+    func overrides() throws(CommandError) -> [ToolOverride]
     /// The URLs for which the tool's files name lanyard, whoever wrote them.
     var urlsFound: [String] { get }
     /// Returns the name that the list shows for a URL.
@@ -93,24 +93,24 @@ package protocol ToolSettings: Sendable {
 }
 
 extension ToolSettings {
-    func requireUse() throws(Failure) {}
-    func requireOwn(_ files: [String]) throws(Failure) {}
-    func overrides() throws(Failure) -> [ToolOverride] { [] }
+    func requireUse() throws(CommandError) {}
+    func requireOwn(_ files: [String]) throws(CommandError) {}
+    func overrides() throws(CommandError) -> [ToolOverride] { [] }
     var files: [String] {
-        get throws(Failure) { try changes().map(\.setting).filter { !$0.format.isWholeFile }.map(\.file) }
+        get throws(CommandError) { try changes().map(\.setting).filter { !$0.format.isWholeFile }.map(\.file) }
     }
     func name(ofURL url: String) -> String { url }
     var urlsFound: [String] { [] }
     func urls(undoing entries: [RecordedChange]) -> [String] { entries.compactMap(\.place) }
-    func remarks() throws(Failure) -> [Hint] { [] }
-    func reasonForNothing() throws(Failure) -> Hint? { nil }
-    func rules() throws(Failure) -> [NeededRule] { [] }
-    func faults() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] { [] }
+    func reasonForNothing() throws(CommandError) -> Hint? { nil }
+    func rules() throws(CommandError) -> [NeededRule] { [] }
+    func faults() throws(CommandError) -> [Hint] {
         try overrides().filter { !$0.asksLanyard && !$0.isChoice }.map(\.hint)
     }
-    func notes() throws(Failure) -> [Hint] { try faults() + choices() }
+    func notes() throws(CommandError) -> [Hint] { try faults() + choices() }
     /// Returns what somebody chose for a part, and what counts there before lanyard.
-    package func choices() throws(Failure) -> [Hint] {
+    package func choices() throws(CommandError) -> [Hint] {
         try overrides().filter { !$0.asksLanyard && $0.isChoice }.map(\.hint)
     }
     func remarks(undoing entries: [RecordedChange]) -> [Hint] { [] }

@@ -136,7 +136,7 @@ struct YAMLReader {
             guard let property = try self.property() else { break }
             // It would be the key's, and not the map's.
             if !isRestBlank, !isInline { properties.isBesideKey = true }
-            try properties.take(property)
+            try properties.add(property)
             end = place
         }
         return keep(try value(in: indent, isInline: isInline, properties), properties)
@@ -225,7 +225,7 @@ struct YAMLReader {
         var tag: String?
         var isBesideKey = false
 
-        mutating func take(_ word: String) throws(Unreadable) {
+        mutating func add(_ word: String) throws(Unreadable) {
             let isAnchor = word.hasPrefix("&")
             guard (isAnchor ? anchor : tag) == nil else { throw Unreadable() }
             if isAnchor { anchor = String(word.dropFirst()) } else { tag = word }
@@ -309,7 +309,7 @@ struct YAMLReader {
     private mutating func element(in indent: Int) throws(Unreadable) -> YAMLNode {
         var properties = Properties()
         while let property = try property() {
-            try properties.take(property)
+            try properties.add(property)
             try skipInFlow()
         }
         let node = "[{*".utf8.contains(next ?? 0) ? try flow(in: indent) : .text(try scalar(in: indent))

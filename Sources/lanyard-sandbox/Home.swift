@@ -12,7 +12,7 @@ struct Home: Sendable {
         umask(0o077)
         let other = Hint("name one of your own", run: "lanyard sandbox serve --directory DIR")
         Folder.make(path)
-        do throws(FileProblem) {
+        do throws(FileError) {
             _ = try Folder(path)
             guard Folder.isOwn(path) else { throw .foreign }
             guard FileStatus(of: path)?.isWritableByOthers == false else { throw .exposed }
@@ -44,7 +44,7 @@ struct Home: Sendable {
 
     /// Writes a file in this directory atomically.
     func write(_ text: String, to file: String) throws(SandboxError) {
-        do throws(FileProblem) {
+        do throws(FileError) {
             let name = String(file.utf8.dropFirst(path.utf8.count + 1)) ?? ""
             try Folder(path).write(Array(text.utf8), to: name, isDurable: false)
         } catch {

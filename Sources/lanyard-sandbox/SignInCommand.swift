@@ -5,7 +5,7 @@ struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in", abstract: "Sign in to a sandbox with a scripted browser.",
         discussion: """
-            Loads the page, follows its redirects, and fills in and sends its forms as a person would, until the waiting \
+            Loads the page, follows its redirects, and fills in and sends its forms as a user would, until the waiting \
             program has its answer. As your browser, it signs in by itself:
 
               export LANYARD_SANDBOX_DIR=/tmp/sandbox
@@ -58,25 +58,25 @@ struct SignInCommand: AsyncParsableCommand {
         guard let start = URL(string: url), start.host() != nil else {
             throw ValidationError("\(url) is not the address of a page")
         }
-        let person = Person(
+        let user = ScriptedUser(
             username: username ?? environment["LANYARD_SANDBOX_USER"],
             password: password ?? environment["LANYARD_SANDBOX_PASSWORD"] ?? DefaultUsers.password,
             declines: decline, way: forgotPassword ? "forgot" : cancel || decline ? "cancel" : nil, userCode: code)
         do {
-            try await browse(from: start, as: person, environment)
+            try await browse(from: start, as: user, environment)
         } catch {
             throw Complaint.exit(after: error)
         }
     }
 
-    private func browse(from start: URL, as person: Person, _ environment: [String: String]) async throws {
+    private func browse(from start: URL, as user: ScriptedUser, _ environment: [String: String]) async throws {
         let jar = cookies ?? environment["LANYARD_SANDBOX_COOKIES"]
         let trust = ca ?? environment["LANYARD_SANDBOX_DIR"].map { $0 + "/ca.pem" }
         try await ScriptedBrowser.withBrowser(trusting: trust, jar: jar) { browser in
             browser.isElsewhere = elsewhere
             let page = try await browser.open(start)
             guard !close else { return }
-            let last = try await person.signIn(from: page, in: &browser)
+            let last = try await user.signIn(from: page, in: &browser)
             if elsewhere { print(last.url.absoluteString) }
         }
     }

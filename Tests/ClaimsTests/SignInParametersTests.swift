@@ -12,7 +12,7 @@ import Testing
 
     @Test func `what is taken from texts is written as the same`() throws {
         var parameters = SignInParameters()
-        try parameters.take(Self.full)
+        try parameters.apply(Self.full)
         for parameter in SignInParameter.allCases {
             #expect(parameters.texts(of: parameter) == Self.full[parameter]?.sorted())
             var other = SignInParameters()
@@ -25,8 +25,8 @@ import Testing
 
     @Test func `what is given takes the place of what is there, and adds to a table`() throws {
         var parameters = SignInParameters()
-        try parameters.take(Self.full)
-        try parameters.take([.domainHint: ["consumers"], .queryParameters: ["a=1", "a=2", "z=3"], .prompt: []])
+        try parameters.apply(Self.full)
+        try parameters.apply([.domainHint: ["consumers"], .queryParameters: ["a=1", "a=2", "z=3"], .prompt: []])
         #expect(parameters.domainHint == "consumers")
         #expect(parameters.queryParameters == ["ui_locales": "de", "a": "2", "z": "3"])
         #expect(parameters.prompt == "login")
@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: wrong)
     func `what can't be right is refused`(_ parameter: SignInParameter, _ text: String, _ reason: String) {
         var parameters = SignInParameters()
-        let error = #expect(throws: SignInParameterError.self) { try parameters.take([parameter: [text]]) }
+        let error = #expect(throws: SignInParameterError.self) { try parameters.apply([parameter: [text]]) }
         #expect(error?.reason == reason)
         #expect(error?.hint.isEmpty == false)
     }
@@ -68,8 +68,8 @@ import Testing
         var parameters = SignInParameters()
         try parameters.set(
             .queryParameters, to: .table(Dictionary(uniqueKeysWithValues: (1...32).map { ("p\($0)", "") })))
-        #expect(throws: SignInParameterError.self) { try parameters.take([.queryParameters: ["q=1"]]) }
-        try parameters.take([.queryParameters: ["p1=1"]])
+        #expect(throws: SignInParameterError.self) { try parameters.apply([.queryParameters: ["q=1"]]) }
+        try parameters.apply([.queryParameters: ["p1=1"]])
         #expect(parameters.queryParameters.count == 32)
     }
 

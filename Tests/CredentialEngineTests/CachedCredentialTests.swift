@@ -17,7 +17,7 @@ import Testing
         #expect(CachedCredential.fields(of: request) == CachedCredential.fields(of: CredentialRequest()))
     }
 
-    @Test func `what one consumer can read and another can't decides nothing`() {
+    @Test func `what one tool can read and another can't decides nothing`() {
         var request = CredentialRequest()
         request.takesAuthorizations = true
         #expect(CachedCredential.fields(of: request) == CachedCredential.fields(of: CredentialRequest()))

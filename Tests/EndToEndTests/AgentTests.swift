@@ -119,7 +119,7 @@ import Testing
                     // The index doesn't accept a token yet.
                     #expect(try await far.run(Clients.program("pip"), words).status != 0)
                     let token = try #require(try await world.lanyard(["token", index.url]).lines.first)
-                    try index.take(token)
+                    try index.accept(token)
                     let pip = try await far.run(Clients.program("pip"), words)
                     #expect(pip.status == 0, "\(pip)")
                     #expect(!pip.output.contains(token) && !pip.errors.contains(token))

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["--decline", "--close"])
-    func `a person who declines or closes the page ends it`(option: String) async throws {
+    func `a user who declines or closes the page ends it`(option: String) async throws {
         try await World.with { world in
             try world.configure(before: "timeout = 10")
             let ended = try await world.get(

@@ -54,9 +54,9 @@ import Testing
             hint: "lanyard identity list",
             isKnown: true),
         Fault(
-            name: "a person's password",
+            name: "a user's password",
             variables: application.merging(["AZURE_USERNAME": "u", "AZURE_PASSWORD": secret]) { $1 },
-            says: "are a person's", hint: "name another identity"),
+            says: "are a user's", hint: "name another identity"),
         Fault(
             name: "unknown credentials", variables: ["AZURE_TOKEN_CREDENTIALS": "prodd"],
             says: "AZURE_TOKEN_CREDENTIALS must be one of prod, ", hint: "unset it"),

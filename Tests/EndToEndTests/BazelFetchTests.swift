@@ -77,13 +77,13 @@ struct BazelFetchTests {
             let refused = try await workspace.fetch(browser)
             #expect(refused.status != 0, "\(refused)")
             #expect(refused.errors.contains("lanyard login \(workspace.place)/hello.txt"), "\(refused)")
-            #expect(try server.takeLog().allSatisfy { $0 == "401 /files/hello.txt" })
+            #expect(try server.readLog().allSatisfy { $0 == "401 /files/hello.txt" })
 
             let token = try #require(try await world.lanyard(["token", workspace.place], browser).lines.first)
             try server.guarded(by: "Bearer \(token)")
             let fetched = try await workspace.fetch()
             #expect(fetched.status == 0, "\(fetched)")
-            #expect(try server.takeLog() == ["200 /files/hello.txt"])
+            #expect(try server.readLog() == ["200 /files/hello.txt"])
             #expect(!(fetched.output + fetched.errors).contains(token))
         }
     }
@@ -95,7 +95,7 @@ struct BazelFetchTests {
             try workspace.server.guarded(by: "Basic YWxpY2U6c2VjcmV0")
             let fetched = try await workspace.fetch()
             #expect(fetched.status == 0, "\(fetched)")
-            #expect(try workspace.server.takeLog() == ["200 /files/hello.txt"])
+            #expect(try workspace.server.readLog() == ["200 /files/hello.txt"])
         }
     }
 }

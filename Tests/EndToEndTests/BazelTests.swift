@@ -20,12 +20,12 @@ struct BazelTests {
                 let refused = try await Self.get(cache.url + "/x", in: world, browser)
                 #expect(refused.status == 2 && refused.output.isEmpty, "\(refused)")
                 #expect(refused.errors.contains("lanyard login \(cache.url)/x"), "\(refused)")
-                #expect(try cache.takeLog().isEmpty)
+                #expect(try cache.readLog().isEmpty)
 
                 let token = try await world.lanyard(["token", cache.url], browser)
                 try cache.guarded(by: "Bearer \(token.lines.first ?? "")")
                 let ended = try await Self.startCache(in: world, at: cache)
-                #expect(try cache.takeLog().first == "200 \(Self.capabilities)", "\(ended)")
+                #expect(try cache.readLog().first == "200 \(Self.capabilities)", "\(ended)")
                 #expect(!(ended.output + ended.errors).contains(token.lines.first ?? ""))
             }
         }
@@ -36,7 +36,7 @@ struct BazelTests {
             try world.link("bazel-credential-lanyard")
             try await GuardedServer.serve(.calls, in: world.folder + "/cache") { cache in
                 let ended = try await Self.startCache(in: world, at: cache)
-                #expect(try cache.takeLog().first == "200 \(Self.capabilities)", "\(ended)")
+                #expect(try cache.readLog().first == "200 \(Self.capabilities)", "\(ended)")
             }
         }
     }

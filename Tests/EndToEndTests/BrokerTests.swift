@@ -33,7 +33,7 @@ struct BrokerTests {
             let renewed = try await world.git(["-C", "hello", "fetch"], machine)
             #expect(renewed.status == 0 && renewed.errors.isEmpty, "\(renewed)")
             #expect(broker.methods.count { $0 == "acquireTokenSilently" } == silent + 1)
-            #expect(broker.calls.last?.wish["username"] as? String == World.alice)
+            #expect(broker.calls.last?.explicit["username"] as? String == World.alice)
 
             // A stored token is used without the broker, and is marked as the broker's.
             broker.clearCalls()
@@ -114,7 +114,7 @@ struct BrokerTests {
                 let token = try #require(answer.value("password"), "\(answer)")
                 #expect(given.insert(token).inserted && answer.errors.contains("lanyard: hint") == false, "\(answer)")
                 #expect(broker.calls.allSatisfy { $0.wrong == nil }, "\(broker.calls)")
-                #expect(broker.calls.count { $0.wish["accessTokenToRenew"] != nil } == count - 1)
+                #expect(broker.calls.count { $0.explicit["accessTokenToRenew"] != nil } == count - 1)
                 _ = try await world.lanyard(
                     ["erase"], machine, input: "\(place)username=\(World.alice)\npassword=\(token)\n")
             }

@@ -153,8 +153,8 @@ import Testing
             #expect(try String(contentsOfFile: target, encoding: .utf8) == "mine")
             let folder = try await world.lanyard(["export", "--output", "/nonexistent/cache.json"])
             #expect(folder.status == 1 && folder.errors.hasPrefix("lanyard: error: /nonexistent/cache.json can't"))
-            let strangers = try await world.lanyard(["export", "--account", "zoe"])
-            #expect(strangers.status == 1 && strangers.output.isEmpty, "\(strangers)")
+            let unknownAccountCodes = try await world.lanyard(["export", "--account", "zoe"])
+            #expect(unknownAccountCodes.status == 1 && unknownAccountCodes.output.isEmpty, "\(unknownAccountCodes)")
             let onTerminal = try await run(
                 "script", ["--quiet", "--return", "--command", "lanyard export", "/dev/null"],
                 environment: world.environment.merging(["PATH": world.environment["PATH"] ?? ""]) { $1 })

@@ -97,11 +97,11 @@ struct CargoTests {
             let printed = try await world.lanyard(["token", project.index])
             let token = try #require(printed.lines.first, "\(printed)")
             try registry.guarded(by: "Bearer \(token)")
-            _ = try registry.takeLog()
+            _ = try registry.readLog()
             let fetched = try await project.cargo(["fetch"])
             #expect(fetched.status == 0, "\(fetched)")
             #expect(
-                try registry.takeLog() == [
+                try registry.readLog() == [
                     "401 /index/config.json", "200 /index/config.json", "200 /index/he/ll/hello",
                     "200 /crates/hello/1.0.0",
                 ])
@@ -109,7 +109,7 @@ struct CargoTests {
             // Operations other than reading ask separately.
             let owners = try await project.cargo(["owner", "--list", "app", "--registry", "corp"])
             #expect(owners.status == 0 && owners.output.contains("alice (Alice)"), "\(owners)")
-            #expect(try registry.takeLog().contains("200 /api/v1/crates/app/owners"))
+            #expect(try registry.readLog().contains("200 /api/v1/crates/app/owners"))
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
         return (headers.first?.split(separator: " ").dropFirst().first.map(String.init), lines.joined())
     }
 
-    @Test func `a server's claims challenge is answered once, by the person, then by the refresh token`() async throws {
+    @Test func `a server's claims challenge is answered once, by the user, then by the refresh token`() async throws {
         try await World.with { world in
             let first = try await world.get("contoso/guarded.git", world.browser(as: Self.alice))
             let refused = try await present(first.value("password"), world)

@@ -73,11 +73,11 @@ import Testing
     @Test func `get takes a token by name, without a rule or a host`() async throws {
         try await World.with { world in
             let authority = "\(world.sandbox.authority)/common"
-            let wish =
+            let explicit =
                 "authority=\(authority)\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
-            let first = try await world.lanyard(["get"], world.browser(as: "alice@contoso.example"), input: wish)
+            let first = try await world.lanyard(["get"], world.browser(as: "alice@contoso.example"), input: explicit)
             #expect(first.status == 0, "\(first)")
-            let bearer = try await world.lanyard(["get"], input: "capability[]=authtype\n" + wish)
+            let bearer = try await world.lanyard(["get"], input: "capability[]=authtype\n" + explicit)
             #expect(
                 bearer.lines.map { $0.prefix { $0 != "=" } }
                     == ["capability[]", "authtype", "credential", "ephemeral", "password_expiry_utc"])
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `an erased token is renewed once, and then the person is asked`() async throws {
+    @Test func `an erased token is renewed once, and then the user is asked`() async throws {
         try await World.with { world in
             let path = "common/hello.git"
             func erase(_ token: String?) async throws {
@@ -174,14 +174,14 @@ import Testing
 
     @Test func `a token got by name is erased by name`() async throws {
         try await World.with { world in
-            let wish =
+            let explicit =
                 "authority=\(world.sandbox.authority)/common\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
             func get(_ extra: [String: String] = [:]) async throws -> String? {
-                try await world.lanyard(["get"], extra, input: wish).value("password")
+                try await world.lanyard(["get"], extra, input: explicit).value("password")
             }
             let first = try #require(await get(world.browser(as: "alice@contoso.example")))
             #expect(try await get() == first)
-            let ended = try await world.lanyard(["erase"], input: "\(wish)password=\(first)\n")
+            let ended = try await world.lanyard(["erase"], input: "\(explicit)password=\(first)\n")
             #expect(ended.status == 0 && ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
             let second = try #require(await get())
             #expect(second != first)

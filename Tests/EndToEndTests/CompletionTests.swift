@@ -85,7 +85,7 @@ import Testing
             ("lanyard \t", "Sign an account out"),
             ("lanyard logout \t", "Alice: \"Al\" Ånders, work or school, contoso"),
             ("lanyard logout twin-\t", "Twin@contoso.example, The Other, work or school, contoso"),
-            ("lanyard token --\t", "Never prompt; exit 2 if a person is needed"),
+            ("lanyard token --\t", "Never prompt; exit 2 if a user is needed"),
         ]
         try await CompletionWorld.with(.unlocked) { world in
             var left = notes

@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a SetEnv of the person's own stays the one that counts`() async throws {
+    @Test func `a SetEnv of the user's own stays the one that counts`() async throws {
         try await Home.with { home in
             let folder = home.folder + "/home/.ssh"
             try home.write("Host *\n  SetEnv A=b\n", to: folder + "/config")

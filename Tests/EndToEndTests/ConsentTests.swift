@@ -7,7 +7,7 @@ import Testing
     private static let alice = "alice@contoso.example"
     private static let graph = "https://graph.microsoft.com"
 
-    @Test func `more scopes than were consented to need the person, and then add to the others`() async throws {
+    @Test func `more scopes than were consented to need the user, and then add to the others`() async throws {
         try await World.with { world in
             let read = ["\(Self.graph)/User.Read"]
             let more = read + ["\(Self.graph)/Mail.Read"]
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a person who declines all ends it`() async throws {
+    @Test func `a user who declines all ends it`() async throws {
         try await World.with { world in
             let ended = try await world.get(at: "common", world.browser(as: Self.alice, "--decline"))
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")

@@ -66,9 +66,9 @@ import Testing
             #expect(report.check("keyring")?.level == "pass" && report.check("keyring.bus") == nil, "\(report)")
             #expect(report.check("sign-in")?.level == "pass", "\(report)")
 
-            let person =
+            let user =
                 "[[rule]]\nurl = \"https://git.example\"\nauthority = \"https://login.microsoftonline.com/x\"\n"
-            let rule = person + "client-id = \"azure-cli\"\nscopes = [\"s\"]\n"
+            let rule = user + "client-id = \"azure-cli\"\nscopes = [\"s\"]\n"
             try home.write(rule, to: home.configFile)
             #expect(try await doctor(home).0.failures > 0)
             #expect(try await doctor(home, ["CI": "true"]).0.check("keyring")?.level == "pass")

@@ -151,7 +151,7 @@ import Testing
                 try Self.choose("deny", world)
                 for connection in waiting {
                     let reply = try #require(connection.rest(within: 60))
-                    #expect(reply.contains("error=person"), "\(reply)")
+                    #expect(reply.contains("error=user"), "\(reply)")
                     connection.close()
                 }
                 #expect(try Self.reply(world, Self.place(world)).contains("declined a moment ago"))
@@ -199,12 +199,12 @@ import Testing
                 try Self.choose("", world)
                 for connection in waiting {
                     let reply = try #require(connection.rest(within: 120))
-                    #expect(reply.contains("error=person"), "\(reply)")
+                    #expect(reply.contains("error=user"), "\(reply)")
                     connection.close()
                 }
                 // Until the rest is over, nobody is asked.
                 let next = try Self.reply(world, "\(Self.place(world))\nusername=another@contoso.example")
-                #expect(next.contains("reply=refused") && !next.contains("error=person"), "\(next)")
+                #expect(next.contains("reply=refused") && !next.contains("error=user"), "\(next)")
                 #expect(world.asked == "asked\n")
             }
         }

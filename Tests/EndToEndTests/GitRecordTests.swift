@@ -6,7 +6,7 @@ import Testing
 @Suite struct GitRecordTests {
     private static let mine = "[user]\n\tname = Alice\n[credential]\n\thelper = cache --timeout 60\n"
 
-    @Test func `it writes what a person would write`() async throws {
+    @Test func `it writes what a user would write`() async throws {
         try await Home.with { home in
             #expect(try await home.lanyard(["configure", "git", "--yes"]).status == 0)
             let wanted = """

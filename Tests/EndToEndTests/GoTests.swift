@@ -57,13 +57,13 @@ struct GoTests {
             #expect(ended.status == 0, "\(ended)")
             let files = "/go/example.com/hello/@v/v1.0.0"
             #expect(
-                try proxy.takeLog() == [
+                try proxy.readLog() == [
                     "401 \(files).info", "200 \(files).info", "200 \(files).mod", "200 \(files).zip",
                 ])
             // Another module has another URL, which another rule might match.
             let both = try await Self.download([Self.module, Self.module + "/sub"], in: world, from: proxy)
             #expect(both.status == 0, "\(both)")
-            #expect(try proxy.takeLog().filter { $0.hasPrefix("401") }.count == 2)
+            #expect(try proxy.readLog().filter { $0.hasPrefix("401") }.count == 2)
             #expect(!(ended.errors + both.errors).contains(token.lines.first ?? ""))
         }
     }

@@ -33,17 +33,17 @@ import Testing
         try await World.with { world in
             let browser = world.browser(as: "alice@contoso.example")
             #expect(try await world.lanyard(["login"] + Self.token(world, Self.editor), browser).status == 0)
-            let wish = """
+            let explicit = """
                 authority=\(world.sandbox.authority)/contoso.example
                 scope[]=https://graph.microsoft.com/User.Read
                 client_id=\(Self.viewer)
 
                 """
             // The token was just renewed and is rejected, so renewing doesn't help.
-            let got = try await world.lanyard(["get"], input: wish)
+            let got = try await world.lanyard(["get"], input: explicit)
             let token = try #require(got.value("password"), "\(got)")
-            #expect(try await world.lanyard(["erase"], input: wish + "password=\(token)\n").status == 0)
-            #expect(try await world.lanyard(["get"], input: wish).status == 2)
+            #expect(try await world.lanyard(["erase"], input: explicit + "password=\(token)\n").status == 0)
+            #expect(try await world.lanyard(["get"], input: explicit).status == 2)
             let editor = try await world.lanyard(
                 ["token", "--scope", "api://sandbox-git/.default"] + Self.place(world))
             #expect(editor.status == 0, "\(editor)")

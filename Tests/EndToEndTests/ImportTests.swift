@@ -273,7 +273,7 @@ import Testing
                 try there.write(application, to: "azd/auth.json", permissions: 0o600)
                 let ownerless = try await there.lanyard(
                     ["import", "--from", "azd"], ["AZD_CONFIG_DIR": there.folder + "/azd"])
-                #expect(ownerless.output.contains("an application's, not a person's"), "\(ownerless)")
+                #expect(ownerless.output.contains("an application's, not a user's"), "\(ownerless)")
 
                 try await there.keep(cache, "xdg:schema=theirs colour=blue")
                 let item = try await there.lanyard([

@@ -82,11 +82,11 @@ import Testing
             let url = try Self.configure(world)
             let policy = "[policy]\nwell-known-clients = \(allowed)\n"
             let browser = world.browser(as: "alice@contoso.example")
-            for wish in [
+            for explicit in [
                 "url=\(url)\n",
                 "authority=\(world.sandbox.authority)/common\nclient_id=\(Self.id)\nscope[]=api://sandbox-git/.default\n",
             ] {
-                let ended = try await world.lanyard(["get"], system: policy, browser, input: wish)
+                let ended = try await world.lanyard(["get"], system: policy, browser, input: explicit)
                 #expect((ended.status == 0) == !isForbidden, "\(ended)")
                 let refusal = "lanyard: error: the client azure-cli is forbidden by /etc/lanyard/config.toml\n"
                 #expect(ended.errors.hasPrefix(refusal) == isForbidden, "\(ended)")

@@ -39,7 +39,7 @@ struct PythonToolTests {
         let login = try await world.lanyard(["login", index.url], world.browser(as: "alice@contoso.example"))
         try #require(login.status == 0, "\(login)")
         let token = try #require(try await world.lanyard(["token", index.url]).lines.first)
-        try index.take(token)
+        try index.accept(token)
         let answer = try await keyring(world, creds)
         #expect(answer.output == #"{"password":"\#(token)","username":"alice@contoso.example"}"# + "\n")
         for ended in try await all(world, index, user: "anybody") {

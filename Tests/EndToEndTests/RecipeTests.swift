@@ -91,7 +91,7 @@ import Testing
                     try FileManager.default.removeItem(atPath: try #require(clone))
                     if service.testDescription.hasPrefix("cron") { break }
                 }
-                #expect(try api.takeLog().allSatisfy { $0.hasPrefix("200 ") })
+                #expect(try api.readLog().allSatisfy { $0.hasPrefix("200 ") })
             }
             let requests = try await world.sandbox.requests()
             #expect(requests.contains { $0.user == "lanyard sandbox pipeline" })

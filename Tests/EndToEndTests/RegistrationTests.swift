@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `the person says whether a server is what it looks like, before it registers anything`() async throws {
+    @Test func `the user says whether a server is what it looks like, before it registers anything`() async throws {
         try await World.with { world in
             let url = world.sandbox.issuer.url
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)

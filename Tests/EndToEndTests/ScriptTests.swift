@@ -95,15 +95,15 @@ import Testing
 
             let exec = try await world.lanyard(["exec"] + names + ["--", "printenv", "LANYARD_ACCESS_TOKEN"])
             #expect(exec.output == bare.output, "\(exec)")
-            let wish = "authority=\(authority)\nclient_id=\(world.sandbox.clientID)\n"
+            let explicit = "authority=\(authority)\nclient_id=\(world.sandbox.clientID)\n"
             let asked = try await world.lanyard(
                 ["get"],
-                input: "capability[]=authtype\n\(wish)scope[]=https://graph.microsoft.com/User.Read\n"
+                input: "capability[]=authtype\n\(explicit)scope[]=https://graph.microsoft.com/User.Read\n"
                     + "account=alice@contoso.example\nprompt=none\n")
             #expect(asked.value("credential") == token, "\(asked)")
             let renewed = try await world.lanyard(
                 ["get"],
-                input: "\(wish)scope[]=https://graph.microsoft.com/User.Read\n"
+                input: "\(explicit)scope[]=https://graph.microsoft.com/User.Read\n"
                     + #"claims={"access_token":{"xms_cc":{"values":["CP1"]}}}"# + "\n")
             #expect(renewed.status == 0 && renewed.value("password") != token, "\(renewed)")
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a server learns that git asks how to sign in: nothing about the person.
+/// What a server learns that git asks how to sign in: nothing about the user.
 @Suite struct ServerQuestionTests {
     @Test(arguments: ["/team/app.git", "/a=b/app.git"])
     func `no password, cookie, header or ticket is sent, wherever git and curl find them`(path: String) async throws {
@@ -41,17 +41,17 @@ import Testing
                     """, to: home.gitFile)
                 // git itself sends all of that.
                 _ = try await home.git(["ls-remote", url])
-                let sent = try server.takeSent()
+                let sent = try server.readSent()
                 for secret in ["Authorization: Basic", "COOKIE", "HEADER"] {
                     #expect(sent.contains { $0.contains(secret) }, "\(secret) \(sent)")
                 }
-                _ = try server.takeLog()
+                _ = try server.readLog()
                 let cookies = try home.text(own + "/cookies")
 
                 let ended = try await home.lanyard(["explain", url, "--online"], ["TMPDIR": own])
                 #expect(ended.output.contains("Basic as \"GitLab\""), "\(ended)")
-                #expect(!(try server.takeLog()).isEmpty)
-                #expect(try server.takeSent() == [])
+                #expect(!(try server.readLog()).isEmpty)
+                #expect(try server.readSent() == [])
                 #expect(try home.text(own + "/cookies") == cookies)
                 #expect(
                     try FileManager.default.contentsOfDirectory(atPath: own).allSatisfy { !$0.hasPrefix("lanyard") })
@@ -71,7 +71,7 @@ import Testing
                 #expect(
                     ended.output.contains("could not be asked: git would sign in with a client certificate"), "\(ended)"
                 )
-                #expect(try server.takeLog() == [])
+                #expect(try server.readLog() == [])
             }
         }
     }

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `the exit status tells scripts whether a person is needed`() async throws {
+    @Test func `the exit status tells scripts whether a user is needed`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/contoso/hello.git"
             let nobody = try await world.lanyard(["status", url])

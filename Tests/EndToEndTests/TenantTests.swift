@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a tenant that wants a second proof of its guests gets it from the person`() async throws {
+    @Test func `a tenant that wants a second proof of its guests gets it from the user`() async throws {
         try await World.with { world in
             _ = try await world.get("contoso/hello.git", world.browser(as: Self.alice))
             let refused = try await world.get("tailspin/hello.git")

@@ -10,11 +10,11 @@ import Testing
     /// Gets the repository's credential as git does, with a user at the terminal.
     private static func get(
         _ options: [String] = [], in world: World, at terminal: PseudoTerminal,
-        person part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
+        user part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
     ) async throws -> Ended {
         try await terminal.run(
             "\(world.folder)/bin/lanyard", ["get"] + options,
-            input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment, person: part)
+            input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment, user: part)
     }
 
     /// Returns the URL in a line of the screen.

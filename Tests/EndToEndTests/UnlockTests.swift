@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    /// What a person runs, and what it says of a keyring without accounts.
+    /// What a user runs, and what it says of a keyring without accounts.
     private static let commands: [([String], String)] = [
         (["accounts"], "nobody is signed in"), (["logout", "--all"], "nobody is signed in"),
         (["logout"], "nobody is signed in"), (["use"], "nobody is signed in"), (["use", "-"], "nobody is signed in"),
@@ -273,7 +273,7 @@ import Testing
         (["import", "--from", "git-libsecret", "--dry-run"], "would import"),
     ]
 
-    @Test func `whatever a person runs asks for the password at a terminal, and stops without`() async throws {
+    @Test func `whatever a user runs asks for the password at a terminal, and stops without`() async throws {
         try await withLocked { keyring in
             for (command, told) in Self.commands {
                 for password in ["", KeyringFixture.password] {

@@ -20,7 +20,7 @@ struct BrokerServiceTests {
     private static let now = 1_800_000_000
 
     @Test(arguments: IdentityBroker.Mode.allCases)
-    func `a token comes without the person, from a broker that has to be started`(
+    func `a token comes without the user, from a broker that has to be started`(
         _ mode: IdentityBroker.Mode
     ) async throws {
         try await Self.with(mode, ["starts_late": 300]) { broker, plugin in
@@ -41,8 +41,9 @@ struct BrokerServiceTests {
             #expect(broker.methods == ["getAccounts", "acquireTokenSilently", "getAccounts", "acquireTokenSilently"])
             Self.expectRightCalls(broker)
             // Unknown members of an account are sent back to the broker.
-            #expect((broker.calls[1].wish["account"] as? [String: Any])?["somethingNew"] as? [Int] == [1])
-            #expect(broker.calls[1].wish["authority"] as? String == "https://login.microsoftonline.com/\(Self.tenant)")
+            #expect((broker.calls[1].explicit["account"] as? [String: Any])?["somethingNew"] as? [Int] == [1])
+            #expect(
+                broker.calls[1].explicit["authority"] as? String == "https://login.microsoftonline.com/\(Self.tenant)")
         }
     }
 
@@ -51,7 +52,7 @@ struct BrokerServiceTests {
             var request = Self.request(.silent)
             request.claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
             _ = try await plugin.silent(request)
-            #expect(broker.calls.last?.wish["decodedClaims"] as? String == request.claims)
+            #expect(broker.calls.last?.explicit["decodedClaims"] as? String == request.claims)
             Self.expectRightCalls(broker)
         }
     }
@@ -179,7 +180,7 @@ struct BrokerServiceTests {
             code: .unavailable),
         Failing(name: "never gets to its object", changes: ["starts_late": 60_000], code: .unavailable),
         Failing(
-            name: "wants the person", changes: ["silent": IdentityBroker.error(2, "AADSTS50078: again")],
+            name: "wants the user", changes: ["silent": IdentityBroker.error(2, "AADSTS50078: again")],
             code: .interactionRequired),
         Failing(name: "has no network", changes: ["silent": IdentityBroker.error(3, "")], code: .unavailable),
         Failing(
@@ -251,32 +252,34 @@ struct BrokerServiceTests {
         }
     }
 
-    // MARK: The person
+    // MARK: The user
 
     @Test(arguments: [IdentityBroker.Mode.intune2, .intune3])
-    func `the broker asks the person in its own window`(_ mode: IdentityBroker.Mode) async throws {
+    func `the broker asks the user in its own window`(_ mode: IdentityBroker.Mode) async throws {
         try await Self.with(mode) { broker, plugin in
-            let person = Watcher(.done)
-            let result = try await plugin.authorize(Self.request(.authorize), person)
+            let user = Watcher(.done)
+            let result = try await plugin.authorize(Self.request(.authorize), user)
             #expect(result.account?.username == "alice@contoso.com" && result.refreshToken == nil)
-            #expect(await person.events == [.openWindow(program: "the machine's identity broker")])
+            #expect(await user.events == [.openWindow(program: "the machine's identity broker")])
             #expect(broker.methods == ["getAccounts", "acquireTokenInteractively"])
             Self.expectRightCalls(broker)
             // No account is passed, so that the user can choose another one.
             var request = Self.request(.authorize)
             request.signIn.prompt = "select_account"
             request.signIn.queryParameters = ["domain_hint": "contoso.com"]
-            _ = try await plugin.authorize(request, person)
-            let wish = try #require(broker.calls.last?.wish)
-            #expect(wish["account"] is NSNull && wish["username"] as? String == "")
+            _ = try await plugin.authorize(request, user)
+            let explicit = try #require(broker.calls.last?.explicit)
+            #expect(explicit["account"] is NSNull && explicit["username"] as? String == "")
             #expect(
-                wish["additionalQueryParametersForAuthorization"] as? [String: String] == ["domain_hint": "contoso.com"]
+                explicit["additionalQueryParametersForAuthorization"] as? [String: String] == [
+                    "domain_hint": "contoso.com"
+                ]
             )
             Self.expectRightCalls(broker)
         }
     }
 
-    @Test func `a person who can't see the window isn't waited for, nor one who says no`() async throws {
+    @Test func `a user who can't see the window isn't waited for, nor one who says no`() async throws {
         try await Self.with(.intune3) { broker, plugin in
             for (reply, code) in [(PluginReply.unsupported, PluginError.Code.unsupported), (.cancelled, .cancelled)] {
                 let error = await #expect(throws: PluginError.self) {

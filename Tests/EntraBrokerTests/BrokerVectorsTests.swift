@@ -116,7 +116,7 @@ import Vectors
             "username": "alice@contoso.com", "homeAccountId": .string(vector.text("asked_home_account_id") ?? ""),
         ])
         let token: BrokerToken
-        do throws(BrokerFailure) {
+        do throws(BrokerError) {
             token = try BrokerToken(
                 BrokerService.read(vector.input["reply"]?.encodedText ?? ""), asked: asked, now: now)
         } catch {
@@ -138,11 +138,11 @@ import Vectors
 
     @Test(arguments: BrokerVectors.followed("broker-error"))
     func `an error says what there is to do`(_ vector: VectorCase) throws {
-        var found: BrokerFailure?
+        var found: BrokerError?
         if let name = vector.text("dbus_error") {
-            found = BrokerFailure(BusFailure(.answered, name: name, detail: vector.text("text") ?? ""))
+            found = BrokerError(BusError(.answered, name: name, detail: vector.text("text") ?? ""))
         } else {
-            found = #expect(throws: BrokerFailure.self) {
+            found = #expect(throws: BrokerError.self) {
                 try BrokerService.read(vector.input["reply"]?.encodedText ?? "")
             }
         }
@@ -162,11 +162,11 @@ import Vectors
 
     @Test(arguments: BrokerVectors.followed("broker-transport"))
     func `what the bus answers tells a broker that isn't there from one that fails`(_ vector: VectorCase) throws {
-        let failure: BrokerFailure?
+        let failure: BrokerError?
         if let name = vector.text("dbus_error") {
-            failure = BrokerFailure(BusFailure(.answered, name: name))
+            failure = BrokerError(BusError(.answered, name: name))
         } else if let reply = vector.text("reply") {
-            failure = #expect(throws: BrokerFailure.self) { try BrokerService.read(reply) }
+            failure = #expect(throws: BrokerError.self) { try BrokerService.read(reply) }
         } else {
             // BrokerServiceTests calls a service that must be started, and that doesn't support introspection.
             #expect(vector.expect["call_anyway"] == true || vector.expect["usable"] == true)

@@ -10,8 +10,8 @@ struct Acme: AuthorityPlugin {
             name: "acme", version: "1.0.0", protocols: ["v1"], flows: [], identities: [.client], exchanges: ["door"])
     }
 
-    func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult {
-        switch await person.ask(.prompt(kind: .secret, message: "code shown by your Acme fob")) {
+    func authorize(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) -> PluginResult {
+        switch await user.ask(.prompt(kind: .secret, message: "code shown by your Acme fob")) {
         case .answer(let code):
             // A real plugin asks its service here.
             var account = PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example")
@@ -26,7 +26,7 @@ struct Acme: AuthorityPlugin {
         throw PluginError(.interactionRequired, "acme's tokens cannot be renewed")
     }
 
-    func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
+    func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {}
 
     func authenticate(
         _ request: PluginRequest, _ host: any Conversation

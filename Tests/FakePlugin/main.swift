@@ -214,7 +214,7 @@ case "silent-after-answer":
     say("event=prompt\nkind=public\nmessage=who\n\n")
     _ = hear()
     hang()
-case "slow-person":
+case "slow-user":
     _ = hear()
     say(openPage)
     _ = hear()

@@ -5,9 +5,9 @@ import Testing
 
 /// Which users could have written a file.
 @Suite struct FileTrustTests {
-    private static func judge(_ path: String) -> FileTrust.Verdict {
+    private static func check(_ path: String) -> FileTrust.Verdict {
         var trust = FileTrust()
-        return trust.judge(path)
+        return trust.check(path)
     }
 
     private static func withProgram(_ body: (_ folder: String, _ program: String) async throws -> Void) async throws {
@@ -20,10 +20,10 @@ import Testing
         async throws
     {
         try await Self.withProgram { folder, program in
-            #expect(Self.judge(program) == .trusted(program))
+            #expect(Self.check(program) == .trusted(program))
             #expect(symlink("program", folder + "/link") == 0)
-            #expect(Self.judge(folder + "/link") == .trusted(program))
-            #expect(Self.judge(folder + "/none") == .missing)
+            #expect(Self.check(folder + "/link") == .trusted(program))
+            #expect(Self.check(folder + "/none") == .missing)
         }
     }
 
@@ -33,10 +33,10 @@ import Testing
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
             // A sticky folder of root's counts as root's own.
             guard mode != 0o1777 || geteuid() != 0 else {
-                #expect(Self.judge(program) == .trusted(program))
+                #expect(Self.check(program) == .trusted(program))
                 return
             }
-            #expect(Self.judge(program) == .writable(file == 0o600 ? folder : program))
+            #expect(Self.check(program) == .writable(file == 0o600 ? folder : program))
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
             #expect(chown(program, geteuid(), group) == 0 && chown(folder, geteuid(), group) == 0)
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
             let culprit = file == 0o600 ? folder : program
-            #expect(Self.judge(program) == (Self.hasPrivateGroup ? .trusted(program) : .writable(culprit)))
+            #expect(Self.check(program) == (Self.hasPrivateGroup ? .trusted(program) : .writable(culprit)))
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
         try await Self.withProgram { folder, program in
             let ended = try await run("/usr/bin/setfacl", ["-m", "u:65533:rwx", folder], environment: [:])
             guard ended.status == 0 else { return }
-            #expect(Self.judge(program) == .writable(folder))
+            #expect(Self.check(program) == .writable(folder))
         }
     }
 
@@ -71,11 +71,11 @@ import Testing
         try await Self.withProgram { folder, program in
             var trust = FileTrust()
             #expect(chmod(folder, 0o777) == 0)
-            #expect(trust.judge(program) == .writable(folder) && trust.judge(program) == .writable(folder))
+            #expect(trust.check(program) == .writable(folder) && trust.check(program) == .writable(folder))
             #expect(chmod(folder, 0o700) == 0)
-            #expect(trust.judge(program) == .trusted(program))
+            #expect(trust.check(program) == .trusted(program))
             #expect(chmod(folder, 0o777) == 0)
-            #expect(trust.judge(program) == .trusted(program))
+            #expect(trust.check(program) == .trusted(program))
         }
     }
 
@@ -104,7 +104,7 @@ extension FileTrustTests {
             guard isTrusted == isEmpty else { return }
             try await FileTrustTests.withProgram { folder, program in
                 #expect(chown(folder, 0, group.pointee.gr_gid) == 0 && chmod(folder, 0o2775) == 0)
-                #expect(FileTrustTests.judge(program) == (isTrusted ? .trusted(program) : .writable(folder)))
+                #expect(FileTrustTests.check(program) == (isTrusted ? .trusted(program) : .writable(folder)))
             }
         }
 
@@ -113,7 +113,7 @@ extension FileTrustTests {
             try await FileTrustTests.withProgram { folder, program in
                 let foreign = name.isEmpty ? folder : program
                 #expect(chown(foreign, 65_534, 65_534) == 0)
-                #expect(FileTrustTests.judge(program) == .writable(foreign))
+                #expect(FileTrustTests.check(program) == .writable(foreign))
             }
         }
     }

@@ -30,7 +30,7 @@ import Testing
             let folder = try Folder(scratch.path)
             try folder.write([1], to: "real", isDurable: false)
             let path = scratch.path + "/file"
-            var expected = FileProblem.irregular
+            var expected = FileError.irregular
             switch what {
             case "link":
                 #expect(symlink("real", path) == 0)
@@ -49,7 +49,7 @@ import Testing
                 expected = .tooLong
             default: expected = .refused(.noSuchFileOrDirectory)
             }
-            let problem = #expect(throws: FileProblem.self) { try folder.read("file", atMost: 10) }
+            let problem = #expect(throws: FileError.self) { try folder.read("file", atMost: 10) }
             #expect(problem == expected)
             #expect(problem?.isMissing == (what == "nothing"))
         }
@@ -60,8 +60,8 @@ import Testing
             let folder = try Folder(scratch.path)
             try folder.write([], to: "file", isDurable: false)
             #expect(truncate(scratch.path + "/file", 1 << 42) == 0)
-            #expect(throws: FileProblem.tooLong) { try folder.read("file", atMost: 1 << 20) }
-            #expect(throws: FileProblem.tooLong) {
+            #expect(throws: FileError.tooLong) { try folder.read("file", atMost: 1 << 20) }
+            #expect(throws: FileError.tooLong) {
                 try OpenFile(scratch.path + "/file").contents(atMost: 1 << 20)
             }
         }
@@ -81,7 +81,7 @@ import Testing
         try await ScratchDirectory.with { scratch in
             let folder = try Folder(scratch.path + "/home")
             #expect(mkdir(scratch.path + "/home/file", 0o700) == 0)
-            #expect(throws: FileProblem.refused(.isDirectory)) { try folder.write([1], to: "file", isDurable: true) }
+            #expect(throws: FileError.refused(.isDirectory)) { try folder.write([1], to: "file", isDurable: true) }
             #expect(folder.names(atMost: 10) == ["file"])
         }
     }
@@ -121,7 +121,7 @@ import Testing
     @Test func `a private folder is made for this user, and one that is open to others is closed`() async throws {
         try await ScratchDirectory.with { scratch in
             let folder = try Folder(scratch.path)
-            #expect(throws: FileProblem.refused(.noSuchFileOrDirectory)) {
+            #expect(throws: FileError.refused(.noSuchFileOrDirectory)) {
                 _ = try folder.privateFolder("new", making: false)
             }
             _ = try folder.privateFolder("new", making: true)
@@ -142,7 +142,7 @@ import Testing
                 _ = try scratch.write("", to: "private")
             }
             let folder = try Folder(scratch.path)
-            let problem = #expect(throws: FileProblem.self) { _ = try folder.privateFolder("private", making: true) }
+            let problem = #expect(throws: FileError.self) { _ = try folder.privateFolder("private", making: true) }
             #expect(problem == .refused(.notDirectory))
         }
     }
@@ -153,13 +153,13 @@ import Testing
             try folder.requireOwn(closedTo: 0o077)
             #expect(chmod(scratch.path, 0o755) == 0)
             try folder.requireOwn(closedTo: 0o022)
-            #expect(throws: FileProblem.exposed) { try folder.requireOwn(closedTo: 0o077) }
+            #expect(throws: FileError.exposed) { try folder.requireOwn(closedTo: 0o077) }
             if geteuid() == 0 {
                 #expect(chown(scratch.path, Self.somebody, Self.somebody) == 0)
-                #expect(throws: FileProblem.foreign) { try folder.requireOwn() }
+                #expect(throws: FileError.foreign) { try folder.requireOwn() }
                 #expect(!Folder.isOwn(scratch.path))
             } else {
-                #expect(throws: FileProblem.foreign) { try Folder("/").requireOwn() }
+                #expect(throws: FileError.foreign) { try Folder("/").requireOwn() }
                 #expect(!Folder.isOwn("/"))
             }
         }
@@ -199,10 +199,10 @@ import Testing
             _ = try folder.openFile("lock")
             #expect(Self.permissions(scratch.path + "/lock") == 0o600)
             #expect(symlink(scratch.path + "/elsewhere", scratch.path + "/link") == 0)
-            #expect(throws: FileProblem.refused(.tooManySymbolicLinkLevels)) { _ = try folder.openFile("link") }
+            #expect(throws: FileError.refused(.tooManySymbolicLinkLevels)) { _ = try folder.openFile("link") }
             #expect(access(scratch.path + "/elsewhere", F_OK) != 0)
             #expect(mkfifo(scratch.path + "/pipe", 0o600) == 0)
-            #expect(throws: FileProblem.irregular) { _ = try folder.openFile("pipe") }
+            #expect(throws: FileError.irregular) { _ = try folder.openFile("pipe") }
         }
     }
 
@@ -229,8 +229,8 @@ extension FolderTests {
                 let folder = try Folder(scratch.path)
                 try folder.write([1], to: "file", isDurable: false)
                 for name in ["file", "home"] { #expect(chown("\(scratch.path)/\(name)", somebody, somebody) == 0) }
-                #expect(throws: FileProblem.foreign) { try folder.read("file", atMost: 10) }
-                #expect(throws: FileProblem.foreign) { _ = try folder.privateFolder("home", making: true) }
+                #expect(throws: FileError.foreign) { try folder.read("file", atMost: 10) }
+                #expect(throws: FileError.foreign) { _ = try folder.privateFolder("home", making: true) }
             }
         }
     }

@@ -129,13 +129,13 @@ import Testing
                 for number in 0..<40 {
                     group.addTask {
                         guard number.isMultiple(of: 2) else {
-                            let isLocked = try await Self.isLocked(path, within: .seconds(60)) { turns.take() }
+                            let isLocked = try await Self.isLocked(path, within: .seconds(60)) { turns.begin() }
                             #expect(isLocked)
                             return
                         }
                         let file = try OpenFile(path)
                         let isLocked = try await file.lock(within: .seconds(60), quietFor: .seconds(60)) {}
-                        turns.take()
+                        turns.begin()
                         #expect(isLocked)
                         withExtendedLifetime(file) {}
                     }
@@ -152,7 +152,7 @@ private final class Turns: Sendable {
     private let state = Mutex((now: 0, most: 0, all: 0))
 
     /// Takes a turn of a moment.
-    func take() {
+    func begin() {
         state.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
         usleep(500)
         state.withLock { $0.now -= 1 }

@@ -13,7 +13,7 @@ import Testing
             if isRead {
                 #expect(try file.contents(atMost: 10).count == count)
             } else {
-                #expect(throws: FileProblem.tooLong) { try file.contents(atMost: 10) }
+                #expect(throws: FileError.tooLong) { try file.contents(atMost: 10) }
             }
         }
     }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `a device without end is read up to the limit, and one without contents is empty`() throws {
-        #expect(throws: FileProblem.tooLong) { try OpenFile("/dev/zero").contents(atMost: 1000) }
+        #expect(throws: FileError.tooLong) { try OpenFile("/dev/zero").contents(atMost: 1000) }
         let file = try OpenFile("/dev/null")
         #expect(try file.status().isCharacterDevice && file.contents(atMost: 10).isEmpty)
     }
@@ -61,8 +61,8 @@ import Testing
     @Test func `what isn't there is told apart from what can't be had`() async throws {
         try await ScratchDirectory.with { scratch in
             let path = try scratch.write("", to: "file")
-            func problem(_ path: String) -> FileProblem? {
-                do throws(FileProblem) {
+            func problem(_ path: String) -> FileError? {
+                do throws(FileError) {
                     _ = try OpenFile(path)
                     return nil
                 } catch {

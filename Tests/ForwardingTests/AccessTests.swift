@@ -77,21 +77,22 @@ import Testing
     @Test func `a token by more than its place isn't covered by a list of URLs`() throws {
         let forward = try Self.forward(["https://management.azure.com", "https://git.example"])
         var request = CredentialRequest(try RequestURL("https://git.example/"))
-        request.wish.scopes = ["https://graph.microsoft.com/.default"]
+        request.explicit.scopes = ["https://graph.microsoft.com/.default"]
         #expect(forward.objection(to: request) == .namesToken)
-        var wish = CredentialRequest()
-        #expect(forward.objection(to: wish) == .noPlace)
-        wish.wish.scopes = ["https://management.azure.com/.default"]
-        wish.wish.tenant = "contoso.com"
-        #expect(forward.objection(to: wish) == nil)
+        var explicit = CredentialRequest()
+        #expect(forward.objection(to: explicit) == .noPlace)
+        explicit.explicit.scopes = ["https://management.azure.com/.default"]
+        explicit.explicit.tenant = "contoso.com"
+        #expect(forward.objection(to: explicit) == nil)
         for scope in ["https://graph.microsoft.com/.default", "https://management.azure.com/user", "api://x/.default"] {
-            wish.wish.scopes = ["https://management.azure.com/.default", scope]
-            #expect(forward.objection(to: wish) == (scope.hasSuffix("/user") ? .namesScopes : .notListed), "\(scope)")
+            explicit.explicit.scopes = ["https://management.azure.com/.default", scope]
+            #expect(
+                forward.objection(to: explicit) == (scope.hasSuffix("/user") ? .namesScopes : .notListed), "\(scope)")
         }
-        wish.wish.scopes = ["https://management.azure.com/.default"]
-        for change in [\CredentialRequest.TokenWish.account, \.authority, \.clientID, \.identity, \.claims] {
-            var other = wish
-            other.wish[keyPath: change] = "x"
+        explicit.explicit.scopes = ["https://management.azure.com/.default"]
+        for change in [\CredentialRequest.ExplicitToken.account, \.authority, \.clientID, \.identity, \.claims] {
+            var other = explicit
+            other.explicit[keyPath: change] = "x"
             #expect(forward.objection(to: other) == .namesToken)
         }
     }

@@ -23,8 +23,8 @@ import Testing
         let sent = ForwardedRequest(wanted, requester: "devbox", forward: "box")
         #expect(try ForwardedRequest(try sent.block()) == sent)
         var token = CredentialRequest()
-        token.wish.scopes = ["https://management.azure.com/.default"]
-        token.wish.tenant = "contoso.com"
+        token.explicit.scopes = ["https://management.azure.com/.default"]
+        token.explicit.tenant = "contoso.com"
         let other = ForwardedRequest(token, requester: "")
         #expect(try ForwardedRequest(try other.block()) == other)
     }

@@ -23,7 +23,7 @@ extension FuzzTarget {
     /// A plugin's manifest.
     static let manifest = FuzzTarget("manifest") { input in
         guard let text = input.text else { return }
-        let read = Result { () throws(PluginProblem) in
+        let read = Result { () throws(ManifestError) in
             try ManifestReader(text, file: "/plugin.toml").read().manifest
         }
         switch read {

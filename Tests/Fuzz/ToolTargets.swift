@@ -50,32 +50,32 @@ private struct ToolCall {
         }
         guard let name = words.first else { return nil }
         (self.name, arguments, input) = (name, Array(words.dropFirst()), Array(rest.dropFirst()))
-        guard consumer != nil else { return nil }
+        guard tool != nil else { return nil }
     }
 
-    private var consumer: (any Consumer)? {
+    private var tool: (any ToolProtocol)? {
         switch name {
-        case "docker": DockerConsumer(arguments, version: "1")
-        case "cargo": CargoConsumer(arguments)
-        case "go": GoConsumer(arguments)
-        case "bazel": BazelConsumer(arguments)
-        case "keyring": KeyringConsumer(arguments, isTyped: false)
+        case "docker": DockerProtocol(arguments, version: "1")
+        case "cargo": CargoProtocol(arguments)
+        case "go": GoProtocol(arguments)
+        case "bazel": BazelProtocol(arguments)
+        case "keyring": KeyringProtocol(arguments, isTyped: false)
         case "kubectl":
-            KubernetesConsumer(
-                arguments, environment: [KubernetesConsumer.variable: String(decoding: input, as: UTF8.self)])
-        case "terraform": TerraformConsumer(arguments)
-        case "pnpm": PnpmConsumer(arguments)
-        case "nuget": NuGetConsumer(arguments)
-        case "aws": AWSConsumer(arguments)
-        case "gcloud": GoogleConsumer(arguments, [:])
-        case "az": AzureCLIConsumer(arguments, environment: [:], version: "1")
-        case "azd": AzureDeveloperCLIConsumer(arguments)
+            KubectlProtocol(
+                arguments, environment: [KubectlProtocol.variable: String(decoding: input, as: UTF8.self)])
+        case "terraform": TerraformProtocol(arguments)
+        case "pnpm": PnpmProtocol(arguments)
+        case "nuget": NuGetProtocol(arguments)
+        case "aws": AWSProtocol(arguments)
+        case "gcloud": GoogleProtocol(arguments, [:])
+        case "az": AzureCLIProtocol(arguments, environment: [:], version: "1")
+        case "azd": AzureDeveloperCLIProtocol(arguments)
         default: nil
         }
     }
 
     /// The engine's results: a secret of each kind, one that no header can contain, nothing, and a refusal.
-    static let events: [ConsumerEvent] = {
+    static let events: [ToolEvent] = {
         var keys = Credential(.accessToken, Secret(""), username: "u", expiresOn: .max)
         for name in ["AccessKeyId", "SecretAccessKey"] { keys.fields[name] = Secret(engineSecret) }
         return [
@@ -92,18 +92,18 @@ private struct ToolCall {
     /// The placeholder in inputs for a secret from the tool.
     private static let typedSecret = "typed-s3cret"
 
-    func said(_ event: ConsumerEvent, reads: [[UInt8]]) throws -> Said {
-        guard var consumer else { return Said() }
-        var (said, reads, turn) = (Said(), reads.filter { !$0.isEmpty }[...], consumer.begin())
+    func said(_ event: ToolEvent, reads: [[UInt8]]) throws -> Said {
+        guard var tool else { return Said() }
+        var (said, reads, turn) = (Said(), reads.filter { !$0.isEmpty }[...], tool.begin())
         for _ in 0..<(input.count + 10) {
             said.output += turn.output
             if let complaint = turn.complaint { said.complaints.append(complaint) }
             if let note = turn.note { said.notes.append(note) }
             switch turn.next {
-            case .read: turn = consumer.take(.input(reads.popFirst() ?? []))
+            case .read: turn = tool.receive(.input(reads.popFirst() ?? []))
             case .ask(let question):
                 said.questions.append(question)
-                turn = consumer.answer(question, event)
+                turn = tool.answer(question, event)
             case .end(let status):
                 said.status = status
                 return said
@@ -129,13 +129,13 @@ private struct ToolCall {
     }
 }
 
-extension Consumer {
+extension ToolProtocol {
     /// Returns the turn after this result of the engine, if the question can have it.
-    fileprivate mutating func answer(_ question: Question, _ event: ConsumerEvent) -> Turn {
+    fileprivate mutating func answer(_ question: Question, _ event: ToolEvent) -> Turn {
         switch (question, event) {
-        case (.list, .refused), (.get, _), (_, .refused): take(event)
-        case (.list, _): take(list: ["registry.example": "u"])
-        case (.store, _), (.erase, _): take(.nothing)
+        case (.list, .refused), (.get, _), (_, .refused): receive(event)
+        case (.list, _): receive(list: ["registry.example": "u"])
+        case (.store, _), (.erase, _): receive(.nothing)
         }
     }
 }
@@ -206,7 +206,7 @@ extension ToolCall {
     }
 
     private func requireCargo(_ said: Said) throws {
-        guard arguments == ["--cargo-plugin"] else { return try require(said.status == 1, "a person is served") }
+        guard arguments == ["--cargo-plugin"] else { return try require(said.status == 1, "a user is served") }
         let messages = said.lines.map { JSONValue(bytes: $0) }
         try require(messages.first == ["v": [1]] && said.complaints.isEmpty, "not cargo's")
         for message in messages.dropFirst() {

@@ -66,7 +66,7 @@ struct Probe {
             (settings.limits.whole, settings.limits.pause) = (limit, .zero)
             do throws(OAuthError) {
                 let answer = try await Transport(settings).get(question.url, headers: headers)
-                reply.take(answer)
+                reply.read(answer)
             } catch {
                 (reply.reason, reply.message, reply.hint) = ("\(error.kind)", error.message, error.hint)
             }
@@ -80,10 +80,10 @@ struct Probe {
             switch await Cancellation.result({ () async throws(HTTPError) in
                 try await client.send(request, within: limit)
             }) {
-            case .success(let answer): reply.take(answer)
+            case .success(let answer): reply.read(answer)
             case .failure(let error):
                 reply.reason = "\(error.reason)".replacing("HTTP.HTTPError.Obstacle.", with: "")
-                    .replacing("HTTP.CertificateProblem.", with: "")
+                    .replacing("HTTP.CertificateDefect.", with: "")
                 (reply.isOfProxy, reply.mayHaveArrived) = (error.isOfProxy, error.mayHaveArrived)
             }
         }
@@ -140,7 +140,7 @@ enum Cancellation {
 }
 
 extension Reply {
-    fileprivate mutating func take(_ answer: HTTPAnswer) {
+    fileprivate mutating func read(_ answer: HTTPAnswer) {
         (status, body) = (answer.status, String(decoding: answer.body, as: UTF8.self))
         headers = answer.headers.flatMap { [$0.name, $0.value] }
     }

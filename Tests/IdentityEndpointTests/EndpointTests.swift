@@ -143,7 +143,7 @@ import Vectors
 
     @Test func `what failed is told in App Service's form, and only what may pass is worth another try`() throws {
         let service = try Self.service(), query = try Self.accepted(Self.request())
-        let needed = service.answer(to: query, .needsPerson("nobody has signed in; hint: lanyard login"), now: 0)
+        let needed = service.answer(to: query, .needsUser("nobody has signed in; hint: lanyard login"), now: 0)
         #expect(needed.status == 400)
         #expect(needed.body["message"]?.string == "lanyard: nobody has signed in; hint: lanyard login")
         #expect(service.answer(to: query, .failed("no network"), now: 0).status == 503)
@@ -163,7 +163,7 @@ import Vectors
         let query = try Self.accepted(incoming, "azd")
         let outcome: TokenOutcome =
             vector.input["signed_in"] == .bool(false)
-            ? .needsPerson("not logged in") : .token(["token": "T", "expiresOn": "2027-01-01T12:00:00Z"])
+            ? .needsUser("not logged in") : .token(["token": "T", "expiresOn": "2027-01-01T12:00:00Z"])
         let answer = try Self.service("azd").answer(to: query, outcome, now: 0)
         #expect(answer.status == vector.expect["status"]?.wholeNumber ?? 200)
         if let body = vector.expect["body"] { #expect(answer.body == body) }

@@ -13,7 +13,7 @@ import TokenStore
 @Suite struct BlankPathTests {
     /// Installs programs of that name in a folder with this name, and returns the place of a tool's settings.
     private static func with(
-        _ name: String, url: String? = nil, _ body: (_ place: ToolPlace, _ folder: String) async throws -> Void
+        _ name: String, url: String? = nil, _ body: (_ place: ToolTarget, _ folder: String) async throws -> Void
     ) async throws {
         try await ScratchDirectory.with { scratch in
             let folder = "\(scratch.path)/\(name)"
@@ -30,7 +30,7 @@ import TokenStore
                 console: Console(output: .standardOutput, errors: .standardError, environment: [:]),
                 input: .standardInput,
                 executable: "\(folder)/lanyard", keyring: KeyringConnection(environment: [:]), clock: { 0 })
-            try await body(try ToolPlace(context, url.flatMap { URLPattern($0) }), folder)
+            try await body(try ToolTarget(context, url.flatMap { URLPattern($0) }), folder)
         }
     }
 
@@ -106,7 +106,7 @@ import TokenStore
     func `a tool that can't run it there is told so, with a way out`(_ name: String, _ tool: String) async throws {
         try await Self.with(name, url: tool == "aws" ? "https://sts.amazonaws.com/arn:aws:iam::1:role/d" : nil) {
             place, _ in
-            let failure = #expect(throws: Failure.self) {
+            let failure = #expect(throws: CommandError.self) {
                 switch tool {
                 case "go": _ = try GoSettings(place: place).changes()
                 case "aws": _ = try AWSSettings(place: place).changes()

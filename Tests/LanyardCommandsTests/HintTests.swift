@@ -62,19 +62,20 @@ import TokenStore
         let path = "/\(String(repeating: "long/", count: 120))it's mine.toml"
         let error = SettingsError(file: path, line: nil, message: "is open", command: ["chmod", "go-w", path])
         let quoted = path.dropLast(12) + "'\\''s mine.toml"
-        #expect(Failure(error).hints.map(\.line) == ["run: chmod go-w '\(quoted)'"])
+        #expect(CommandError(error).hints.map(\.line) == ["run: chmod go-w '\(quoted)'"])
     }
 
     @Test func `what an authority calls an account can't become a command of its own`() throws {
         #expect(ShellCommand.using(account: Self.hostile.username).text == "lanyard use 'bob;$(reboot)@x.example'")
         let request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         for url in [nil, "https://git.example"] {
-            let hints = Failure(.ambiguousAccount([Self.hostile]), request: request, url: url, in: .ofProcess()).hints
+            let hints = CommandError(.ambiguousAccount([Self.hostile]), request: request, url: url, in: .ofProcess())
+                .hints
             #expect(hints.first?.line.contains(" 'bob;$(reboot)@x.example'") == true, "\(hints)")
         }
-        let shared = Failure(
+        let shared = CommandError(
             .ambiguousAccount([Self.hostile], isShared: true), request: request, url: nil, in: .ofProcess())
         #expect(
             shared.hints.first?.line.hasSuffix("lanyard logout 'bob;$(reboot)@x.example'") == true, "\(shared.hints)")
@@ -84,28 +85,29 @@ import TokenStore
         var records = StoredRecords()
         records.accounts = [twin, other]
         let known = KnownAccounts(AccountOverview(records, registry: PluginRegistry(plugins: []), history: []))
-        let failure = #expect(throws: Failure.self) { try known.account(typed: "bob", command: "lanyard use") }
+        let failure = #expect(throws: CommandError.self) { try known.account(typed: "bob", command: "lanyard use") }
         #expect(failure?.hints.contains { $0.copied == "lanyard use 'a.b;reboot'" } == true, "\(failure?.hints ?? [])")
     }
 
     @Test func `a hint to sign in names the account that was asked for, once`() {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         request.account = "alice@x.example"
         let url = "https://git.example"
         for error in [AcquisitionError.interactionRequired(nil), .noSuchAccount("alice@x.example", known: [])] {
-            let hints = Failure(error, request: request, url: url, in: .ofProcess()).hints.map(\.line)
+            let hints = CommandError(error, request: request, url: url, in: .ofProcess()).hints.map(\.line)
             #expect(hints == ["sign in: lanyard login https://git.example --account alice@x.example"])
         }
     }
 
-    @Test func `a hint to sign in for a URL names what the consumer named itself, and nothing of the rule`() {
+    @Test func `a hint to sign in for a URL names what the tool named itself, and nothing of the rule`() {
         var request = TokenRequest(
             origin: .rule("https://git.example"), authority: "https://login.example/b", authorityIsConfigured: true,
             clientID: "c", scopes: ["s", "t"])
         func hint() -> String? {
-            Failure(.interactionRequired(nil), request: request, url: "https://git.example", in: .ofProcess()).hints
+            CommandError(.interactionRequired(nil), request: request, url: "https://git.example", in: .ofProcess())
+                .hints
                 .first?.line
         }
         #expect(hint() == "sign in: lanyard login https://git.example")
@@ -143,14 +145,14 @@ import TokenStore
     ]
 
     @Test(arguments: lacks)
-    func `where only a person helps, the error says whose sign-in is missing where, and why`(_ lack: Lack) {
+    func `where only a user helps, the error says whose sign-in is missing where, and why`(_ lack: Lack) {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         request.prompt = lack.prompt
         request.userHint = lack.hint
         let error = AcquisitionError.interactionRequired(lack.cause, account: lack.hasAccount ? Self.hostile : nil)
-        let failure = Failure(error, request: request, url: "https://git.example", in: .ofProcess())
+        let failure = CommandError(error, request: request, url: "https://git.example", in: .ofProcess())
         #expect(failure.message == "interaction required\(lack.message)")
         let claims = lack.cause?.claims.map { " --claims '\($0)'" } ?? ""
         #expect(failure.hints.map(\.line) == ["sign in: lanyard login https://git.example\(claims)"])
@@ -159,10 +161,10 @@ import TokenStore
 
     @Test func `a sign-in that the authority ended is to be tried again once its hint was followed`() {
         let request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         let error = PluginError(.interactionRequired, "AADSTS50105: blocked", hint: "ask to be assigned")
-        let failure = Failure(
+        let failure = CommandError(
             .plugin(error, name: "aad-tenant"), request: request, url: "https://git.example", in: .ofProcess())
         #expect(failure.hints.map(\.line) == ["ask to be assigned", "to try again: lanyard login https://git.example"])
         #expect(failure.status == .interactionRequired)
@@ -173,7 +175,7 @@ import TokenStore
             var error = PluginError(.cancelled, message)
             error.errorCodes = ["AADSTS65004"]
             error.correlationID = "c0de"
-            return Failure.words(of: error)
+            return CommandError.words(of: error)
         }
         #expect(words("you declined it (AADSTS65004)") == "you declined it (AADSTS65004, correlation ID c0de)")
         #expect(words("AADSTS65004: no (never)") == "AADSTS65004: no (never) (correlation ID c0de)")
@@ -181,9 +183,9 @@ import TokenStore
 
     @Test func `the account that signed in instead of another stays, and the hint says so`() {
         let request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
-        let failure = Failure(
+        let failure = CommandError(
             .wrongAccount(wanted: "zoe", signedIn: Self.hostile, known: [Self.hostile]), request: request,
             url: "https://git.example", in: .ofProcess())
         #expect(
@@ -198,9 +200,9 @@ import TokenStore
         }
         let known = [account(at: "a.example"), account(at: "b.example")]
         var request = TokenRequest(
-            origin: .consumer, authority: "https://a.example", authorityIsConfigured: true, clientID: "c", scopes: [])
+            origin: .tool, authority: "https://a.example", authorityIsConfigured: true, clientID: "c", scopes: [])
         func hints(_ url: String?, known: [AccountRecord]) -> [String] {
-            Failure(
+            CommandError(
                 .wrongAccount(wanted: "bob", signedIn: known[0], known: known), request: request, url: url,
                 in: .ofProcess()
             ).hints.dropFirst().map(\.line)
@@ -230,12 +232,12 @@ import TokenStore
 
     @Test func `an account that the tenant does not know is named with the command that chooses another`() {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         var cause = PluginError(.interactionRequired, "AADSTS50020: unknown", hint: "ask to be invited")
         cause.reasons = [.otherAccount]
         func hints() -> [String] {
-            Failure(
+            CommandError(
                 .interactionRequired(cause, account: Self.hostile), request: request, url: "https://git.example",
                 in: .ofProcess()
             ).hints.map(\.line)

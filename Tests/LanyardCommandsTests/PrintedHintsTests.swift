@@ -92,7 +92,7 @@ import TokenStore
     @Test func `a name that looks like an option is none`() {
         let place = Place("--forget")
         #expect(ShellCommand.using(account: place.name).text == "lanyard use -- --forget")
-        let hint = Failure(
+        let hint = CommandError(
             .noSuchAccount("--forget", known: []), request: place.request, url: "https://h", in: .ofProcess()
         ).hints.first
         #expect(hint?.copied?.hasSuffix(" --account=--forget") == true)
@@ -109,7 +109,7 @@ private struct Place {
         self.name = name
         account = AccountRecord(homeAccountID: name, environment: name, realm: name, username: name)
         var request = TokenRequest(
-            origin: .consumer, authority: name, authorityIsConfigured: true, clientID: name, scopes: [name, name])
+            origin: .tool, authority: name, authorityIsConfigured: true, clientID: name, scopes: [name, name])
         request.named = [.authority, .clientID, .scopes]
         request.account = name
         request.signIn.domainHint = name
@@ -118,8 +118,8 @@ private struct Place {
         self.request = request
     }
 
-    var failures: [Failure] {
-        StoreError.Reason.allCases.map { Failure(StoreError($0, detail: name)) } + resolution + acquisition + known
+    var failures: [CommandError] {
+        StoreError.Reason.allCases.map { CommandError(StoreError($0, detail: name)) } + resolution + acquisition + known
     }
 
     var tunnel: ShellCommand {
@@ -132,12 +132,12 @@ private struct Place {
     private var parameterErrors: [SignInParameterError] {
         SignInParameter.allCases.compactMap { parameter in
             var parameters = SignInParameters()
-            do throws(SignInParameterError) { try parameters.take([parameter: [name]]) } catch { return error }
+            do throws(SignInParameterError) { try parameters.apply([parameter: [name]]) } catch { return error }
             return nil
         }
     }
 
-    private var resolution: [Failure] {
+    private var resolution: [CommandError] {
         let claims: [ClaimsError] = [
             .tooLong, .notAnObject, .unknownTarget(name), .malformedTarget(name), .malformedClaim(name),
             .malformedShortForm(name),
@@ -148,10 +148,10 @@ private struct Place {
                 .unknownClient(name, names: [], nearest: nil, authority: name), .forbiddenClient(name),
             ] + parameterErrors.map { .badParameter($0) } + claims.map { .badClaims($0) }
             + claims.map { .badChallenge(host: name, $0) }
-        return errors.map { Failure($0, in: .ofProcess()) }
+        return errors.map { CommandError($0, in: .ofProcess()) }
     }
 
-    private var acquisition: [Failure] {
+    private var acquisition: [CommandError] {
         let codes: [PluginError.Code] = [.interactionRequired, .throttled, .unavailable, .cancelled, .internal]
         var errors: [AcquisitionError] = [
             .unknownAuthority(name), .ambiguousAccount([account]), .ambiguousAccount([account], isShared: true),
@@ -163,20 +163,22 @@ private struct Place {
         ]
         errors += codes.map { .plugin(PluginError($0, name), name: "plain") }
         return [nil, "https://git.example/\(name)"].flatMap { url in
-            errors.map { Failure($0, request: request, url: url, in: .ofProcess()) } + [
-                Failure(nobodyToSignIn: request, url: url)
+            errors.map { CommandError($0, request: request, url: url, in: .ofProcess()) } + [
+                CommandError(nobodyToSignIn: request, url: url)
             ]
         }
     }
 
-    private var known: [Failure] {
+    private var known: [CommandError] {
         var other = account
         other.environment = "other.example"
-        var failures = [Failure(unknownAuthority: name, in: PluginRegistry(plugins: [])), Failure.nobodyIsSignedIn]
+        var failures = [
+            CommandError(unknownAuthority: name, in: PluginRegistry(plugins: [])), CommandError.nobodyIsSignedIn,
+        ]
         for accounts in [[], [account, other]] {
             var records = StoredRecords()
             records.accounts = accounts
-            do throws(Failure) {
+            do throws(CommandError) {
                 _ = try KnownAccounts(AccountOverview(records, registry: PluginRegistry(plugins: []), history: []))
                     .account(typed: name, command: "lanyard use")
             } catch {

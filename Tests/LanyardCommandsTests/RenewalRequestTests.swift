@@ -12,9 +12,9 @@ import Testing
         (request.scheme, request.host) = ("https", RequestHost("h.example:8443"))
         (request.path, request.username) = ("a/b?c", "u")
         request.wwwAuthenticate = ["Bearer authorization_uri=\"https://login.example/t\""]
-        (request.wish.authority, request.wish.tenant) = ("https://login.example/t", "contoso.com")
-        (request.wish.clientID, request.wish.scopes) = ("client", ["s/one", "s/two"])
-        (request.wish.account, request.wish.identity) = ("me", "release")
+        (request.explicit.authority, request.explicit.tenant) = ("https://login.example/t", "contoso.com")
+        (request.explicit.clientID, request.explicit.scopes) = ("client", ["s/one", "s/two"])
+        (request.explicit.account, request.explicit.identity) = ("me", "release")
         let lines = try #require(RenewalRequest(request: request, mark: "mark").encoded)
         let read = try #require(RenewalRequest(lines))
         let fields = CachedCredential.fields(of: request)

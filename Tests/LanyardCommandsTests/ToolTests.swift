@@ -17,7 +17,7 @@ import Tools
     }
 
     @Test func `the manual's overview has every link and every tool`() throws {
-        let page = try String(contentsOfFile: "\(Built.checkout)/man/lanyard-consumers.7", encoding: .utf8)
+        let page = try String(contentsOfFile: "\(Built.checkout)/man/lanyard-tools.7", encoding: .utf8)
         let entries = page.split(separator: "\n").filter { $0.hasPrefix(".It ") }.flatMap { $0.split(separator: " ") }
         for name in Tool.programs + Tool.names {
             #expect(entries.contains { $0 == name }, "\(name)")

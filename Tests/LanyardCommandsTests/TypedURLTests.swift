@@ -60,7 +60,7 @@ import Testing
         for parse in [{ _ = try CredentialRequest(url: $0) }, { _ = try URLPattern(typed: $0) }]
             as [(String) throws -> Void]
         {
-            let failure = #expect(throws: Failure.self) { try parse(address) }
+            let failure = #expect(throws: CommandError.self) { try parse(address) }
             #expect(failure?.message.contains("is an address for ssh") == true, "\(String(describing: failure))")
         }
     }
@@ -79,7 +79,7 @@ import Testing
             as [(String) throws -> Void]
         {
             var hint: String?
-            do { try parse(typed) } catch let failure as Failure { hint = failure.hints.first?.line }
+            do { try parse(typed) } catch let failure as CommandError { hint = failure.hints.first?.line }
             if let meant {
                 #expect(hint == "did you mean: \(meant)")
             } else {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `an account is no URL, but a host with a user name is`() throws {
-        let failure = #expect(throws: Failure.self) { try CredentialRequest(url: "alice@contoso.com") }
+        let failure = #expect(throws: CommandError.self) { try CredentialRequest(url: "alice@contoso.com") }
         #expect(failure?.message == "alice@contoso.com is an account, and not a URL")
         #expect(failure?.hints.map(\.copied) == ["lanyard login --account alice@contoso.com URL"])
         for url in ["alice@git.contoso.com/", "https://alice@contoso.com", "git@git.contoso.com", "alice@localhost"] {

@@ -33,13 +33,13 @@ struct Wire {
             try toPlugin.writeEnd.close()
         }
         var wire = Wire()
-        for await block in BlockReader.blocks(of: fromPlugin.readEnd) { wire.take(block) }
+        for await block in BlockReader.blocks(of: fromPlugin.readEnd) { wire.read(block) }
         await serving.value
         if pause == nil { try toPlugin.writeEnd.close() }
         return wire
     }
 
-    private mutating func take(_ block: Attributes) {
+    private mutating func read(_ block: Attributes) {
         text += block.lines.map { "\($0.key)=\($0.value)\n" }.joined()
         if block["event"] == "progress" { progress.append(block["message"] ?? "") } else { answer = block }
     }

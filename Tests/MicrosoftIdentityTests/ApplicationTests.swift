@@ -25,7 +25,7 @@ struct ApplicationTests {
         7_000_215, 7_000_222, 700_016, 700_027, 700_024, 70021, 700_213, 700_211, 700_212, 7_002_138, 70023, 53003,
         50142, 65001, 50076,
     ])
-    func `what Entra refuses is never a person's to solve, and the hint is an administrator's`(_ number: Int)
+    func `what Entra refuses is never a user's to solve, and the hint is an administrator's`(_ number: Int)
         async throws
     {
         for error in [

@@ -23,7 +23,7 @@ struct B2CTests {
         try await Sandbox.run { sandbox in
             let plugin = MicrosoftPlugin.aadB2C
             let first = try await plugin.authorize(
-                Self.request(.authorize, in: sandbox), sandbox.person("erin@example.net"))
+                Self.request(.authorize, in: sandbox), sandbox.user("erin@example.net"))
             #expect(first.account?.homeAccountID.contains("-b2c_1_susi.") == true)
             #expect(first.account?.kind == "B2C" && first.account?.homeRealms == [first.realm])
             #expect(first.environment == sandbox.environment)
@@ -38,13 +38,13 @@ struct B2CTests {
     }
 
     @Test(arguments: [("--cancel", PluginError.Code.cancelled), ("--forgot-password", .interactionRequired)])
-    func `what the person does on the policy's page is told apart`(
+    func `what the user does on the policy's page is told apart`(
         _ way: String, _ code: PluginError.Code
     ) async throws {
         try await Sandbox.run { sandbox in
             let error = await #expect(throws: PluginError.self) {
                 try await MicrosoftPlugin.aadB2C.authorize(
-                    Self.request(.authorize, in: sandbox), sandbox.person("erin@example.net", [way]))
+                    Self.request(.authorize, in: sandbox), sandbox.user("erin@example.net", [way]))
             }
             #expect(error?.code == code)
             if code == .interactionRequired { #expect(error?.hint?.contains("password-reset policy") == true) }
@@ -92,7 +92,7 @@ struct B2CTests {
             var request = Self.request(.authorize, in: sandbox)
             request.flows = [.deviceCode]
             let error = await #expect(throws: PluginError.self) {
-                try await MicrosoftPlugin.aadB2C.authorize(request, sandbox.person("erin@example.net"))
+                try await MicrosoftPlugin.aadB2C.authorize(request, sandbox.user("erin@example.net"))
             }
             #expect(error?.code == .unsupported)
         }

@@ -79,7 +79,7 @@ struct FaultTests {
             var error: PluginError?
             do throws(PluginError) {
                 _ = try await Self.client.authorize(
-                    sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+                    sandbox.request(.authorize, at: "/contoso.example"), sandbox.user("alice@contoso.example"))
             } catch let caught {
                 error = caught
             }
@@ -230,7 +230,7 @@ struct FaultTests {
             try await sandbox.plan(fault)
             let error = await #expect(throws: PluginError.self) {
                 try await Self.client.authorize(
-                    sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+                    sandbox.request(.authorize, at: "/contoso.example"), sandbox.user("alice@contoso.example"))
             }
             #expect(error?.code == .internal)
             #expect(error?.message.contains(words) == true)
@@ -240,13 +240,13 @@ struct FaultTests {
     @Test func `an answer with a wrong state is not redeemed`() async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.plan(#"{"path":"/","state":"guessed"}"#)
-            let person = ScriptedPerson { event in
+            let user = ScriptedPerson { event in
                 guard case .openURL(let url, _) = event else { return .unsupported }
                 _ = try? await sandbox.browse(url, as: "alice@contoso.example")
                 return .cancelled
             }
             let error = await #expect(throws: PluginError.self) {
-                try await Self.client.authorize(sandbox.request(.authorize, at: "/contoso.example"), person)
+                try await Self.client.authorize(sandbox.request(.authorize, at: "/contoso.example"), user)
             }
             #expect(error?.code == .cancelled)
             #expect(try await sandbox.log().allSatisfy { $0.grant_type == nil })
@@ -329,7 +329,7 @@ struct FaultTests {
 
     @Test func `requests that can't be right are refused before anything is opened`() async throws {
         try await Sandbox.run { sandbox in
-            let person = ScriptedPerson { _ in
+            let user = ScriptedPerson { _ in
                 Issue.record("nothing should be asked")
                 return .cancelled
             }
@@ -341,7 +341,7 @@ struct FaultTests {
                 var request = sandbox.request(.authorize, at: "/contoso.example")
                 change(&request)
                 do throws(PluginError) {
-                    _ = try await Self.client.authorize(request, person)
+                    _ = try await Self.client.authorize(request, user)
                     Issue.record("the request should be refused")
                 } catch {
                     #expect(error.code == .invalidRequest)
@@ -353,12 +353,12 @@ struct FaultTests {
     @Test func `cancelling the task ends a sign-in that waits`() async throws {
         try await Sandbox.run { sandbox in
             let (opened, open) = AsyncStream.makeStream(of: Void.self)
-            let person = ScriptedPerson { _ in
+            let user = ScriptedPerson { _ in
                 open.yield()
                 return .done
             }
             let task = Task {
-                try await Self.client.authorize(sandbox.request(.authorize, at: "/contoso.example"), person)
+                try await Self.client.authorize(sandbox.request(.authorize, at: "/contoso.example"), user)
             }
             for await _ in opened { break }
             task.cancel()

@@ -17,7 +17,7 @@ struct FlowTests {
             var request = sandbox.request(.authorize, at: "/common")
             request.signIn.loginHint = "alice@contoso.example"
             let plugin = MicrosoftPlugin.aadCommon
-            let result = try await plugin.authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await plugin.authorize(request, sandbox.user("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
             #expect(result.environment == sandbox.environment)
             #expect(result.realm == Sandbox.contoso)
@@ -76,7 +76,7 @@ struct FlowTests {
     @Test func `a guest's tokens are of the tenant asked for, by its id`() async throws {
         try await Sandbox.run { sandbox in
             let request = sandbox.request(.authorize, at: "/fabrikam.example")
-            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.user("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
             #expect(result.account?.homeRealms == [Sandbox.contoso])
             #expect(result.realm == Sandbox.fabrikam)
@@ -87,7 +87,7 @@ struct FlowTests {
         try await Sandbox.run { sandbox in
             let plugin = MicrosoftPlugin.aadCommon
             let first = try await plugin.authorize(
-                sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
+                sandbox.request(.authorize, at: "/common"), sandbox.user("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = first.refreshToken
             request.account = first.account?.homeAccountID
@@ -104,11 +104,11 @@ struct FlowTests {
         }
     }
 
-    @Test func `a revoked refresh token needs the person`() async throws {
+    @Test func `a revoked refresh token needs the user`() async throws {
         try await Sandbox.run { sandbox in
             let plugin = MicrosoftPlugin.aadTenant
             let first = try await plugin.authorize(
-                sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+                sandbox.request(.authorize, at: "/contoso.example"), sandbox.user("alice@contoso.example"))
             try await sandbox.revoke("alice@contoso.example")
             var request = sandbox.request(.renew, at: "/contoso.example")
             request.refreshToken = first.refreshToken
@@ -125,7 +125,7 @@ struct FlowTests {
         try await Sandbox.run { sandbox in
             try await sandbox.set(#"{"device_code_interval":1}"#)
             let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
-            let result = try await MicrosoftPlugin.aadCommon.authorize(request, sandbox.person("bob@contoso.example"))
+            let result = try await MicrosoftPlugin.aadCommon.authorize(request, sandbox.user("bob@contoso.example"))
             #expect(result.account?.username == "bob@contoso.example")
             #expect(result.realm == Sandbox.contoso)
         }
@@ -137,7 +137,7 @@ struct FlowTests {
             let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
             let error = await #expect(throws: PluginError.self) {
                 try await MicrosoftPlugin.aadCommon.authorize(
-                    request, sandbox.person("bob@contoso.example", ["--decline"]))
+                    request, sandbox.user("bob@contoso.example", ["--decline"]))
             }
             #expect(error?.code == .cancelled)
         }
@@ -148,12 +148,12 @@ struct FlowTests {
             try await sandbox.set(#"{"device_code_interval":1}"#)
             var request = sandbox.request(.authorize, at: "/contoso.example", flows: [.deviceCode, .browser])
             request.clientID = Sandbox.withoutDeviceCode
-            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.user("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             request.flows = [.deviceCode]
             let error = await #expect(throws: PluginError.self) {
-                try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
+                try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.user("alice@contoso.example"))
             }
             #expect(error?.errorCodes.contains("AADSTS53003") == true)
             #expect(error?.code == .interactionRequired)
@@ -165,7 +165,7 @@ struct FlowTests {
             let error = await #expect(throws: PluginError.self) {
                 try await MicrosoftPlugin.aadTenant.authorize(
                     sandbox.request(.authorize, at: "/contoso.example"),
-                    sandbox.person("alice@contoso.example", ["--decline"]))
+                    sandbox.user("alice@contoso.example", ["--decline"]))
             }
             #expect(error?.code == .cancelled)
         }
@@ -176,7 +176,7 @@ struct FlowTests {
             var request = sandbox.request(.authorize, at: "/contoso.example")
             request.clientID = Sandbox.declining
             request.scopes = ["api://sandbox-git/Repo.Read", "api://sandbox-git/repo.write"]
-            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.person("alice@contoso.example"))
+            let result = try await MicrosoftPlugin.aadTenant.authorize(request, sandbox.user("alice@contoso.example"))
             #expect(result.declinedScopes == ["api://sandbox-git/repo.write"])
             #expect(result.scopes.contains("api://sandbox-git/Repo.Read"))
         }
@@ -187,12 +187,12 @@ struct FlowTests {
             try await sandbox.set(#"{"device_code_interval":1}"#)
             let request = sandbox.request(
                 .authorize, at: "/common", flows: [.init(rawValue: "carrier-pigeon"), .browser, .deviceCode])
-            let person = ScriptedPerson { event in
+            let user = ScriptedPerson { event in
                 guard case .showCode(let code, let page, _, _, _) = event else { return .unsupported }
                 _ = try? await sandbox.browse(page, as: "alice@contoso.example", ["--code", code])
                 return .done
             }
-            let result = try await MicrosoftPlugin.aadCommon.authorize(request, person)
+            let result = try await MicrosoftPlugin.aadCommon.authorize(request, user)
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             var nobody = request
@@ -208,11 +208,11 @@ struct FlowTests {
         }
     }
 
-    @Test func `a claims challenge is answered by the person`() async throws {
+    @Test func `a claims challenge is answered by the user`() async throws {
         try await Sandbox.run { sandbox in
             let plugin = MicrosoftPlugin.aadTenant
             let first = try await plugin.authorize(
-                sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+                sandbox.request(.authorize, at: "/contoso.example"), sandbox.user("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/contoso.example")
             request.refreshToken = first.refreshToken
             request.capabilities = [.claimsChallenge]
@@ -222,7 +222,7 @@ struct FlowTests {
             #expect(error?.errorCodes == ["AADSTS50076"])
             var again = sandbox.request(.authorize, at: "/contoso.example")
             again.claims = request.claims
-            let second = try await plugin.authorize(again, sandbox.person("alice@contoso.example"))
+            let second = try await plugin.authorize(again, sandbox.user("alice@contoso.example"))
             #expect(second.account?.homeAccountID == Sandbox.alice)
         }
     }
@@ -247,7 +247,7 @@ struct FlowTests {
                 "http://localhost/?code=c&state=older",
             ])
             let reasons = Mutex<[String]>([])
-            let person = ScriptedPerson { event in
+            let user = ScriptedPerson { event in
                 guard case .openURL(let url, _) = event else { return .unsupported }
                 if let slip = slips.withLock({ $0.popLast() }) { return .redirected(Secret(slip)) }
                 _ = try? await sandbox.browse(url, as: "alice@contoso.example")
@@ -255,7 +255,7 @@ struct FlowTests {
             } told: { reason in
                 reasons.withLock { $0.append(reason) }
             }
-            let result = try await MicrosoftPlugin.aadCommon.authorize(request, person)
+            let result = try await MicrosoftPlugin.aadCommon.authorize(request, user)
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             let told = reasons.withLock { $0 }
@@ -281,7 +281,7 @@ struct FlowTests {
         try await Sandbox.run { sandbox in
             let error = await #expect(throws: PluginError.self) {
                 try await MicrosoftPlugin.aadCommon.authorize(
-                    sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example", ["--decline"]))
+                    sandbox.request(.authorize, at: "/common"), sandbox.user("alice@contoso.example", ["--decline"]))
             }
             #expect(error?.code == .cancelled)
             #expect(error?.message == "you declined what the application asks for (AADSTS65004)")
@@ -292,7 +292,7 @@ struct FlowTests {
     @Test func `scopes of two resources are the rule's fault, at a renewal too`() async throws {
         try await Sandbox.run { sandbox in
             let first = try await MicrosoftPlugin.aadCommon.authorize(
-                sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
+                sandbox.request(.authorize, at: "/common"), sandbox.user("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = first.refreshToken
             request.scopes.append("https://graph.microsoft.com/User.Read")
@@ -320,13 +320,13 @@ struct FlowTests {
     @Test func `sign-out opens the end-session page`() async throws {
         try await Sandbox.run { sandbox in
             let opened = Mutex<String?>(nil)
-            let person = ScriptedPerson { event in
+            let user = ScriptedPerson { event in
                 if case .openURL(let url, _) = event { opened.withLock { $0 = url } }
                 return .done
             }
             var request = sandbox.request(.signOut, at: "/common")
             request.signIn.loginHint = "alice@contoso.example"
-            try await MicrosoftPlugin.aadCommon.signOut(request, person)
+            try await MicrosoftPlugin.aadCommon.signOut(request, user)
             let page = opened.withLock { $0 }
             let url = try #require(page)
             #expect(url == "\(sandbox.authority)/common/oauth2/v2.0/logout?logout_hint=alice%40contoso.example")
@@ -338,9 +338,9 @@ struct FlowTests {
     func `what the plugin sets itself isn't taken from a request`(name: String) async throws {
         try await Sandbox.run { sandbox in
             var request = sandbox.request(.authorize, at: "/common")
-            try request.signIn.take([.queryParameters: ["\(name)=x"]])
+            try request.signIn.apply([.queryParameters: ["\(name)=x"]])
             let error = await #expect(throws: PluginError.self) {
-                try await MicrosoftPlugin.aadCommon.authorize(request, sandbox.person("alice@contoso.example"))
+                try await MicrosoftPlugin.aadCommon.authorize(request, sandbox.user("alice@contoso.example"))
             }
             #expect(error?.code == .invalidRequest && error?.message.contains("`\(name)`") == true)
         }
@@ -350,7 +350,7 @@ struct FlowTests {
         var request = PluginRequest(.authorize)
         request.clientID = "c"
         request.authority = "https://login.microsoftonline.com/common"
-        let person = ScriptedPerson { _ in .unsupported }
+        let user = ScriptedPerson { _ in .unsupported }
         for (plugin, authority) in [
             (MicrosoftPlugin.aadTenant as any AuthorityPlugin, "https://login.microsoftonline.com/common"),
             (MicrosoftPlugin.aadCommon, "https://login.microsoftonline.com/contoso.com"),
@@ -359,7 +359,7 @@ struct FlowTests {
             (MicrosoftPlugin.aadTenant, "http://localhost/t"),
         ] {
             request.authority = authority
-            let error = await #expect(throws: PluginError.self) { try await plugin.authorize(request, person) }
+            let error = await #expect(throws: PluginError.self) { try await plugin.authorize(request, user) }
             #expect(error?.code == .invalidRequest)
         }
     }

@@ -43,7 +43,7 @@ struct PageTests {
 
     @Test func `after a sign-in it names account, purpose, application and authority`() async throws {
         try await Self.withSession { session, sandbox in
-            let result = try await session.signIn([.browser], sandbox.person("alice@contoso.example"))
+            let result = try await session.signIn([.browser], sandbox.user("alice@contoso.example"))
             let page = session.page(with: result)
             #expect(page.title == "You are signed in" && page.quote == nil && page.report.isEmpty)
             #expect(
@@ -117,7 +117,7 @@ struct PageTests {
         }
     }
 
-    @Test func `B2C's no is the person's too`() async throws {
+    @Test func `B2C's no is the user's too`() async throws {
         try await Self.withSession(at: "/tfp/contosob2c.onmicrosoft.example/B2C_1_susi") { session, _ in
             let cancelled = session.page(after: Self.refusal("access_denied", "AADB2C90091: The user has cancelled."))
             #expect(cancelled.title == "You cancelled the sign-in")

@@ -44,22 +44,22 @@ struct ProcessTests {
         #expect(trials.filter { $0.fault != nil } == [])
     }
 
-    @Test func `a person signs in and a token is renewed through the process`() async throws {
+    @Test func `a user signs in and a token is renewed through the process`() async throws {
         try await Sandbox.run { sandbox in
             let host = PluginRunner(environment: Self.environment)
             let match = try #require(Self.registry.match(authority: "\(sandbox.authority)/common", isConfigured: true))
-            let person = Person(sandbox: sandbox)
-            let first = try await host.run(sandbox.request(.authorize, at: "/common"), on: match, person: person)
+            let user = User(sandbox: sandbox)
+            let first = try await host.run(sandbox.request(.authorize, at: "/common"), on: match, user: user)
             #expect(first.account?.homeAccountID == Sandbox.alice)
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = first.refreshToken
             request.account = first.account?.homeAccountID
-            let second = try await host.run(request, on: match, person: NobodyThere())
+            let second = try await host.run(request, on: match, user: NobodyThere())
             #expect(second.accessToken != first.accessToken)
             try await sandbox.revoke("alice@contoso.example")
             request.refreshToken = second.refreshToken ?? first.refreshToken
             do throws(PluginError) {
-                _ = try await host.run(request, on: match, person: NobodyThere())
+                _ = try await host.run(request, on: match, user: NobodyThere())
                 Issue.record("the token was revoked")
             } catch {
                 #expect(error.code == .interactionRequired)
@@ -68,7 +68,7 @@ struct ProcessTests {
         }
     }
 
-    private struct Person: PersonInterface {
+    private struct User: UserInterface {
         let sandbox: Sandbox
 
         func answer(_ event: PluginEvent) async -> PluginReply {

@@ -59,10 +59,10 @@ final class RecordedAuthority: Sendable {
 
     private func noteLast(_ text: String) { state.withLock { $0.end += "\(text)\n" } }
 
-    // MARK: - The person
+    // MARK: - The user
 
     /// Returns a user with a browser here, or with one elsewhere whose final URL is pasted.
-    func person() -> ScriptedPerson {
+    func user() -> ScriptedPerson {
         ScriptedPerson { event in
             switch event {
             case .openURL(let url, let redirectURI):

@@ -56,7 +56,7 @@ struct RecordedRequestTests {
     private static let scenarios: [Scenario] = [
         Scenario(name: "browser") { authority, server in
             let request = request(.authorize, at: "/contoso.example", of: server)
-            _ = try await MicrosoftPlugin.aadTenant.authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadTenant.authorize(request, authority.user())
         },
         Scenario(name: "browser-with-everything") { authority, server in
             var request = request(.authorize, at: "/common", of: server)
@@ -68,25 +68,25 @@ struct RecordedRequestTests {
             request.claims = #"{"id_token":{"auth_time":{"essential":true}}}"#
             request.capabilities = [.claimsChallenge]
             request.signIn.queryParameters = ["slice": "testslice", "mkt": "de-DE"]
-            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.user())
         },
         Scenario(name: "paste") { authority, server in
             var request = request(.authorize, at: "/organizations", of: server, flows: [.paste])
             request.redirectURI = "https://login.microsoftonline.com/common/oauth2/nativeclient"
             request.capabilities = [.claimsChallenge]
-            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.user())
         },
         Scenario(name: "code-sent-again") { authority, server in
             authority.plan(.unavailable)
             let request = request(.authorize, at: "/contoso.example", of: server)
-            _ = try await MicrosoftPlugin.aadTenant.authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadTenant.authorize(request, authority.user())
         },
         Scenario(name: "device-code") { authority, server in
             authority.plan(.pending)
             var request = request(.authorize, at: "/organizations", of: server, flows: [.deviceCode])
             request.capabilities = [.claimsChallenge]
             request.signIn.loginHint = "alice@contoso.example"
-            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadCommon.authorize(request, authority.user())
         },
         Scenario(name: "renewal") { authority, server in
             var request = request(.renew, at: "/common", of: server)
@@ -117,7 +117,7 @@ struct RecordedRequestTests {
             request.signIn.resetPolicy = "B2C_1_reset"
             request.signIn.prompt = "login"
             request.capabilities = [.claimsChallenge]
-            _ = try await MicrosoftPlugin.aadB2C.authorize(request, authority.person())
+            _ = try await MicrosoftPlugin.aadB2C.authorize(request, authority.user())
         },
         Scenario(name: "b2c-renewal") { authority, server in
             var request = request(.renew, at: policy, of: server)
@@ -132,10 +132,10 @@ struct RecordedRequestTests {
         Scenario(name: "sign-out") { authority, server in
             var request = request(.signOut, at: "/common", of: server)
             request.signIn.loginHint = "alice@contoso.example"
-            try await MicrosoftPlugin.aadCommon.signOut(request, authority.person())
+            try await MicrosoftPlugin.aadCommon.signOut(request, authority.user())
             request.authority = "https://localhost:\(server.port)\(policy)"
             request.idTokenHint = Secret("e30.e30.c2ln")
-            try await MicrosoftPlugin.aadB2C.signOut(request, authority.person())
+            try await MicrosoftPlugin.aadB2C.signOut(request, authority.user())
         },
     ]
 

@@ -87,7 +87,7 @@ struct Sandbox: Sendable {
     }
 
     /// Returns a user with the scripted browser.
-    func person(_ username: String, _ further: [String] = []) -> ScriptedPerson {
+    func user(_ username: String, _ further: [String] = []) -> ScriptedPerson {
         ScriptedPerson { event in
             switch event {
             case .openURL(let url, _):

@@ -14,12 +14,12 @@ struct SignInTests {
     }
 
     /// A user whose browser follows the authority's redirect.
-    private struct Visitor: Person {
+    private struct Visitor: User {
         /// The fields that the authority returns.
         var fields: [FormEncoding.Field] = [("code", "the-code")]
         var hasBrowser = true
 
-        func open(_ url: String, redirectURI: String) async -> PersonReply {
+        func open(_ url: String, redirectURI: String) async -> UserReply {
             guard hasBrowser else { return .unavailable }
             let asked = FormEncoding.decode(url.split(separator: "?", maxSplits: 1).last ?? "")
             let answer = FormEncoding.encode(fields + [("state", asked["state"] ?? "")])
@@ -36,7 +36,7 @@ struct SignInTests {
             return .done
         }
 
-        func show(_ code: DeviceAuthorization) async -> PersonReply { code.userCode == "ABCD" ? .done : .cancelled }
+        func show(_ code: DeviceAuthorization) async -> UserReply { code.userCode == "ABCD" ? .done : .cancelled }
         func progress(_ message: String) async {}
     }
 

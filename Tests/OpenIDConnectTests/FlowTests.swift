@@ -18,7 +18,7 @@ struct FlowTests {
         try await ScriptedIssuer.run { issuer, server in
             var request = issuer.request(.authorize, at: server)
             request.flows = [pastes ? .paste : .browser]
-            let result = try await Self.plugin.authorize(request, issuer.person(pastes: pastes))
+            let result = try await Self.plugin.authorize(request, issuer.user(pastes: pastes))
             #expect(result.accessToken == Secret("at-1"))
             #expect(result.refreshToken == Secret("refresh-1"))
             #expect(result.expiresIn == 3_600)
@@ -37,7 +37,7 @@ struct FlowTests {
         try await ScriptedIssuer.run { issuer, server in
             var request = issuer.request(.authorize, at: server)
             request.flows = [.deviceCode]
-            let result = try await Self.plugin.authorize(request, issuer.person())
+            let result = try await Self.plugin.authorize(request, issuer.user())
             #expect(result.account?.username == "alice")
             #expect(
                 issuer.asked == ["/.well-known/openid-configuration", "/device", "/token", "/token", "/keys"])
@@ -66,7 +66,7 @@ struct FlowTests {
         script.signsWithAnotherKey = true
         script.document = ["jwks_uri": .null]
         try await ScriptedIssuer.run(script) { issuer, server in
-            let result = try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.person())
+            let result = try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.user())
             #expect(result.account?.username == "alice")
         }
     }
@@ -87,7 +87,7 @@ struct FlowTests {
         script.document = ["authorization_response_iss_parameter_supported": .bool(isPromised)]
         try await ScriptedIssuer.run(script) { issuer, server in
             let error = await #expect(throws: PluginError.self) {
-                try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.person())
+                try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.user())
             }
             #expect(error?.code == .invalidRequest)
             #expect(issuer.asked == ["/.well-known/openid-configuration"])
@@ -107,7 +107,7 @@ struct FlowTests {
     private static func refused(_ script: ScriptedIssuer.Script, _ code: PluginError.Code) async throws {
         try await ScriptedIssuer.run(script) { issuer, server in
             let error = await #expect(throws: PluginError.self) {
-                try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.person())
+                try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.user())
             }
             #expect(error?.code == code, "\(error?.message ?? "")")
         }
@@ -115,7 +115,7 @@ struct FlowTests {
 
     @Test func `a refresh token is good once, and the next one with it comes`() async throws {
         try await ScriptedIssuer.run { issuer, server in
-            let first = try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.person())
+            let first = try await Self.plugin.authorize(issuer.request(.authorize, at: server), issuer.user())
             var request = issuer.request(.renew, at: server)
             request.refreshToken = first.refreshToken
             request.account = first.account?.homeAccountID
@@ -158,11 +158,11 @@ struct FlowTests {
         try await ScriptedIssuer.run(script) { issuer, server in
             var request = issuer.request(.authorize, at: server)
             request.clientSecret = Secret(secret)
-            let result = try await Self.plugin.authorize(request, issuer.person())
+            let result = try await Self.plugin.authorize(request, issuer.user())
             #expect(result.accessToken == Secret("at-1"))
             request.clientSecret = Secret("wrong")
             let error = await #expect(throws: PluginError.self) {
-                try await Self.plugin.authorize(request, issuer.person())
+                try await Self.plugin.authorize(request, issuer.user())
             }
             #expect(error?.code == .invalidRequest)
             #expect(error?.error == "invalid_client")
@@ -182,7 +182,7 @@ struct FlowTests {
             request.endpoints.authorization = "\(request.authority)/authorize"
             request.endpoints.token = "\(request.authority)/token"
             request.endpoints.userinfo = "\(request.authority)/userinfo"
-            let result = try await Self.plugin.authorize(request, issuer.person())
+            let result = try await Self.plugin.authorize(request, issuer.user())
             #expect(result.expiresIn == nil)
             #expect(result.realm == "default")
             #expect(result.account?.homeAccountID == AccountIdentifier(issuer: request.authority, subject: "42").text)
@@ -198,7 +198,7 @@ struct FlowTests {
             request.kind = "bitbucket-dc"
             request.endpoints.authorization = "\(request.authority)/authorize"
             request.endpoints.token = "\(request.authority)/token"
-            let result = try await Self.plugin.authorize(request, issuer.person())
+            let result = try await Self.plugin.authorize(request, issuer.user())
             #expect(result.account?.username == "alice@contoso")
             #expect(result.account?.homeAccountID == AccountIdentifier(issuer: request.authority, subject: "4711").text)
         }
@@ -209,12 +209,12 @@ struct FlowTests {
             var request = issuer.request(.authorize, at: server)
             request.resources = ["https://a.example", "https://b.example"]
             let page = Mutex("")
-            let person = issuer.person()
+            let user = issuer.user()
             _ = try await Self.plugin.authorize(
                 request,
                 Visitor { event in
                     if case .openURL(let url, _) = event { page.withLock { $0 = url } }
-                    return await person.ask(event)
+                    return await user.ask(event)
                 })
             let resources = "resource=https%3A%2F%2Fa.example&resource=https%3A%2F%2Fb.example"
             #expect(page.withLock { $0 }.contains(resources))
@@ -243,7 +243,7 @@ struct FlowTests {
         script.document = ["end_session_endpoint": .null]
         try await ScriptedIssuer.run(script) { issuer, server in
             let error = await #expect(throws: PluginError.self) {
-                try await Self.plugin.signOut(issuer.request(.signOut, at: server), issuer.person())
+                try await Self.plugin.signOut(issuer.request(.signOut, at: server), issuer.user())
             }
             #expect(error?.code == .unsupported)
         }

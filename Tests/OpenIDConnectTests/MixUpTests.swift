@@ -73,10 +73,10 @@ struct MixUpTests {
             var request = issuer.request(.authorize, at: server)
             request.flows = [flow]
             request.issuerHosts = named
-            let person = issuer.person()
+            let user = issuer.user()
             let watched = Visitor { event in
                 pages.withLock { $0.append(event) }
-                return await person.ask(event)
+                return await user.ask(event)
             }
             do throws(PluginError) { _ = try await plugin.authorize(request, watched) } catch let thrown {
                 error = thrown
@@ -183,7 +183,7 @@ struct MixUpTests {
             request.flows = flows
             let asking = request
             let error = await #expect(throws: PluginError.self) {
-                try await Self.plugin.authorize(asking, honest.person())
+                try await Self.plugin.authorize(asking, honest.user())
             }
             #expect(error?.code == .invalidRequest, "\(error?.message ?? "")")
             // The token was never shown to the one that named the endpoints.
@@ -213,12 +213,12 @@ struct MixUpTests {
             request.idTokenHint = Secret("e30.e30.")
             request.issuerHosts = named
             let pages = Mutex(0)
-            let person = Visitor { _ in
+            let user = Visitor { _ in
                 pages.withLock { $0 += 1 }
                 return .done
             }
             do throws(PluginError) {
-                try await Self.plugin.signOut(request, person)
+                try await Self.plugin.signOut(request, user)
                 #expect(isShown)
             } catch {
                 #expect(!isShown && error.message.contains("honest.example"), "\(error.message)")

@@ -88,10 +88,10 @@ final class ScriptedIssuer: Sendable {
         return request
     }
 
-    // MARK: - The person
+    // MARK: - The user
 
     /// Returns a user whose browser is here, or who pastes the final URL.
-    func person(pastes: Bool = false) -> Visitor {
+    func user(pastes: Bool = false) -> Visitor {
         Visitor { event in
             switch event {
             case .openURL(let url, let redirectURI?):

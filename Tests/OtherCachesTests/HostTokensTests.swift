@@ -79,7 +79,7 @@ import TokenStore
 
     @Test func `azd says whose sign-in it has`() {
         func read(_ text: String) -> AzureDeveloperCLISignIn? { AzureDeveloperCLISignIn(Array(text.utf8)) }
-        #expect(read(#"{"auth":{"account":{"currentUser":{"homeAccountId":"u.t"}}}}"#) == .person)
+        #expect(read(#"{"auth":{"account":{"currentUser":{"homeAccountId":"u.t"}}}}"#) == .user)
         #expect(read(#"{"auth":{"account":{"currentUser":{"clientId":"c","tenantId":"t"}}}}"#) == .application("c"))
         #expect(read("{}") == .nobody)
         #expect(read("[]") == nil)

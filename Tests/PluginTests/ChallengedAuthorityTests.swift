@@ -37,18 +37,18 @@ import Vectors
     @Test func `only the plugin sets what its manifest reserves`() throws {
         let registry = PluginRegistry.firstParty
         var signIn = SignInParameters()
-        try signIn.take([.queryParameters: ["amr_values=mfa"]])
+        try signIn.apply([.queryParameters: ["amr_values=mfa"]])
         for authority in ["\(Self.host)/common", "\(Self.host)/\(Self.id)", "https://a.b2clogin.com/tfp/a/b"] {
             let plugin = try #require(registry.match(authority: authority, isConfigured: true)).plugin
             #expect(plugin.reserved(in: signIn) == nil)
             for name in ["p", "Client_Info", "X-AnchorMailbox"] {
                 var bad = signIn
-                try bad.take([.queryParameters: ["\(name)=x"]])
+                try bad.apply([.queryParameters: ["\(name)=x"]])
                 #expect(plugin.reserved(in: bad) == name)
             }
         }
         let other = try #require(registry.match(authority: "https://gitlab.com", isConfigured: true)).plugin
-        try signIn.take([.queryParameters: ["p=x"]])
+        try signIn.apply([.queryParameters: ["p=x"]])
         #expect(other.reserved(in: signIn) == nil)
     }
 }

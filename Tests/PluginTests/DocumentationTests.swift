@@ -25,8 +25,8 @@ struct DocumentationTests {
         return lines[(start + 1)..<end].joined(separator: "\n") + "\n"
     }
 
-    private var answersWith42: FakePerson {
-        FakePerson { event in
+    private var answersWith42: FakeUser {
+        FakeUser { event in
             if case .prompt(.secret, _) = event { .answer(Secret("42")) } else { nil }
         }
     }
@@ -39,16 +39,16 @@ struct DocumentationTests {
         let plugin = Built.plugin("ExamplePlugin", name: "acme")
         let match = try AuthorityMatch.of(plugin, hosts: ["id.acme.example"])
         let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
-        let result = try await host.run(.sample(), on: match, person: answersWith42)
+        let result = try await host.run(.sample(), on: match, user: answersWith42)
         #expect(result.accessToken == Secret("acme-42"))
         try await expectApplications(of: plugin, at: match)
-        try await host.signOut(.sample(.signOut), on: match, person: NobodyThere())
+        try await host.signOut(.sample(.signOut), on: match, user: NobodyThere())
         var exchange = PluginRequest.sample(.exchange)
         (exchange.exchange, exchange.audience) = ("door", "front.doors.acme.example")
         exchange.accessToken = result.accessToken
         #expect(try await host.exchange(exchange, by: plugin).secret == Secret("door-acme-42"))
         let error = await #expect(throws: PluginError.self) {
-            try await host.run(.sample(), on: match, person: NobodyThere())
+            try await host.run(.sample(), on: match, user: NobodyThere())
         }
         #expect(error?.code == .interactionRequired)
     }
@@ -93,14 +93,14 @@ struct DocumentationTests {
         try await expectApplications(of: match.plugin, at: match)
         var request = PluginRequest.sample()
         request.authority = match.authority.description
-        let result = try await host.run(request, on: match, person: answersWith42)
+        let result = try await host.run(request, on: match, user: answersWith42)
         #expect(result.accessToken == Secret("acme-42"))
         #expect(result.scopes == ["s1"])
-        for (operation, person) in [
-            (PluginRequest.Operation.authorize, NobodyThere() as any PersonInterface), (.renew, answersWith42),
+        for (operation, user) in [
+            (PluginRequest.Operation.authorize, NobodyThere() as any UserInterface), (.renew, answersWith42),
         ] {
             let error = await #expect(throws: PluginError.self) {
-                try await host.run(.sample(operation), on: match, person: person)
+                try await host.run(.sample(operation), on: match, user: user)
             }
             #expect(error?.code == .interactionRequired)
         }

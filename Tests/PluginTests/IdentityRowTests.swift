@@ -76,7 +76,7 @@ import Testing
         guard case .wrong("AZURE_TOKEN_CREDENTIALS", _) = selected("prodd") else { throw NoIdentity() }
     }
 
-    @Test func `a person's password is refused`() throws {
+    @Test func `a user's password is refused`() throws {
         #expect(try Self.pattern(["AZURE_USERNAME": "alice", "AZURE_PASSWORD": "p"]).refusal != nil)
     }
 

@@ -82,7 +82,7 @@ import Testing
         #expect(policy.client("azure-cli") == nil)
     }
 
-    @Test func `every client that a consumer is said to take is one`() {
+    @Test func `every client that a tool is said to take is one`() {
         let names = Set(Self.registry.plugins.flatMap(\.clients).map(\.name))
         let taken = Self.registry.plugins.flatMap(\.resources).flatMap(\.clients)
         #expect(!taken.isEmpty && names.isSuperset(of: taken))

@@ -16,7 +16,7 @@ struct PluginExitTests {
                 kill(getpid(), number)
             }
             do {
-                _ = try await PluginRunner(environment: [:]).run(.sample(), on: match, person: NobodyThere())
+                _ = try await PluginRunner(environment: [:]).run(.sample(), on: match, user: NobodyThere())
             } catch let error as PluginError where error.code == .cancelled {
                 exit(42)
             }

@@ -11,8 +11,8 @@ private struct ScriptedPlugin: AuthorityPlugin {
     let description = PluginDescription(name: "scripted", version: "1", protocols: ["v1"], flows: [.browser])
     let body: @Sendable (any Conversation) async -> String
 
-    func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult {
-        let account = PluginAccount(homeAccountID: "u.t", username: await body(person))
+    func authorize(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) -> PluginResult {
+        let account = PluginAccount(homeAccountID: "u.t", username: await body(user))
         return PluginResult(
             accessToken: Secret("AT"), expiresIn: 1, scopes: [], environment: "e", realm: "r", account: account)
     }
@@ -27,7 +27,7 @@ private struct ScriptedPlugin: AuthorityPlugin {
         throw PluginError(.interactionRequired, "no")
     }
 
-    func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
+    func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {}
 }
 
 /// The host's end of the pipes.
@@ -72,10 +72,10 @@ struct PluginMainTests {
     private static let request = "operation=authorize\nauthority=https://a.b/c\nclient_id=x\ngrease_q=1\n\n"
 
     @Test func `each reply goes to the event it answers`() async throws {
-        let host = try FakeHost { person in
-            async let one = person.ask(.prompt(kind: .public, message: "1"))
+        let host = try FakeHost { user in
+            async let one = user.ask(.prompt(kind: .public, message: "1"))
             let first = await one
-            let second = await person.ask(.openURL(url: "https://a.b/", redirectURI: nil))
+            let second = await user.ask(.openURL(url: "https://a.b/", redirectURI: nil))
             return "\(first == .answer(Secret("a"))) \(second == .done)"
         }
         try host.send(Self.request)
@@ -88,8 +88,8 @@ struct PluginMainTests {
     }
 
     @Test func `blank lines on their own are no block, before the request and between replies`() async throws {
-        let host = try FakeHost { person in
-            await person.ask(.openURL(url: "https://a.b/", redirectURI: nil)) == .done ? "done" : "not"
+        let host = try FakeHost { user in
+            await user.ask(.openURL(url: "https://a.b/", redirectURI: nil)) == .done ? "done" : "not"
         }
         try host.send("\n\r\n" + Self.request + "\n\n")
         #expect(await host.next() == ["event=open-url", "url=https://a.b/"])
@@ -99,12 +99,12 @@ struct PluginMainTests {
     }
 
     @Test func `an ask that was cancelled returns at once, and its late reply goes nowhere`() async throws {
-        let host = try FakeHost { person in
-            let page = Task { await person.ask(.openURL(url: "https://a.b/", redirectURI: nil)) }
+        let host = try FakeHost { user in
+            let page = Task { await user.ask(.openURL(url: "https://a.b/", redirectURI: nil)) }
             try? await Task.sleep(for: .milliseconds(50))
             page.cancel()
             let given = await page.value
-            let code = await person.ask(
+            let code = await user.ask(
                 .showCode(userCode: "C", verificationURI: "https://a.b/", message: "", expiresIn: 9))
             return "\(given == .cancelled) \(code == .done)"
         }
@@ -116,9 +116,9 @@ struct PluginMainTests {
     }
 
     @Test func `one question waits at a time`() async throws {
-        let host = try FakeHost { person in
+        let host = try FakeHost { user in
             let replies = await withTaskGroup(of: PluginReply.self) { group in
-                for number in 0..<8 { group.addTask { await person.ask(.prompt(kind: .public, message: "\(number)")) } }
+                for number in 0..<8 { group.addTask { await user.ask(.prompt(kind: .public, message: "\(number)")) } }
                 return await group.reduce(into: Set<Secret>()) { set, reply in
                     if case .answer(let text) = reply { set.insert(text) }
                 }
@@ -134,8 +134,8 @@ struct PluginMainTests {
     }
 
     @Test func `the end of standard input cancels what waits`() async throws {
-        let host = try FakeHost { person in
-            let reply = await person.ask(.prompt(kind: .public, message: "?"))
+        let host = try FakeHost { user in
+            let reply = await user.ask(.prompt(kind: .public, message: "?"))
             return "\(reply == .cancelled) \(Task.isCancelled)"
         }
         try host.send(Self.request)
@@ -171,7 +171,7 @@ struct PluginMainTests {
         ("operation=sign-out\nauthority=https://a.b/c\nclient_id=x\n\n", "event=result"),
         (
             "operation=revoke\nauthority=https://a.b/c\nclient_id=x\nrefresh_token=r\n\n",
-            "event=error|code=unsupported|message=scripted has no tokens taken back"
+            "event=error|code=unsupported|message=scripted can't revoke tokens"
         ),
         (
             "operation=revoke\nauthority=https://a.b/c\nclient_id=x\n\n",

@@ -45,7 +45,7 @@ struct Misbehaviour: CustomTestStringConvertible, Sendable {
         Misbehaviour("unknown-code", "something new"),
         Misbehaviour("hangs", "the fake plugin did not answer within a second", .unavailable),
         Misbehaviour("ignores-term", "the fake plugin did not answer within a second", .unavailable),
-        Misbehaviour("slow-person", "nobody signed in within 2 seconds", .cancelled),
+        Misbehaviour("slow-user", "nobody signed in within 2 seconds", .cancelled),
     ]
 }
 
@@ -54,29 +54,29 @@ struct PluginRunnerTests {
     private var brief: PluginTimeouts {
         var timeouts = PluginTimeouts()
         timeouts.silence = .seconds(1)
-        timeouts.person = .seconds(2)
+        timeouts.user = .seconds(2)
         timeouts.exit = .milliseconds(500)
         return timeouts
     }
 
     private func run(
-        _ behaviour: String, _ request: PluginRequest = .sample(), person: any PersonInterface = FakePerson(),
+        _ behaviour: String, _ request: PluginRequest = .sample(), user: any UserInterface = FakeUser(),
         timeouts: PluginTimeouts = PluginTimeouts(), environment: [String: String] = ["PATH": "/usr/bin:/bin"],
         trace: PluginTrace? = nil
     ) async throws -> PluginResult {
         let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: [behaviour]))
         let host = PluginRunner(environment: environment, timeouts: timeouts, trace: trace)
-        return try await host.run(request, on: match, person: person)
+        return try await host.run(request, on: match, user: user)
     }
 
     @Test(arguments: Misbehaviour.all)
     func `a plugin that misbehaves gives one clear error`(_ row: Misbehaviour) async throws {
         // Deadlines only where they matter: a slow machine must not turn one error into another.
-        let needsDeadline = ["closes-stdout", "hangs", "ignores-term", "slow-person"].contains(row.behaviour)
+        let needsDeadline = ["closes-stdout", "hangs", "ignores-term", "slow-user"].contains(row.behaviour)
         let error = await #expect(throws: PluginError.self) {
             try await run(
                 row.behaviour,
-                person: FakePerson { event in
+                user: FakeUser { event in
                     if case .openURL = event { .done } else { nil }
                 }, timeouts: needsDeadline ? brief : PluginTimeouts())
         }
@@ -96,14 +96,14 @@ struct PluginRunnerTests {
     @Test(arguments: ["RT-top-secret", "abc+d/e=", "1234"])
     func `a secret that the plugin repeats is masked everywhere`(_ secret: String) async throws {
         let log = TraceLog()
-        let person = FakePerson()
+        let user = FakeUser()
         var request = PluginRequest.sample(.renew)
         request.refreshToken = Secret(secret)
         let error = await #expect(throws: PluginError.self) {
-            try await run("repeats-secrets", request, person: person, trace: log.listen)
+            try await run("repeats-secrets", request, user: user, trace: log.listen)
         }
         #expect(error?.message == "no answer to <redacted>" && error?.hint == "give <redacted> again")
-        let shown = "\(person.events) \(String(describing: error)) \(log.text)"
+        let shown = "\(user.events) \(String(describing: error)) \(log.text)"
         #expect(!shown.contains(secret) && !shown.contains(secret.percentEncoded), "\(shown)")
         #expect(log.text.contains("! got <redacted> and <redacted>, give AT/1 2"), "\(log.text)")
         #expect(log.text.contains("text=it was <redacted>"), "\(log.text)")
@@ -130,10 +130,10 @@ struct PluginRunnerTests {
         match.isSeparate = isSeparate
         let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
         if isTaken {
-            #expect(try await host.run(.sample(), on: match, person: FakePerson()).realm == realm)
+            #expect(try await host.run(.sample(), on: match, user: FakeUser()).realm == realm)
         } else {
             let error = await #expect(throws: PluginError.self) {
-                try await host.run(.sample(), on: match, person: FakePerson())
+                try await host.run(.sample(), on: match, user: FakeUser())
             }
             #expect(error?.message == "the fake plugin answered for another realm than the authority's path")
         }
@@ -194,19 +194,19 @@ struct PluginRunnerTests {
         let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"], memos: kept.keeper)
         var request = PluginRequest.sample()
         for memo in ["x", "xx", "xxx"] {
-            #expect(try await host.run(request, on: match, person: FakePerson()).memo?.text == memo)
+            #expect(try await host.run(request, on: match, user: FakeUser()).memo?.text == memo)
         }
         var other = request
         other.authority += "/other"
-        #expect(try await host.run(other, on: match, person: FakePerson()).memo?.text == "x")
+        #expect(try await host.run(other, on: match, user: FakeUser()).memo?.text == "x")
         #expect(kept.memos.withLock { $0.count } == 2)
         for (code, isKept) in [("interaction-required", true), ("throttled", true), ("internal", false)] {
             request.scopes = ["fail:\(code)"]
-            await #expect(throws: PluginError.self) { try await host.run(request, on: match, person: FakePerson()) }
+            await #expect(throws: PluginError.self) { try await host.run(request, on: match, user: FakeUser()) }
             #expect(kept.memos.withLock { $0.count } == (isKept ? 2 : 1), "\(code)")
         }
         // Without a memo, it continues.
-        #expect(try await host.run(request, on: match, person: FakePerson()).memo?.text == "x")
+        #expect(try await host.run(request, on: match, user: FakeUser()).memo?.text == "x")
     }
 
     @Test(arguments: PluginRequest.Operation.allCases)
@@ -216,11 +216,11 @@ struct PluginRunnerTests {
     }
 
     @Test func `a polite plugin's result is read, and what it says is made fit to show`() async throws {
-        let person = FakePerson()
-        let result = try await run("polite", person: person)
+        let user = FakeUser()
+        let result = try await run("polite", user: user)
         #expect(result.accessToken.reveal() == "AT-1")
         #expect(result.account?.username == "alice")
-        #expect(person.events == [.progress(message: "working?[2J")])
+        #expect(user.events == [.progress(message: "working?[2J")])
     }
 
     @Test(arguments: [
@@ -302,7 +302,7 @@ struct PluginRunnerTests {
                 var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["surroundings"])
                 plugin.needs = needs
                 let host = PluginRunner(environment: environment)
-                let result = try await host.run(.sample(), on: try .of(plugin), person: FakePerson())
+                let result = try await host.run(.sample(), on: try .of(plugin), user: FakeUser())
                 let names = result.account?.username ?? ""
                 #expect(names.contains("DBUS_SESSION_BUS_ADDRESS") == (isTold && !needs.isEmpty))
             }
@@ -318,47 +318,47 @@ struct PluginRunnerTests {
     }
 
     @Test func `a result that comes while the page is open ends the waiting`() async throws {
-        let person = FakePerson()
-        let result = try await run("late-open-url", person: person)
+        let user = FakeUser()
+        let result = try await run("late-open-url", user: user)
         #expect(result.account?.username == "alice")
-        #expect(person.events.count == 1)
+        #expect(user.events.count == 1)
         // The task of the user interface ends separately.
-        for _ in 0..<100 where person.abandonedCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(person.abandonedCount == 1)
+        for _ in 0..<100 where user.abandonedCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(user.abandonedCount == 1)
     }
 
     @Test func `a pasted redirect reaches the plugin`() async throws {
-        let person = FakePerson { _ in .redirected(Secret("http://localhost:1/?code=abc")) }
-        #expect(try await run("answered-open-url", person: person).account?.username == "pasted")
+        let user = FakeUser { _ in .redirected(Secret("http://localhost:1/?code=abc")) }
+        #expect(try await run("answered-open-url", user: user).account?.username == "pasted")
     }
 
     @Test func `a later event takes the place of an open page, and replies keep their order`() async throws {
-        let person = FakePerson { event in
+        let user = FakeUser { event in
             if case .prompt = event { .answer(Secret("42")) } else { nil }
         }
-        #expect(try await run("open-then-prompt", person: person).account?.username == "in-order")
+        #expect(try await run("open-then-prompt", user: user).account?.username == "in-order")
     }
 
     @Test func `a code is shown with the page that has it already`() async throws {
-        let person = FakePerson { _ in .done }
-        #expect(try await run("shows-code", person: person).account?.username == "told")
+        let user = FakeUser { _ in .done }
+        #expect(try await run("shows-code", user: user).account?.username == "told")
         let code = PluginEvent.showCode(
             userCode: "AB-12", verificationURI: "https://login.example/d",
             completeURI: "https://login.example/d?user_code=AB-12", message: "type?it", expiresIn: 900)
-        #expect(person.events == [code])
+        #expect(user.events == [code])
     }
 
     @Test func `a plugin that opens page after page is stopped at the tenth`() async throws {
-        let person = FakePerson { _ in .done }
-        let error = await #expect(throws: PluginError.self) { try await run("floods-pages", person: person) }
+        let user = FakeUser { _ in .done }
+        let error = await #expect(throws: PluginError.self) { try await run("floods-pages", user: user) }
         #expect(error?.message == "the fake plugin asked for more than 10 pages")
-        #expect(person.events.count <= 10)
+        #expect(user.events.count <= 10)
     }
 
     @Test func `nobody is asked during a renewal`() async throws {
-        let person = FakePerson { _ in .done }
-        #expect(try await run("asks-in-any-case", .sample(.renew), person: person).account?.username == "told-nobody")
-        #expect(person.events.isEmpty)
+        let user = FakeUser { _ in .done }
+        #expect(try await run("asks-in-any-case", .sample(.renew), user: user).account?.username == "told-nobody")
+        #expect(user.events.isEmpty)
     }
 
     @Test func `a plugin gets a scrubbed environment, no folder of anybody's and its own session`() async throws {
@@ -377,13 +377,13 @@ struct PluginRunnerTests {
     @Test func `while a plugin runs nothing is made in the folders that the environment names`() async throws {
         let folders = try [TestFolder(), TestFolder()]
         let environment = ["XDG_RUNTIME_DIR": folders[0].path, "TMPDIR": folders[1].path]
-        let found = Mutex<[String]>(["the person was not asked"])
-        let person = FakePerson { _ in
+        let found = Mutex<[String]>(["the user was not asked"])
+        let user = FakeUser { _ in
             let names = folders.map { try? FileManager.default.contentsOfDirectory(atPath: $0.path) }
             found.withLock { $0 = names.flatMap { $0 ?? ["a folder that is gone"] } }
             return .redirected(Secret("http://localhost:1/?code=abc"))
         }
-        _ = try await run("answered-open-url", person: person, environment: environment)
+        _ = try await run("answered-open-url", user: user, environment: environment)
         #expect(found.withLock(\.self) == [])
     }
 
@@ -402,17 +402,17 @@ struct PluginRunnerTests {
     @Test func `a plugin that has its answer has the shorter time to go on`() async throws {
         var timeouts = PluginTimeouts()
         timeouts.silence = .seconds(1)
-        let person = FakePerson { _ in .answer(Secret("alice")) }
+        let user = FakeUser { _ in .answer(Secret("alice")) }
         let error = await #expect(throws: PluginError.self) {
-            try await run("silent-after-answer", person: person, timeouts: timeouts)
+            try await run("silent-after-answer", user: user, timeouts: timeouts)
         }
         #expect(error?.code == .unavailable)
     }
 
     @Test func `a plugin that ignores SIGTERM is killed`() async throws {
-        let person = FakePerson()
-        await #expect(throws: PluginError.self) { try await run("ignores-term", person: person, timeouts: brief) }
-        guard case .progress(let text)? = person.events.first, let pid = pid_t(text.dropFirst(4)) else {
+        let user = FakeUser()
+        await #expect(throws: PluginError.self) { try await run("ignores-term", user: user, timeouts: brief) }
+        guard case .progress(let text)? = user.events.first, let pid = pid_t(text.dropFirst(4)) else {
             Issue.record("no pid was told")
             return
         }
@@ -434,7 +434,7 @@ struct PluginRunnerTests {
     @Test func `a program that is not there is one clear error`() async throws {
         let match = try AuthorityMatch.of(Built.plugin("no-such-program", name: "gone"))
         let error = await #expect(throws: PluginError.self) {
-            try await PluginRunner(environment: [:]).run(.sample(), on: match, person: NobodyThere())
+            try await PluginRunner(environment: [:]).run(.sample(), on: match, user: NobodyThere())
         }
         #expect(error?.code == .internal)
         #expect(error?.message == "the gone plugin could not be started: No such file or directory")
@@ -442,10 +442,10 @@ struct PluginRunnerTests {
 
     @Test func `a trace shows both directions and no secret`() async throws {
         let log = TraceLog()
-        let person = FakePerson { _ in .redirected(Secret("http://localhost:1/?code=abc")) }
+        let user = FakeUser { _ in .redirected(Secret("http://localhost:1/?code=abc")) }
         var request = PluginRequest.sample()
         request.refreshToken = Secret("RT-secret")
-        _ = try await run("answered-open-url", request, person: person, trace: log.listen)
+        _ = try await run("answered-open-url", request, user: user, trace: log.listen)
         #expect(log.text.contains("> operation=authorize"))
         #expect(log.text.contains("< url=https://login.example/authorize?code=<redacted>"))
         #expect(log.text.contains("> status=redirected\n> value=<redacted>"))

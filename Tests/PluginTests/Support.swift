@@ -61,7 +61,7 @@ extension PluginRequest {
 }
 
 /// A user who answers from a table, and otherwise waits until the task is cancelled.
-final class FakePerson: PersonInterface {
+final class FakeUser: UserInterface {
     private let reply: @Sendable (PluginEvent) -> PluginReply?
     private let shown = Mutex<[PluginEvent]>([])
     private let abandoned = Mutex(0)

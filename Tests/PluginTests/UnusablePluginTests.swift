@@ -102,7 +102,7 @@ import Testing
                 registry.match(authority: "https://quill.example/r", kind: kind, isConfigured: true))
             #expect(match.plugin.name == "quill" && match.plugin.problem?.message.contains(fault.message) == true)
             let error = await #expect(throws: PluginError.self) {
-                try await PluginRunner(environment: [:]).run(.sample(.renew), on: match, person: FakePerson())
+                try await PluginRunner(environment: [:]).run(.sample(.renew), on: match, user: FakeUser())
             }
             #expect(
                 error?.message.hasPrefix("the quill plugin can't be used: ") == true, "\(String(describing: error))")

@@ -42,7 +42,7 @@ import Tools
         guard var wanted = try configuration.resolve(request, wellKnown: { $0.name == "dev.azure.com" ? known : nil })
         else { return nil }
         let isOpen = wanted.authority.hasSuffix("/organizations")
-        try wanted.heedServer(of: request) { isOpen && $0.hasBytes(Self.tenant) ? Self.narrow : nil }
+        try wanted.apply(of: request) { isOpen && $0.hasBytes(Self.tenant) ? Self.narrow : nil }
         return wanted
     }
 
@@ -53,7 +53,7 @@ import Tools
         #expect(try resolve("https://git.example/", ["Bearer realm=\"\""], Self.mapped)?.claims == nil)
     }
 
-    @Test func `claims that the consumer names win over the server's`() throws {
+    @Test func `claims that the tool names win over the server's`() throws {
         let own = #"{"id_token":{"sub":null}}"#
         let wanted = try resolve("https://git.example/", [Self.challenge], Self.mapped, lines: [("claims", own)])
         #expect(wanted?.claims == own)
@@ -92,7 +92,7 @@ import Tools
         #expect(wanted?.authorityIsConfigured == true)
     }
 
-    @Test func `an authority that a rule, the consumer or the tenant of the default names stays`() throws {
+    @Test func `an authority that a rule, the tool or the tenant of the default names stays`() throws {
         let named = ["Bearer authorization_uri=\"https://login.microsoftonline.com/\(Self.tenant)\""]
         let organizations = "https://login.microsoftonline.com/organizations"
         #expect(try resolve("https://git.example/", named, Self.mapped)?.authority == organizations)

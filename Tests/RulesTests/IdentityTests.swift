@@ -132,7 +132,7 @@ import Testing
         scopes = ["s"]
 
         [[rule]]
-        url = "https://person.example"
+        url = "https://user.example"
         authority = "https://login.example/people"
         scopes = ["s"]
         """
@@ -148,17 +148,17 @@ import Testing
     @Test func `the request's identity wins over the rule's, and that over the default`() throws {
         let named = try #require(try Self.resolve("https://named.example"))
         #expect(named.identity?.name == "a" && named.authority == "https://login.example/t" && named.clientID == "c")
-        #expect(try Self.resolve("https://person.example")?.identity?.name == "b")
-        #expect(try Self.resolve("https://named.example") { $0.wish.identity = "b" }?.identity?.name == "b")
-        let machine = try Self.resolve("https://named.example") { $0.wish.identity = "machine" }
+        #expect(try Self.resolve("https://user.example")?.identity?.name == "b")
+        #expect(try Self.resolve("https://named.example") { $0.explicit.identity = "b" }?.identity?.name == "b")
+        let machine = try Self.resolve("https://named.example") { $0.explicit.identity = "machine" }
         #expect(machine?.identity == .machine && machine?.account == nil)
     }
 
     @Test func `what named the account or the identity is known`() throws {
         #expect(try Self.resolve("https://named.example")?.namedBy == .rule)
-        #expect(try Self.resolve("https://person.example")?.namedBy == .configuration)
-        #expect(try Self.resolve("https://named.example") { $0.wish.identity = "b" }?.namedBy == .request)
-        #expect(try Self.resolve("https://person.example") { $0.wish.account = "alice" }?.namedBy == .request)
+        #expect(try Self.resolve("https://user.example")?.namedBy == .configuration)
+        #expect(try Self.resolve("https://named.example") { $0.explicit.identity = "b" }?.namedBy == .request)
+        #expect(try Self.resolve("https://user.example") { $0.explicit.account = "alice" }?.namedBy == .request)
         let rule = """
             [[rule]]
             url = "https://x.example"
@@ -176,17 +176,17 @@ import Testing
         #expect(try namer(settings + "account = \"bob\"\n" + rule + "account = \"alice\"") == .rule)
     }
 
-    @Test func `a request that names an account is a person's`() throws {
-        let wanted = try #require(try Self.resolve("https://person.example") { $0.wish.account = "alice" })
+    @Test func `a request that names an account is a user's`() throws {
+        let wanted = try #require(try Self.resolve("https://user.example") { $0.explicit.account = "alice" })
         #expect(wanted.identity == nil && wanted.account == "alice" && wanted.clientID == "people")
         // A rule without an authority then has the configuration's.
-        let other = try Self.resolve("https://named.example") { $0.wish.account = "alice" }
+        let other = try Self.resolve("https://named.example") { $0.explicit.account = "alice" }
         #expect(other?.authority == "https://login.example/people")
     }
 
     @Test func `a name that nobody has is refused, with those that there are`() throws {
         let error = #expect(throws: ResolutionError.self) {
-            _ = try Self.resolve("https://named.example") { $0.wish.identity = "nobody" }
+            _ = try Self.resolve("https://named.example") { $0.explicit.identity = "nobody" }
         }
         #expect(error == .unknownIdentity("nobody", names: ["environment", "machine", "a", "b"]))
     }

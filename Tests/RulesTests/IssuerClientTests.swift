@@ -87,13 +87,13 @@ import Testing
         }
     }
 
-    @Test func `a consumer may name the scopes of the issuer, and no others`() throws {
+    @Test func `a tool may name the scopes of the issuer, and no others`() throws {
         let read = try configuration()
         var request = try request("https://gitlab.contoso.com")
-        request.wish.scopes = ["write"]
+        request.explicit.scopes = ["write"]
         let scopes: (String, String?, RequestHost) -> [String]? = { _, _, _ in ["repo"] }
         #expect(try read.resolve(request, usualScopes: scopes, wellKnown: { _ in nil })?.scopes == ["write"])
-        request.wish.scopes = ["api://other/write"]
+        request.explicit.scopes = ["api://other/write"]
         #expect(throws: ResolutionError.self) {
             try read.resolve(request, usualScopes: scopes, wellKnown: { _ in nil })
         }

@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `a device code waits for its person`() async throws {
+    @Test func `a device code waits for its user`() async throws {
         try await withSandbox { sandbox in
             try await sandbox.control("POST", "settings", #"{"device_code_interval":0}"#)
             let flow = HostFlow(sandbox: sandbox)

@@ -10,7 +10,7 @@ import Testing
         var last: LineEditor.Outcome?
         var echo: [UInt8] = []
         for byte in keys.utf8 {
-            last = editor.take(byte)
+            last = editor.receive(byte)
             if case .more(let shown)? = last { echo += shown }
         }
         return (last, String(decoding: echo, as: UTF8.self))

@@ -15,7 +15,7 @@ import Testing
     ) -> (last: Menu.Outcome?, menu: Menu) {
         var menu = Menu(choices, columns: columns, rows: rows)
         var last: Menu.Outcome?
-        for byte in keys.utf8 { last = menu.take(byte) }
+        for byte in keys.utf8 { last = menu.receive(byte) }
         return (last, menu)
     }
 
@@ -64,7 +64,7 @@ import Testing
             #expect(lines.count == menu.rows && menu.rows <= max(rows - 3, 2))
             #expect(lines.count { $0.hasPrefix("> ") } == 1)
             #expect(lines.allSatisfy { line in line.reduce(0) { $0 + $1.columns } < max(columns, 11) }, "\(lines)")
-            for byte in Self.down.utf8 { _ = menu.take(byte) }
+            for byte in Self.down.utf8 { _ = menu.receive(byte) }
         }
     }
 

@@ -50,12 +50,12 @@ package struct GuardedServer: Sendable {
     }
 
     /// Returns the status and path of each request so far, and clears the log.
-    package func takeLog() throws -> [String] { take("log") }
+    package func readLog() throws -> [String] { read("log") }
 
     /// Returns the headers so far that may say who asks, and forgets them.
-    package func takeSent() throws -> [String] { take("sent") }
+    package func readSent() throws -> [String] { read("sent") }
 
-    private func take(_ name: String) -> [String] {
+    private func read(_ name: String) -> [String] {
         let lines = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
         try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         return (lines ?? "").split(separator: "\n").map(String.init)

@@ -26,7 +26,7 @@ package struct IdentityBroker: Sendable {
         package let wrong: String?
 
         /// The parameters of a request for a token.
-        package var wish: [String: any Sendable] { request["authParameters"] as? [String: any Sendable] ?? [:] }
+        package var explicit: [String: any Sendable] { request["authParameters"] as? [String: any Sendable] ?? [:] }
     }
 
     /// The name on the bus.

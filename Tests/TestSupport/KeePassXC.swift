@@ -126,7 +126,7 @@ package struct KeePassXC {
         }
     }
 
-    /// Closes the database, as a person does.
+    /// Closes the database, as a user does.
     package func close() async throws {
         _ = try await world.keyring.run(
             "dbus-send",

@@ -26,7 +26,7 @@ package struct PackageIndex: Sendable {
     }
 
     /// Changes the accepted password.
-    package func take(_ password: String) throws {
+    package func accept(_ password: String) throws {
         try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
     }
 }

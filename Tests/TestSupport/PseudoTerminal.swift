@@ -5,7 +5,7 @@ import SystemPackage
 /// A terminal with a simulated user, for one program after another.
 package final class PseudoTerminal: Sendable {
     /// The user's end.
-    private let person: FileDescriptor
+    private let user: FileDescriptor
     /// The programs' end; it is kept open so that the terminal outlives each program.
     private let program: FileDescriptor
     private let path: String
@@ -16,19 +16,19 @@ package final class PseudoTerminal: Sendable {
 
     /// Creates a terminal of this size.
     package init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
-        person = try FileDescriptor.open("/dev/ptmx", .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
+        user = try FileDescriptor.open("/dev/ptmx", .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
         var (number, isLocked): (CInt, CInt) = (0, 0)
-        guard ioctl(person.rawValue, Self.setLock, &isLocked) == 0, ioctl(person.rawValue, Self.getNumber, &number) == 0
+        guard ioctl(user.rawValue, Self.setLock, &isLocked) == 0, ioctl(user.rawValue, Self.getNumber, &number) == 0
         else { throw Errno(rawValue: errno) }
         path = "/dev/pts/\(number)"
         program = try FileDescriptor.open(
             FilePath(path), .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        _ = ioctl(person.rawValue, UInt(TIOCSWINSZ), &size)
+        _ = ioctl(user.rawValue, UInt(TIOCSWINSZ), &size)
     }
 
     deinit {
-        try? person.close()
+        try? user.close()
         try? program.close()
     }
 
@@ -38,7 +38,7 @@ package final class PseudoTerminal: Sendable {
     @discardableResult
     package func run(
         _ command: String, _ arguments: [String], input: String? = nil, environment: [String: String],
-        person part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
+        user part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
     ) async throws -> Ended {
         // A session without a terminal gets the first one that its leader opens.
         let script = "exec 2<>\"$0\"; \(input == nil ? "exec 0<&2; " : "")exec \"$@\""
@@ -117,11 +117,11 @@ package final class PseudoTerminal: Sendable {
 
     /// Types or pastes keys; `\u{3}` is Ctrl-C.
     package func type(_ keys: String) throws {
-        try person.writeAll(Array(keys.utf8))
+        try user.writeAll(Array(keys.utf8))
     }
 
     /// The process group in the foreground.
-    package var foreground: Int32 { tcgetpgrp(person.rawValue) }
+    package var foreground: Int32 { tcgetpgrp(user.rawValue) }
 
     /// Whether the terminal edits and echoes lines itself, as it did before any program ran.
     package var isAsItWas: Bool {
@@ -132,7 +132,7 @@ package final class PseudoTerminal: Sendable {
     }
 
     private func read() async {
-        var poll = pollfd(fd: person.rawValue, events: Int16(POLLIN), revents: 0)
+        var poll = pollfd(fd: user.rawValue, events: Int16(POLLIN), revents: 0)
         var pending: [UInt8] = []
         while true {
             guard Glibc.poll(&poll, 1, 0) > 0 else {
@@ -141,7 +141,7 @@ package final class PseudoTerminal: Sendable {
                 continue
             }
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            guard let count = try? chunk.withUnsafeMutableBytes({ try person.read(into: $0) }), count > 0 else {
+            guard let count = try? chunk.withUnsafeMutableBytes({ try user.read(into: $0) }), count > 0 else {
                 return
             }
             pending += chunk[..<count]

@@ -180,10 +180,11 @@ package final class World: Sendable {
         at path: String, scopes: [String] = ["api://sandbox-git/.default"], client: String? = nil,
         _ extra: [String: String] = [:], lines: String = ""
     ) async throws -> Ended {
-        let wish = scopes.map { "scope[]=\($0)\n" }.joined()
+        let explicit = scopes.map { "scope[]=\($0)\n" }.joined()
         return try await lanyard(
             ["get"], extra,
-            input: "authority=\(sandbox.authority)/\(path)\nclient_id=\(client ?? sandbox.clientID)\n\(wish)\(lines)")
+            input:
+                "authority=\(sandbox.authority)/\(path)\nclient_id=\(client ?? sandbox.clientID)\n\(explicit)\(lines)")
     }
 
     /// Returns a `$BROWSER` that signs in with the sandbox's scripted browser.

@@ -8,7 +8,7 @@ import TokenStore
 extension AccountSelection {
     /// Returns a selection from accounts without any other stored records.
     static func of(
-        _ accounts: [AccountRecord], at place: AuthorityPlace, history: [SelectedAccount] = [], isShared: Bool = false
+        _ accounts: [AccountRecord], at place: AuthorityKey, history: [SelectedAccount] = [], isShared: Bool = false
     ) -> AccountSelection {
         var records = StoredRecords()
         records.accounts = accounts
@@ -31,8 +31,8 @@ extension AccountSelection {
         return account
     }
 
-    private static func place(_ realm: String) -> AuthorityPlace {
-        AuthorityPlace(
+    private static func place(_ realm: String) -> AuthorityKey {
+        AuthorityKey(
             environment: host, aliases: [host, "login.alias.example"], realm: realm,
             sharedRealm: realm == "common" ? SharedRealm(name: realm) : nil, policy: nil)
     }
@@ -83,7 +83,7 @@ extension AccountSelection {
         var carol = Self.account("c", "carol", home: "realms/a")
         carol.homeRealms = ["realms/a"]
         for (realm, isHers) in [("realms/A", true), ("realms/b", false), ("default", false)] {
-            let place = AuthorityPlace(
+            let place = AuthorityKey(
                 environment: Self.host, aliases: [Self.host], realm: realm, policy: nil, isSeparate: true)
             #expect(AccountSelection.of([carol], at: place).used == (isHers ? carol : nil))
         }

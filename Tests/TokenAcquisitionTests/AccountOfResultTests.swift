@@ -16,8 +16,8 @@ import TokenStore
             accessToken: Secret("t"), expiresIn: 1, scopes: [], environment: "h", realm: "R", account: account)
         result.idToken = idToken.map { Secret($0) }
         let request = TokenRequest(
-            origin: .consumer, authority: "https://h/common", authorityIsConfigured: true, clientID: "c", scopes: [])
-        let place = AuthorityPlace(environment: "h", aliases: ["h"], realm: "common", policy: policy)
+            origin: .tool, authority: "https://h/common", authorityIsConfigured: true, clientID: "c", scopes: [])
+        let place = AuthorityKey(environment: "h", aliases: ["h"], realm: "common", policy: policy)
         var records = RecordsOfResult(result: result, request: request, place: place, redeemed: nil, now: 0)
         records.stored.accounts = known
         return try #require(records.account)

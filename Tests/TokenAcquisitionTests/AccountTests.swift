@@ -24,7 +24,7 @@ import Vectors
         try #require(SelectedAccount(homeAccountID: id, environment: environment))
     }
 
-    private static let place = AuthorityPlace(
+    private static let place = AuthorityKey(
         environment: host, aliases: [host, "login.windows.net"], realm: "common",
         sharedRealm: SharedRealm(name: "common"), policy: nil)
     private let alice = account("a.\(tenant)", "alice@contoso.example")
@@ -110,7 +110,7 @@ import Vectors
             try known.decision(named: "ben", hint: nil)
         }
         var request = TokenRequest(
-            origin: .consumer, authority: "https://host", authorityIsConfigured: true, clientID: "c", scopes: [])
+            origin: .tool, authority: "https://host", authorityIsConfigured: true, clientID: "c", scopes: [])
         request.userHint = "ben"
         request.userHintIsAccount = true
         #expect(request.expectedAccount == "ben" && request.admits(nameless) && !request.admits(ann))

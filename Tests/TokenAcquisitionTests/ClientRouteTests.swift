@@ -47,7 +47,7 @@ import TokenStore
 
     private func request(_ client: String, port: Int? = nil) throws -> TokenRequest {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/r", authorityIsConfigured: false, clientID: client,
+            origin: .tool, authority: "https://login.example/r", authorityIsConfigured: false, clientID: client,
             scopes: ["s"])
         if let port { try request.signIn.set(.redirectPort, to: .number(port)) }
         return request

@@ -29,10 +29,10 @@ import TokenStore
             testDescription: "one that is due is renewed early"),
         Case(lives: 3600, renewsIn: -1, step: "answer", testDescription: "or handed out, if it can't be"),
         Case(refreshToken: true, step: "renew", testDescription: "a refresh token alone is redeemed"),
-        Case(step: "ask", testDescription: "without either the person is asked"),
+        Case(step: "ask", testDescription: "without either the user is asked"),
         Case(
             lives: 3600, refreshToken: true, prompt: "login", step: "ask",
-            testDescription: "a prompt is the person's to answer"),
+            testDescription: "a prompt is the user's to answer"),
         Case(
             lives: 3600, refreshToken: true, prompt: "none", step: "answer", testDescription: "none is no prompt"),
         Case(
@@ -41,7 +41,7 @@ import TokenStore
 
     @Test(arguments: cases)
     func `what is stored decides`(_ given: Case) throws {
-        var decision = Decision(step: .askPerson(nil))
+        var decision = Decision(step: .askUser(nil))
         let meant = try #require(
             try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
         decision.settle(on: meant, Self.stored(given))
@@ -51,7 +51,7 @@ import TokenStore
             case .exchange: "exchange"
             case .renew(let tokens, _): tokens.map(\.secret) == [Secret("rt")] ? "renew" : "another"
             case .authenticate: "authenticate"
-            case .askPerson: "ask"
+            case .askUser: "ask"
             case .refuse: "refuse"
             }
         #expect(step == given.step)
@@ -75,7 +75,7 @@ import TokenStore
             family.map {
                 [AppMetadataRecord(clientID: "cid", environment: Self.host, familyID: $0)]
             } ?? []
-        var decision = Decision(step: .askPerson(nil))
+        var decision = Decision(step: .askUser(nil))
         let meant = try #require(
             try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
         decision.settle(on: meant, Self.stored(records))
@@ -88,7 +88,7 @@ import TokenStore
     private static let host = "login.example"
     private static let account = AccountRecord(
         homeAccountID: "uid.utid", environment: host, realm: "contoso", username: "u@x.example")
-    private static let place = AuthorityPlace(environment: host, aliases: [host], realm: "contoso", policy: nil)
+    private static let place = AuthorityKey(environment: host, aliases: [host], realm: "contoso", policy: nil)
 
     private static func stored(_ given: Case) -> StoredAccount {
         var records = StoredRecords()
@@ -112,7 +112,7 @@ import TokenStore
         _ records: StoredRecords, prompt: String? = nil, claims: String? = nil
     ) -> StoredAccount {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://\(host)/contoso", authorityIsConfigured: true, clientID: "cid",
+            origin: .tool, authority: "https://\(host)/contoso", authorityIsConfigured: true, clientID: "cid",
             scopes: ["s"], claims: claims)
         request.prompt = prompt
         return StoredAccount(

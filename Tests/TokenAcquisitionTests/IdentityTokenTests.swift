@@ -64,7 +64,7 @@ import TokenStore
                 authority: "https://login.example/contoso", clientID: "cid", proof: .assertion("file:/token"))
             let identity = isMachine ? .machine : Identity(name: "release", source: .application(application))
             var request = TokenRequest(
-                origin: .consumer, authority: identity.authority ?? "", authorityIsConfigured: true,
+                origin: .tool, authority: identity.authority ?? "", authorityIsConfigured: true,
                 clientID: identity.clientID, scopes: ["s/.default"])
             request.identity = identity
             return request

@@ -37,7 +37,7 @@ import TokenStore
 
     private func request(_ authority: String, kind: String? = nil) -> TokenRequest {
         var request = TokenRequest(
-            origin: .consumer, authority: authority, authorityIsConfigured: true, clientID: "c", scopes: ["s"])
+            origin: .tool, authority: authority, authorityIsConfigured: true, clientID: "c", scopes: ["s"])
         request.kind = kind
         return request
     }

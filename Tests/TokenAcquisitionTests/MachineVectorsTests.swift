@@ -33,14 +33,14 @@ import Vectors
         #expect(kept.host == vector.expected("environment") && kept.path.first == vector.expected("realm"))
     }
 
-    @Test func `a person's token is none of the application's`() throws {
+    @Test func `a user's token is none of the application's`() throws {
         let vector = try Self.vector("user-token-not-served-to-app")
         let cached = try #require(vector.input["cached"])
         let (client, scope) = (cached["client"]?.string ?? "", cached["scope"]?.string ?? "")
-        let place = AuthorityPlace(
+        let place = AuthorityKey(
             environment: "login.example", aliases: ["login.example"], realm: "contoso", policy: nil)
         let request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/contoso", authorityIsConfigured: true,
+            origin: .tool, authority: "https://login.example/contoso", authorityIsConfigured: true,
             clientID: client, scopes: [scope])
         func fresh(_ stored: String?, for account: String?) -> AccessTokenRecord? {
             let account = account.map {
@@ -55,8 +55,8 @@ import Vectors
             return SilentSelection(records: records, place: place, account: account, request: request, now: 1)
                 .freshToken
         }
-        let person = cached["home_account_id"]?.string ?? ""
-        #expect((fresh(person, for: nil) != nil) == (vector.expect["hit"] == .bool(true)))
-        #expect(fresh(nil, for: nil) != nil && fresh(person, for: person) != nil && fresh(nil, for: person) == nil)
+        let user = cached["home_account_id"]?.string ?? ""
+        #expect((fresh(user, for: nil) != nil) == (vector.expect["hit"] == .bool(true)))
+        #expect(fresh(nil, for: nil) != nil && fresh(user, for: user) != nil && fresh(nil, for: user) == nil)
     }
 }

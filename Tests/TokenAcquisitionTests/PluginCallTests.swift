@@ -9,7 +9,7 @@ import TokenStore
 @testable import Rules
 @testable import TokenAcquisition
 
-/// Whom a request for a token reaches, with what, and how often: the keyring, the broker's plugin, the authority's, the person.
+/// Whom a request for a token reaches, with what, and how often: the keyring, the broker's plugin, the authority's, the user.
 @Suite struct PluginCallTests {
     private static let now = 1_800_000_000
     private static let host = "id.example"
@@ -71,7 +71,7 @@ import TokenStore
 
         private func token(flows: [PluginRequest.Flow]) async throws -> String {
             let request = TokenRequest(
-                origin: .consumer, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
+                origin: .tool, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
                 scopes: ["s"])
             let acquirer = TokenAcquirer(
                 store: store,
@@ -82,7 +82,7 @@ import TokenStore
                 configuration: Configuration(), clock: { now })
             return try await acquirer.token(for: request) { [found, announced] in
                 found.count()
-                return TokenAcquirer.Person(interface: Patient(), flows: flows) { announced.count() }
+                return TokenAcquirer.User(interface: Patient(), flows: flows) { announced.count() }
             }.accessToken.reveal()
         }
 
@@ -100,7 +100,7 @@ import TokenStore
         try await body(try Bench(in: folder, broker: broker))
     }
 
-    @Test func `if the broker answers, nobody looks for the person, or tells them anything`() async throws {
+    @Test func `if the broker answers, nobody looks for the user, or tells them anything`() async throws {
         try await Self.with { bench in
             try await bench.expect("AT-desk")
             #expect(bench.found.value == 0 && bench.announced.value == 0)
@@ -108,7 +108,7 @@ import TokenStore
         }
     }
 
-    @Test func `if it has nothing, the person is looked for once, and told once`() async throws {
+    @Test func `if it has nothing, the user is looked for once, and told once`() async throws {
         try await Self.with(broker: Self.absent) { bench in
             try await bench.expect("AT-acme")
             #expect(bench.found.value == 1 && bench.announced.value == 1)
@@ -150,7 +150,7 @@ private final class Counter: Sendable {
 }
 
 /// Goes along with everything.
-private struct Patient: PersonInterface {
+private struct Patient: UserInterface {
     func answer(_ event: PluginEvent) async -> PluginReply { .done }
     func progress(_ message: String) async {}
 }

@@ -12,12 +12,12 @@ import TokenStore
     private static let now = 1_800_000_000
     private static let account = AccountRecord(
         homeAccountID: "uid.utid", environment: "login.example", realm: "utid", username: "u@x")
-    private static let place = AuthorityPlace(
+    private static let place = AuthorityKey(
         environment: "login.example", aliases: ["login.example"], realm: "utid", policy: nil)
 
     private static func request(_ path: String?, host: String? = "git.example") -> TokenRequest {
         var request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/utid", authorityIsConfigured: true, clientID: "cid",
+            origin: .tool, authority: "https://login.example/utid", authorityIsConfigured: true, clientID: "cid",
             scopes: ["api://git/.default"])
         request.host = host
         request.path = path

@@ -18,14 +18,14 @@ import Vectors
         account.homeRealms = ["utid"]
         return account
     }()
-    private static let place = AuthorityPlace(
+    private static let place = AuthorityKey(
         environment: "login.microsoftonline.com",
         aliases: ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"],
         realm: "contoso", policy: nil)
 
     private static func request(_ scopes: [String], claims: String? = nil) -> TokenRequest {
         TokenRequest(
-            origin: .consumer, authority: "https://login.microsoftonline.com/contoso", authorityIsConfigured: true,
+            origin: .tool, authority: "https://login.microsoftonline.com/contoso", authorityIsConfigured: true,
             clientID: "cid", scopes: scopes, claims: claims)
     }
 
@@ -139,7 +139,7 @@ import Vectors
 
     @Test func `what a token was exchanged for serves the same exchange, host, path, client, scopes and account only`()
     {
-        func serves(_ request: TokenRequest, _ place: AuthorityPlace = Self.place) -> Bool {
+        func serves(_ request: TokenRequest, _ place: AuthorityKey = Self.place) -> Bool {
             SilentSelection(
                 records: Self.exchanged(), place: place, account: Self.account, request: request, now: Self.now
             ).freshExchanged != nil
@@ -260,13 +260,13 @@ import Vectors
 
     @Test(arguments: [("contoso", true), ("CONTOSO", true), ("fabrikam", false), ("utid", false)])
     func `a token is for the realm that was asked`(realm: String, serves: Bool) {
-        let place = AuthorityPlace(
+        let place = AuthorityKey(
             environment: "login.microsoftonline.com", aliases: ["login.microsoftonline.com"], realm: realm, policy: nil)
         #expect(place.owns(Self.token(["s"]), of: Self.account) == serves)
     }
 
     @Test func `where any realm will do, a token of the account's home serves`() {
-        let place = AuthorityPlace(
+        let place = AuthorityKey(
             environment: "login.microsoftonline.com", aliases: ["login.windows.net", "login.microsoftonline.com"],
             realm: "common", sharedRealm: SharedRealm(name: "common"), policy: nil)
         var token = Self.token(["s"])
@@ -322,12 +322,12 @@ import Vectors
         return account
     }
 
-    private static func place(_ realm: String, policy: String? = nil) -> AuthorityPlace {
+    private static func place(_ realm: String, policy: String? = nil) -> AuthorityKey {
         var shared = SharedRealm(name: realm)
         if realm == "consumers" { shared.homes = ["personal"] }
         if realm == "organizations" { shared.exceptHomes = ["personal"] }
         let isShared = ["common", "consumers", "organizations"].contains(realm)
-        return AuthorityPlace(
+        return AuthorityKey(
             environment: "h", aliases: ["h"], realm: realm, sharedRealm: isShared ? shared : nil, policy: policy)
     }
 

@@ -12,7 +12,7 @@ import TokenStore
 /// Sign-ins without a keyring; `IdentityTokenTests` has those of identities.
 @Suite struct StorelessTests {
     /// Types the code of Acme's fob, which is not to be asked for.
-    private struct FobOwner: PersonInterface {
+    private struct FobOwner: UserInterface {
         func answer(_ event: PluginEvent) async -> PluginReply {
             Issue.record("the user is asked")
             return .answer(Secret("42"))
@@ -35,14 +35,14 @@ import TokenStore
             host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
             notes: SharedNotes(in: nil), configuration: Configuration(), clock: { Int(time(nil)) })
         let request = TokenRequest(
-            origin: .consumer, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
+            origin: .tool, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
             scopes: ["s1"])
-        let person = TokenAcquirer.Person(interface: FobOwner(), flows: [])
+        let user = TokenAcquirer.User(interface: FobOwner(), flows: [])
         await #expect(throws: AcquisitionError.store(StoreError(reason))) {
-            try await acquirer.token(for: request) { person }
+            try await acquirer.token(for: request) { user }
         }
         await #expect(throws: AcquisitionError.store(StoreError(reason))) {
-            try await acquirer.signIn(request, person: person)
+            try await acquirer.signIn(request, user: user)
         }
     }
 }

@@ -21,7 +21,7 @@ import TokenStore
     }
 
     @Test(arguments: [(10, 70.0), (900, 960), (86_400, 86_460)])
-    func `it is a little longer than a person has, or than a server takes`(timeout: Int, wait: Double) {
+    func `it is a little longer than a user has, or than a server takes`(timeout: Int, wait: Double) {
         let locks = Self.acquirer(timeout, SingleFlight(in: [])).locks
         #expect(locks.longestWait(for: .signIn) == wait)
         #expect(locks.longestWait(for: .renewal) == 70 && locks.longestWait(for: .exchange) == 70)

@@ -9,12 +9,12 @@ import TokenStore
         try await ScratchDirectory.with { scratch in
             let notes = SharedNotes(in: scratch.path)
             #expect(!notes.happened("a", within: 600_000))
-            notes.leaveTime(about: "a")
+            notes.noteTime(about: "a")
             #expect(notes.happened("a", within: 600_000) && !notes.happened("a", within: 0))
             #expect(!notes.happened("b", within: 600_000))
             for at in [.integer(.min), .integer(.max), .number(-9.2e18), "-9223372036854775808", "soon"] as [JSONValue]
             {
-                notes.leave(["at": at], about: "a")
+                notes.write(["at": at], about: "a")
                 #expect(!notes.happened("a", within: 600_000), "\(at)")
             }
         }

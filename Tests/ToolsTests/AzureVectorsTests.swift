@@ -8,14 +8,14 @@ import Vectors
 
 /// The cases in `broker.json` about what SDKs run, and which answers they accept.
 @Suite struct AzureVectorsTests {
-    private static func request(_ consumer: some Consumer) -> CredentialRequest? {
+    private static func request(_ consumer: some ToolProtocol) -> CredentialRequest? {
         var consumer = consumer
         guard case .ask(.get(let request)) = consumer.begin().next else { return nil }
         return request
     }
 
-    private static func azure(_ arguments: [String]) -> AzureCLIConsumer {
-        AzureCLIConsumer(arguments, environment: [:], version: "9")
+    private static func azure(_ arguments: [String]) -> AzureCLIProtocol {
+        AzureCLIProtocol(arguments, environment: [:], version: "9")
     }
 
     private static let credential: Credential = {
@@ -27,7 +27,7 @@ import Vectors
     @Test(arguments: BrokerVectors.followed("az-request"))
     func `what SDKs ask of the Azure CLI`(_ vector: VectorCase) throws {
         let arguments = vector.texts("argv")
-        #expect(AzureCLIConsumer.serves(arguments))
+        #expect(AzureCLIProtocol.serves(arguments))
         var consumer = Self.azure(arguments)
         guard let scope = vector.expected("scope") else {
             let turn = consumer.begin()
@@ -38,21 +38,21 @@ import Vectors
             return #expect(turn.next == .end(0) && turn.complaint == nil)
         }
         let request = try #require(Self.request(consumer))
-        #expect(request.wish.scopes == [scope] && request.isUnattended)
-        #expect(request.wish.tenant == vector.expected("tenant"))
+        #expect(request.explicit.scopes == [scope] && request.isUnattended)
+        #expect(request.explicit.tenant == vector.expected("tenant"))
         _ = consumer.begin()
-        let answer = try #require(JSONValue(bytes: consumer.take(.credential(Self.credential)).output))
+        let answer = try #require(JSONValue(bytes: consumer.receive(.credential(Self.credential)).output))
         #expect(answer["subscription"]?.string == vector.expected("subscription"))
     }
 
     @Test(arguments: BrokerVectors.followed("azd-request"))
     func `what SDKs ask of the Azure Developer CLI`(_ vector: VectorCase) throws {
         let arguments = vector.texts("argv")
-        #expect(AzureDeveloperCLIConsumer.serves(arguments))
-        let request = try #require(Self.request(AzureDeveloperCLIConsumer(arguments)))
-        if vector.expect["scopes"] != nil { #expect(request.wish.scopes == vector.expectedTexts("scopes")) }
-        #expect(request.wish.tenant == vector.expected("tenant"))
-        #expect(request.wish.claims == vector.expected("claims"))
+        #expect(AzureDeveloperCLIProtocol.serves(arguments))
+        let request = try #require(Self.request(AzureDeveloperCLIProtocol(arguments)))
+        if vector.expect["scopes"] != nil { #expect(request.explicit.scopes == vector.expectedTexts("scopes")) }
+        #expect(request.explicit.tenant == vector.expected("tenant"))
+        #expect(request.explicit.claims == vector.expected("claims"))
     }
 
     /// `AzureSDKTests` tries the SDKs' reaction to a reply with azure-identity itself; this tests what Python can't
@@ -63,7 +63,7 @@ import Vectors
         _ = consumer.begin()
         let turn: Turn
         if vector.input["exit"]?.wholeNumber ?? 0 == 0 {
-            turn = consumer.take(.credential(Self.credential))
+            turn = consumer.receive(.credential(Self.credential))
             // Some SDKs read stderr together with the JSON, or look for "az login" there.
             #expect(turn.complaint == nil && turn.note == nil && turn.next == .end(0))
             let reply = try #require(JSONValue(bytes: turn.output))
@@ -73,7 +73,7 @@ import Vectors
         } else {
             let goesOn = vector.expected("chain") == "goes on"
             let message = vector.text("stderr") ?? ""
-            turn = consumer.take(.refused(ReportedRefusal(cause: .other, message: message, status: goesOn ? 2 : 1)))
+            turn = consumer.receive(.refused(ReportedRefusal(cause: .other, message: message, status: goesOn ? 2 : 1)))
             #expect(turn.next == .end(1) && turn.output.isEmpty)
             // A refusal is reported in its own words, which must not contain these; an authority's is always reported.
             #expect((turn.complaint != .refusal) == goesOn)
@@ -82,7 +82,7 @@ import Vectors
 
     @Test(arguments: BrokerVectors.followed("azd-reply"))
     func `what SDKs want of azd's reply`(_ vector: VectorCase) throws {
-        var consumer = AzureDeveloperCLIConsumer(
+        var consumer = AzureDeveloperCLIProtocol(
             ["auth", "token", "--output", "json", "--no-prompt", "--scope", "s"]
                 + (vector.text("claims") == nil ? [] : ["--claims", "eyJhY2Nlc3NfdG9rZW4iOnt9fQ=="]))
         guard case .ask = consumer.begin().next else {
@@ -91,13 +91,13 @@ import Vectors
         }
         guard let reply = vector.input["stdout"] else {
             let refusal = ReportedRefusal(cause: .other, message: "nobody has signed in", status: 2)
-            guard case .other(let message, _) = consumer.take(.refused(refusal)).complaint else {
+            guard case .other(let message, _) = consumer.receive(.refused(refusal)).complaint else {
                 Issue.record("it doesn't complain")
                 return
             }
             return #expect(message.contains("not logged in, run `azd auth login` to login"))
         }
-        let turn = consumer.take(.credential(Self.credential))
+        let turn = consumer.receive(.credential(Self.credential))
         #expect(turn.complaint == nil && turn.next == .end(0))
         // Always in UTC, whatever Python makes of it in Tokyo.
         #expect(JSONValue(bytes: turn.output) == reply)
@@ -121,7 +121,7 @@ import Vectors
         Line(line: "", complaint: "only `azd auth token`"),
     ])
     func `what azd would not take isn't taken`(_ given: Line) {
-        var consumer = AzureDeveloperCLIConsumer(given.line.split(separator: " ").map(String.init))
+        var consumer = AzureDeveloperCLIProtocol(given.line.split(separator: " ").map(String.init))
         let turn = consumer.begin()
         guard case .other(let message, _) = turn.complaint else {
             Issue.record("it doesn't complain: \(turn)")
@@ -131,25 +131,25 @@ import Vectors
     }
 
     @Test func `azd is told of refusals as az is`() {
-        var consumer = AzureDeveloperCLIConsumer([
+        var consumer = AzureDeveloperCLIProtocol([
             "auth", "token", "--scope=a", "-o", "json", "--scope", "b", "--debug",
         ])
         guard case .ask(.get(let request)) = consumer.begin().next else {
             Issue.record("it asks for nothing")
             return
         }
-        #expect(request.wish.scopes == ["a", "b"])
+        #expect(request.explicit.scopes == ["a", "b"])
         let refused = ReportedRefusal(cause: .other, message: "AADSTS50076: use more factors", status: 2)
-        #expect(consumer.take(.refused(refused)) == Turn(complaint: .refusal, .end(1)))
-        #expect(!AzureDeveloperCLIConsumer.serves(["auth", "login"]) && !AzureDeveloperCLIConsumer.serves(["up"]))
-        #expect(AzureDeveloperCLIConsumer(["auth", "token"]).hasDefaultScope)
+        #expect(consumer.receive(.refused(refused)) == Turn(complaint: .refusal, .end(1)))
+        #expect(!AzureDeveloperCLIProtocol.serves(["auth", "login"]) && !AzureDeveloperCLIProtocol.serves(["up"]))
+        #expect(AzureDeveloperCLIProtocol(["auth", "token"]).hasDefaultScope)
     }
 }
 
-extension AzureDeveloperCLIConsumer {
+extension AzureDeveloperCLIProtocol {
     fileprivate var hasDefaultScope: Bool {
         var consumer = self
         guard case .ask(.get(let request)) = consumer.begin().next else { return false }
-        return request.wish.scopes == ["https://management.core.windows.net//.default"]
+        return request.explicit.scopes == ["https://management.core.windows.net//.default"]
     }
 }

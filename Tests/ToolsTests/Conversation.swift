@@ -12,27 +12,27 @@ struct Conversation: Equatable {
     private(set) var status: Int32?
 
     /// Plays the tool, with one read per part of the input, and the engine, with one result per question.
-    init(_ consumer: any Consumer, _ input: [String] = [], _ events: [ConsumerEvent?] = []) {
-        self.init(consumer, bytes: input.map { Array($0.utf8) }, events)
+    init(_ tool: any ToolProtocol, _ input: [String] = [], _ events: [ToolEvent?] = []) {
+        self.init(tool, bytes: input.map { Array($0.utf8) }, events)
     }
 
     /// Plays a tool with binary input.
-    init(_ consumer: any Consumer, bytes input: [[UInt8]], _ events: [ConsumerEvent?] = []) {
-        var (consumer, input, events, bytes) = (consumer, input[...], events.compactMap(\.self)[...], [] as [UInt8])
-        var turn = consumer.begin()
+    init(_ tool: any ToolProtocol, bytes input: [[UInt8]], _ events: [ToolEvent?] = []) {
+        var (tool, input, events, bytes) = (tool, input[...], events.compactMap(\.self)[...], [] as [UInt8])
+        var turn = tool.begin()
         while true {
             bytes += turn.output
             if let complaint = turn.complaint { complaints.append(complaint) }
             if let note = turn.note { notes.append(note) }
             switch turn.next {
-            case .read: turn = consumer.take(.input(input.popFirst() ?? []))
+            case .read: turn = tool.receive(.input(input.popFirst() ?? []))
             case .ask(let question):
                 questions.append(question)
                 guard let event = events.popFirst() else {
                     Issue.record("it asks \(question), which is not expected")
                     return
                 }
-                turn = consumer.take(event)
+                turn = tool.receive(event)
             case .end(let status):
                 self.status = status
                 output = String(decoding: bytes, as: UTF8.self)
@@ -58,7 +58,7 @@ struct Conversation: Equatable {
     }
 }
 
-extension ConsumerEvent {
+extension ToolEvent {
     /// A refusal that requires the user.
     static let signedOut = refused(
         ReportedRefusal(

@@ -49,7 +49,7 @@ private func request(_ text: String) throws -> GitRequest {
         #expect(read.credential == Secret("c"))
         #expect(read.isEphemeral)
         #expect(read.state == ["lanyard.x"])
-        #expect(read.wanted.wish.isEmpty)
+        #expect(read.wanted.explicit.isEmpty)
     }
 
     @Test(arguments: [
@@ -60,24 +60,24 @@ private func request(_ text: String) throws -> GitRequest {
     }
 
     @Test func `lanyard's own keys are read`() throws {
-        let wish = try request(
+        let explicit = try request(
             "authority=https://a.example/t\nclient_id=c\nscope[]=s1\nscope[]=s2\naccount=alice\nclaims={}\nprompt=login\n"
-        ).wanted.wish
-        #expect(wish.authority == "https://a.example/t")
-        #expect(wish.clientID == "c")
-        #expect(wish.scopes == ["s1", "s2"])
-        #expect(wish.account == "alice")
-        #expect(wish.claims == "{}")
-        #expect(wish.signIn == [.prompt: ["login"]])
+        ).wanted.explicit
+        #expect(explicit.authority == "https://a.example/t")
+        #expect(explicit.clientID == "c")
+        #expect(explicit.scopes == ["s1", "s2"])
+        #expect(explicit.account == "alice")
+        #expect(explicit.claims == "{}")
+        #expect(explicit.signIn == [.prompt: ["login"]])
     }
 
     @Test func `each sign-in parameter is read under its one name`() throws {
         let lines = SignInParameter.allCases.map { "\($0.wireKey)=a\n\($0.wireKey)=b\n" }.joined()
-        let wish = try request(lines + "login_hint=\n").wanted.wish
+        let explicit = try request(lines + "login_hint=\n").wanted.explicit
         for parameter in SignInParameter.allCases where parameter != .loginHint {
-            #expect(wish.signIn[parameter] == (parameter == .queryParameters ? ["a", "b"] : ["b"]))
+            #expect(explicit.signIn[parameter] == (parameter == .queryParameters ? ["a", "b"] : ["b"]))
         }
-        #expect(wish.signIn[.loginHint] == nil)
+        #expect(explicit.signIn[.loginHint] == nil)
     }
 
     @Test(arguments: [
@@ -155,7 +155,7 @@ private func request(_ text: String) throws -> GitRequest {
 
     private let token = Credential(.accessToken, Secret("t"), username: "alice@contoso.example", expiresOn: 5)
 
-    @Test func `a consumer that offers authtype gets a Bearer token, the capability first`() throws {
+    @Test func `a tool that offers authtype gets a Bearer token, the capability first`() throws {
         #expect(
             try lines(token, capabilities: [.authtype])
                 == ["capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5"])
@@ -187,7 +187,7 @@ private func request(_ text: String) throws -> GitRequest {
                 == ["capability[]=authtype", "ephemeral=1", "username=alice", "password=t"])
     }
 
-    @Test func `a consumer that carries state too is asked to come back, unless it does so already`() throws {
+    @Test func `a tool that carries state too is asked to come back, unless it does so already`() throws {
         let state = ["capability[]=state", "continue=1", "state[]=lanyard:\(token.fingerprint)"]
         let final = [
             "capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5",
@@ -205,7 +205,7 @@ private func request(_ text: String) throws -> GitRequest {
         #expect(try again.answer(token).lines.map { "\($0.key)=\($0.value)" } == final)
     }
 
-    @Test func `any other consumer gets the token as a password`() throws {
+    @Test func `any other tool gets the token as a password`() throws {
         #expect(
             try lines(token, capabilities: [.state])
                 == ["username=alice@contoso.example", "password=t", "password_expiry_utc=5"])

@@ -35,7 +35,7 @@ import Yams
             with: "env:\n  - name: AAD_LOGIN_METHOD\n    value: devicecode\n  - name: AZURE_TENANT_ID\n    value: \"x\""
         ),
         "auth-provider:\n  config:\n    client-id: x\n  name: azure",
-        kubelogin("get-token # --login spn", "\"--login\" # a person's", "devicecode\t# 'here'").replacing(
+        kubelogin("get-token # --login spn", "\"--login\" # a user's", "devicecode\t# 'here'").replacing(
             "kubelogin", with: "kubelogin # mine"),
         kubelogin("get-token") + "\n  installHint: |2\n\n    kubelogin is missing.\n\n    See the manual.",
         "exec: {command: '/usr/bin/kubelogin', # mine\n  args: [get-token,\n  --login, devicecode]}",
@@ -47,7 +47,7 @@ import Yams
         oidc("--oidc-use-access-token").replacing("kubelogin", with: "kubectl").replacing(
             "  - get", with: "  - oidc-login\n  - get"),
     ])
-    func `who signs in as a person runs lanyard, and all else stays`(user: String) throws {
+    func `who signs in as a user runs lanyard, and all else stays`(user: String) throws {
         for (indent, end) in [("", "\n"), ("  ", "\n"), ("", "\r\n")] {
             let text = Self.file(user, indent: indent).replacing("\n", with: end)
             let found = try Self.user(text)
@@ -64,10 +64,10 @@ import Yams
     }
 
     @Test(arguments: [
-        (kubelogin("--login", "spn"), "no person signs in with it (--login spn)"),
-        (kubelogin("--login=msi"), "no person signs in with it (--login msi)"),
-        (kubelogin("-l", "workloadidentity"), "no person signs in with it (--login workloadidentity)"),
-        (kubelogin("-lspn"), "no person signs in with it (--login spn)"),
+        (kubelogin("--login", "spn"), "no user signs in with it (--login spn)"),
+        (kubelogin("--login=msi"), "no user signs in with it (--login msi)"),
+        (kubelogin("-l", "workloadidentity"), "no user signs in with it (--login workloadidentity)"),
+        (kubelogin("-lspn"), "no user signs in with it (--login spn)"),
         (kubelogin("--login"), "it has --login, which lanyard doesn't read"),
         (kubelogin("get-token", "--client-secret", "x"), "it has --client-secret, which lanyard doesn't read"),
         (kubelogin("get-token", "--password=x"), "it has --password, which lanyard doesn't read"),
@@ -79,7 +79,7 @@ import Yams
         ),
         (
             kubelogin("get-token").replacing("env: null", with: "env:\n  - {name: AAD_LOGIN_METHOD, value: spn}"),
-            "no person signs in with it (AAD_LOGIN_METHOD is spn)"
+            "no user signs in with it (AAD_LOGIN_METHOD is spn)"
         ),
         (
             kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AZURE_TENANT_ID\n    value: \"\""),
@@ -87,7 +87,7 @@ import Yams
         ),
         (
             "exec:\n  args: [get-token,\n    \"--login\", spn]\n  command: kubelogin",
-            "no person signs in with it (--login spn)"
+            "no user signs in with it (--login spn)"
         ),
         ("exec:\n  args: [-c, kubelogin get-token]\n  command: sh", "it runs sh, not kubelogin itself"),
         ("exec:\n  args: [run, x/kubelogin, get-token]\n  command: docker", "it runs docker, not kubelogin itself"),
@@ -97,7 +97,7 @@ import Yams
         (oidc("--oidc-use-access-token", "--username", "u"), "it has --username"),
         (
             oidc("--oidc-use-access-token", "--grant-type=password"),
-            "no person signs in with it (--grant-type password)"
+            "no user signs in with it (--grant-type password)"
         ),
         (oidc("--oidc-use-access-token").replacing("--oidc-client-id", with: "--v"), "it has no --oidc-client-id"),
     ])

@@ -63,18 +63,18 @@ struct BrokerToken: Equatable, Sendable {
     /// - Throws: `failed` if there is no usable token, `refused` if its account is unknown or isn't the requested one.
     init(
         _ json: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount] = [], now: Int
-    ) throws(BrokerFailure) {
+    ) throws(BrokerError) {
         guard let response = json["brokerTokenResponse"], let token = response["accessToken"]?.filled,
             token.utf8.allSatisfy(\.isVisibleASCII)
-        else { throw BrokerFailure(.failed, "the broker returned no token") }
+        else { throw BrokerError(.failed, "the broker returned no token") }
         guard response["accessTokenType"]?.wholeNumber ?? 0 == 0 else {
-            throw BrokerFailure(.refused, "the broker returned a token that is bound to a key")
+            throw BrokerError(.refused, "the broker returned a token that is bound to a key")
         }
         identity = try BrokerIdentity(response, asked: asked, among: known)
         accessToken = Secret(token)
         scopes = Self.scopes(response["grantedScopes"])
         guard let end = Self.end(response["expiresOn"]?.wholeNumber, of: token, now: now), end > now else {
-            throw BrokerFailure(.failed, "the broker returned a token that has expired")
+            throw BrokerError(.failed, "the broker returned a token that has expired")
         }
         expiresOn = min(end, now + Self.longestLife)
     }
@@ -108,7 +108,7 @@ struct BrokerIdentity: Equatable, Sendable {
     let clientInfo: String?
 
     /// Parses the token's account, and rejects another account's, which Microsoft's runtime accepts.
-    init(_ response: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount]) throws(BrokerFailure) {
+    init(_ response: JSONValue, asked: BrokerAccount?, among known: [BrokerAccount]) throws(BrokerError) {
         let info = response["clientInfo"]?.filled
         let claims = response["idToken"]?.string.flatMap(WebToken.claims(of:))
         let owner = info.flatMap(ClientInfo.init)
@@ -118,22 +118,22 @@ struct BrokerIdentity: Equatable, Sendable {
         if let home = owner?.homeAccountID {
             // In the home tenant, the object ID is the account's `uid`.
             if let object, let tenant, tenant == owner?.utid?.lowercased(), object != owner?.uid?.lowercased() {
-                throw BrokerFailure(.refused, "the broker's answer names two accounts")
+                throw BrokerError(.refused, "the broker's answer names two accounts")
             }
-            guard wanted == nil || wanted == home else { throw BrokerFailure.otherAccount }
+            guard wanted == nil || wanted == home else { throw BrokerError.otherAccount }
             homeAccountID = home
         } else if let object, let tenant {
             let own = "\(object).\(tenant)"
             let isGuest = object == asked?.localAccountID?.lowercased() && tenant == asked?.realm?.lowercased()
-            guard wanted == nil || wanted == own || isGuest else { throw BrokerFailure.otherAccount }
+            guard wanted == nil || wanted == own || isGuest else { throw BrokerError.otherAccount }
             homeAccountID = wanted ?? own
         } else {
-            throw BrokerFailure(.refused, "the broker doesn't say whose the token is")
+            throw BrokerError(.refused, "the broker doesn't say whose the token is")
         }
         // The ID token isn't verified, but a broker that says both is wrong about one.
         let told = claims?["preferred_username"]?.filled ?? claims?["upn"]?.filled
         if let told, let name = asked?.username, !name.isEmpty, told.lowercased() != name.lowercased() {
-            throw BrokerFailure.otherAccount
+            throw BrokerError.otherAccount
         }
         let home = homeAccountID
         let same = asked ?? known.first { $0.homeAccountID.lowercased() == home }

@@ -36,12 +36,12 @@ struct BrokerService: Sendable {
     let deadline: ContinuousClock.Instant?
 
     /// Connects to the bus at an address.
-    init(at address: String?, until deadline: ContinuousClock.Instant) async throws(BrokerFailure) {
-        guard let address, !address.isEmpty else { throw BrokerFailure(.absent, "there is no session bus") }
-        do throws(BusFailure) {
+    init(at address: String?, until deadline: ContinuousClock.Instant) async throws(BrokerError) {
+        guard let address, !address.isEmpty else { throw BrokerError(.absent, "there is no session bus") }
+        do throws(BusError) {
             bus = try await Bus(at: address, within: ContinuousClock.now.duration(to: deadline))
         } catch {
-            throw BrokerFailure(error)
+            throw BrokerError(error)
         }
         self.deadline = deadline
     }
@@ -57,17 +57,17 @@ struct BrokerService: Sendable {
     /// Calls a method and parses its reply, which must be an object.
     func call(
         _ method: Method, _ request: JSONValue, correlationID: String
-    ) async throws(BrokerFailure) -> JSONValue {
+    ) async throws(BrokerError) -> JSONValue {
         let text = request.encodedText
         let givingUp = ContinuousClock.now + Self.longestStart
         while true {
             let reply: String
-            do throws(BusFailure) {
+            do throws(BusError) {
                 reply = try await bus.call(
                     method.onBus, [Self.version, correlationID, text],
                     within: deadline.map { ContinuousClock.now.duration(to: $0) })
             } catch {
-                let failure = BrokerFailure(error)
+                let failure = BrokerError(error)
                 guard failure.outcome == .retrySoon, ContinuousClock.now < deadline ?? givingUp else { throw failure }
                 try await Self.rest()
                 continue
@@ -76,27 +76,27 @@ struct BrokerService: Sendable {
         }
     }
 
-    private static func rest() async throws(BrokerFailure) {
+    private static func rest() async throws(BrokerError) {
         do { try await Task.sleep(for: pause) } catch {
-            throw BrokerFailure(.cancelled, "the wait for the broker was cancelled")
+            throw BrokerError(.cancelled, "the wait for the broker was cancelled")
         }
     }
 
     /// Parses a reply's text.
     ///
     /// - Throws: `failed` if it isn't an object, or the error in the reply.
-    static func read(_ reply: String) throws(BrokerFailure) -> JSONValue {
+    static func read(_ reply: String) throws(BrokerError) -> JSONValue {
         guard let json = JSONValue(bytes: reply.utf8, atMost: Bus.longestReply), json.members != nil else {
-            throw BrokerFailure(.failed, "the broker returned no usable answer")
+            throw BrokerError(.failed, "the broker returned no usable answer")
         }
-        if let error = BrokerError(json) { throw BrokerFailure(error) }
+        if let error = BrokerErrorReply(json) { throw BrokerError(error) }
         return json
     }
 }
 
 extension BrokerService {
     /// Returns the broker's accounts.
-    func accounts(clientID: String, correlationID: String) async throws(BrokerFailure) -> [BrokerAccount] {
+    func accounts(clientID: String, correlationID: String) async throws(BrokerError) -> [BrokerAccount] {
         let request = BrokerRequest.accounts(clientID: clientID)
         return Self.accounts(try await call(.accounts, request, correlationID: correlationID))
     }
@@ -107,7 +107,7 @@ extension BrokerService {
     }
 
     /// Returns the broker's version; nil if it sends none.
-    func version(correlationID: String) async throws(BrokerFailure) -> String? {
+    func version(correlationID: String) async throws(BrokerError) -> String? {
         let reply = try await call(
             .version, BrokerRequest.version(of: Version.current), correlationID: correlationID)
         return reply["linuxBrokerVersion"]?.filled

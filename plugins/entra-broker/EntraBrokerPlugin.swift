@@ -41,12 +41,12 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     /// Gets a token without the user, for the requested account or the broker's only one.
     package func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let limit = request.timeLimit.map { max(.zero, .milliseconds($0) - Self.margin) } ?? Self.usualPatience
-        return try await plainly { () async throws(BrokerFailure) in
+        return try await plainly { () async throws(BrokerError) in
             try check(request)
             let course = Course(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + limit)
             guard let account = try course.account(among: await course.accounts(service)) else {
-                throw BrokerFailure(.interaction, "the broker has several accounts: one has to be chosen")
+                throw BrokerError(.interaction, "the broker has several accounts: one has to be chosen")
             }
             let reply = try await service.call(
                 .silently, BrokerRequest.token(.silent, for: request, account), correlationID: course.correlationID)
@@ -56,29 +56,29 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
 
     /// Makes the broker ask the user, in its own window.
     package func authorize(
-        _ request: PluginRequest, _ person: any Conversation
+        _ request: PluginRequest, _ user: any Conversation
     ) async throws(PluginError) -> PluginResult {
         guard request.flows.isEmpty || request.flows.contains(.broker) else {
             throw PluginError(.unsupported, "the broker can't sign in that way")
         }
-        return try await plainly { () async throws(BrokerFailure) in
+        return try await plainly { () async throws(BrokerError) in
             try check(request)
             let course = Course(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
             // With a prompt for it, the user chooses an account; a user who isn't known yet signs in there.
             let known = request.signIn.prompt == "select_account" ? [] : try await course.accounts(service)
             let account = known.isEmpty ? nil : try? course.account(among: known)
-            switch await person.ask(.openWindow(program: "the machine's identity broker")) {
+            switch await user.ask(.openWindow(program: "the machine's identity broker")) {
             case .done: break
-            case .cancelled: throw BrokerFailure(.cancelled, "the sign-in was cancelled")
-            default: throw BrokerFailure(.nextWay, "nobody would see the broker's window")
+            case .cancelled: throw BrokerError(.cancelled, "the sign-in was cancelled")
+            default: throw BrokerError(.nextWay, "nobody would see the broker's window")
             }
             let reply = try await ask(course, service, account)
             // If the request names no account, any that the user chooses is right.
             let asked = course.name == nil ? nil : account
             let token = try BrokerToken(reply, asked: asked, among: known, now: now())
             guard request.account.map({ $0.lowercased() == token.identity.homeAccountID }) ?? true else {
-                throw BrokerFailure.otherAccount
+                throw BrokerError.otherAccount
             }
             return try course.result(token, asked: asked, now: now())
         }
@@ -87,15 +87,15 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     /// Waits for the user; if the host disconnects, the broker's window is closed, too.
     private func ask(
         _ course: Course, _ service: BrokerService, _ account: BrokerAccount?
-    ) async throws(BrokerFailure) -> JSONValue {
+    ) async throws(BrokerError) -> JSONValue {
         // The host ends a plugin with a signal and by closing its input; ignoring the signal leaves time to close the
         // window.
         let before = signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, before) }
         do throws(SignInParameterError) { try course.request.signIn.requireUnreserved() } catch {
-            throw BrokerFailure(.nextWay, error.reason)
+            throw BrokerError(.nextWay, error.reason)
         }
-        do throws(BrokerFailure) {
+        do throws(BrokerError) {
             return try await service.patient.call(
                 .interactively, BrokerRequest.token(.interactive, for: course.request, account),
                 correlationID: course.correlationID)
@@ -121,11 +121,11 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     }
 
     /// Does nothing: the account belongs to the machine.
-    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
+    package func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {}
 
     /// Checks whether there is a broker, and reports its version and accounts.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
-        try await plainly { () async throws(BrokerFailure) in
+        try await plainly { () async throws(BrokerError) in
             try check(request)
             let course = Course(request)
             let service = try await BrokerService(at: bus, until: ContinuousClock.now + Self.usualPatience)
@@ -143,24 +143,25 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
     }
 
     /// Rejects authorities that brokers don't support.
-    private func check(_ request: PluginRequest) throws(BrokerFailure) {
+    private func check(_ request: PluginRequest) throws(BrokerError) {
         guard let authority = try? Authority(request.authority), authority.kind == .aad,
             authority.audience != .consumers
         else {
-            throw BrokerFailure(.nextWay, "the broker signs in to Microsoft Entra ID with work or school accounts only")
+            throw BrokerError(
+                .nextWay, "the broker signs in to Microsoft Entra ID with work or school accounts only")
         }
         if let claims = request.claims, (try? ClaimsRequest(claims, targets: ClaimsRequest.entraTargets)) == nil {
-            throw BrokerFailure(.nextWay, "the broker doesn't support these claims")
+            throw BrokerError(.nextWay, "the broker doesn't support these claims")
         }
         guard request.resources.isEmpty else {
-            throw BrokerFailure(.nextWay, "the broker doesn't support resource indicators")
+            throw BrokerError(.nextWay, "the broker doesn't support resource indicators")
         }
     }
 
     private func plainly<Value: Sendable>(
-        _ body: () async throws(BrokerFailure) -> Value
+        _ body: () async throws(BrokerError) -> Value
     ) async throws(PluginError) -> Value {
-        do throws(BrokerFailure) { return try await body() } catch { throw error.pluginError }
+        do throws(BrokerError) { return try await body() } catch { throw error.pluginError }
     }
 }
 
@@ -177,27 +178,27 @@ private struct Course: Sendable {
     /// The requested account; nil for any that the broker has.
     var name: String? { request.account ?? request.signIn.loginHint }
 
-    func accounts(_ service: BrokerService) async throws(BrokerFailure) -> [BrokerAccount] {
+    func accounts(_ service: BrokerService) async throws(BrokerError) -> [BrokerAccount] {
         try await service.accounts(clientID: request.clientID, correlationID: correlationID)
     }
 
     /// Returns the requested account, or the only one; nil if there are several candidates.
     ///
     /// - Throws: `nextWay` if the broker doesn't have the account, or has none.
-    func account(among known: [BrokerAccount]) throws(BrokerFailure) -> BrokerAccount? {
+    func account(among known: [BrokerAccount]) throws(BrokerError) -> BrokerAccount? {
         guard let name else {
-            guard !known.isEmpty else { throw BrokerFailure(.nextWay, "the broker has no account") }
+            guard !known.isEmpty else { throw BrokerError(.nextWay, "the broker has no account") }
             return known.count == 1 ? known[0] : nil
         }
         guard let account = known.first(where: { $0.isNamed(name) }) else {
-            throw BrokerFailure(.nextWay, "the broker doesn't have the account \(name.displayable(limit: 100))")
+            throw BrokerError(.nextWay, "the broker doesn't have the account \(name.displayable(limit: 100))")
         }
         return account
     }
 
     /// Converts the broker's token to a result of the plugin protocol; `asked` is the requested account, nil for any.
-    func result(_ token: BrokerToken, asked: BrokerAccount?, now: Int) throws(BrokerFailure) -> PluginResult {
-        guard let authority = try? Authority(request.authority, as: .aad) else { throw BrokerFailure.absent }
+    func result(_ token: BrokerToken, asked: BrokerAccount?, now: Int) throws(BrokerError) -> PluginResult {
+        guard let authority = try? Authority(request.authority, as: .aad) else { throw BrokerError.absent }
         let identity = token.identity
         let home = identity.homeAccountID.cut(atLast: ".").map { String($0.1) }
         let named = authority.audience == .identifier ? authority.tenant : nil
@@ -205,10 +206,10 @@ private struct Course: Sendable {
         if let wanted = (named ?? asked?.realm)?.lowercased(), wanted.isUUID, let realm = identity.realm,
             realm != wanted
         {
-            throw BrokerFailure(.refused, "the broker returned a token for another tenant")
+            throw BrokerError(.refused, "the broker returned a token for another tenant")
         }
         guard let realm = identity.realm ?? named ?? home else {
-            throw BrokerFailure(.refused, "the broker doesn't say which tenant the token is for")
+            throw BrokerError(.refused, "the broker doesn't say which tenant the token is for")
         }
         var account = PluginAccount(
             homeAccountID: identity.homeAccountID, username: (identity.username ?? "").displayable(limit: 256))

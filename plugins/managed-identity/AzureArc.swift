@@ -100,7 +100,7 @@ package struct ChallengeFiles: Sendable {
             throw AzureArc.invalid("names a file that isn't one of its keys", status: 401)
         }
         let bytes: [UInt8]
-        do throws(FileProblem) {
+        do throws(FileError) {
             bytes = try Folder(root + Self.folder).readForeign(name, atMost: Self.largestFile)
         } catch {
             throw Self.error(for: error)
@@ -121,7 +121,7 @@ package struct ChallengeFiles: Sendable {
         return String(name)
     }
 
-    private static func error(for problem: FileProblem) -> IdentityError {
+    private static func error(for problem: FileError) -> IdentityError {
         let words = "the key of \(Platform.arc.words) can't be read: \(problem.reason)"
         switch problem {
         case .refused(.tooManySymbolicLinkLevels), .irregular, .tooLong:

@@ -40,7 +40,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
 
     /// Always fails: no user signs in.
     package func authorize(
-        _ request: PluginRequest, _ person: any Conversation
+        _ request: PluginRequest, _ user: any Conversation
     ) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "managed-identity signs in machines, not people")
     }
@@ -51,7 +51,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     }
 
     /// Always fails: no user signs out.
-    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+    package func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {
         throw PluginError(.unsupported, "managed-identity signs in machines, not people")
     }
 

@@ -30,12 +30,12 @@ package struct IssuerPlugin: AuthorityPlugin {
 
     /// Signs a user in with the first of the request's flows that is possible here.
     package func authorize(
-        _ request: PluginRequest, _ person: any Conversation
+        _ request: PluginRequest, _ user: any Conversation
     ) async throws(PluginError) -> PluginResult {
         let flows = try request.oauthFlows(of: description.name)
         return try await connector.connected(request) { transport throws(PluginError) in
             let session = try await IssuerSession.open(request, over: transport)
-            return try await session.signIn(flows, person)
+            return try await session.signIn(flows, user)
         }
     }
 
@@ -48,11 +48,11 @@ package struct IssuerPlugin: AuthorityPlugin {
     }
 
     /// Opens the page that ends the browser's session.
-    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+    package func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {
         let page = try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).endSessionPage()
         }
-        try await person.endSession(at: page)
+        try await user.endSession(at: page)
     }
 
     /// Revokes a refresh token (RFC 7009) if the issuer supports that.

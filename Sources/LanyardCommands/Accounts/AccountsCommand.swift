@@ -26,7 +26,7 @@ struct AccountsCommand: Command {
     @Argument(help: "A URL that a rule maps: only accounts of its authority.")
     var url: String?
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var place: AuthorityOptions
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -139,7 +139,7 @@ struct AccountTable {
     init(_ known: KnownAccounts) {
         self.known = known
         var columns = [
-            Column(title: "ACCOUNT", least: .max) { $0.account.nameForPeople },
+            Column(title: "ACCOUNT", least: .max) { $0.account.displayName },
             Column(title: "NAME", least: 6, mayGo: true) { ($0.account.name ?? "").displayable(limit: 60) },
             Column(title: "KIND", least: 8, mayGo: true) { $0.account.kindForPeople },
         ]
@@ -201,10 +201,10 @@ struct AccountTable {
         return others.isEmpty ? "all" : "all but \(names(of: others, known))"
     }
 
-    private static func names(of places: [AuthorityPlace], _ known: KnownAccounts) -> String {
+    private static func names(of places: [AuthorityKey], _ known: KnownAccounts) -> String {
         places.map { place in
             if place.isSeparate { return String(place.urlForPeople.dropFirst("https://".count)) }
-            return place.path.pieces(between: "/").map { known.nameForPeople(ofRealm: String($0)) }.joined(
+            return place.path.pieces(between: "/").map { known.displayName(ofRealm: String($0)) }.joined(
                 separator: "/")
         }.joined(separator: ", ")
     }
@@ -212,8 +212,8 @@ struct AccountTable {
     /// Returns the home tenant, then the tenants where the account is a guest.
     private static func tenants(_ account: KnownAccount, _ known: KnownAccounts) -> String {
         guard !account.isHomeShared || account.profiles.count > 1 else { return "" }
-        let guests = account.profiles.filter { !$0.isHome }.map { "guest in \(known.nameForPeople(ofRealm: $0.realm))" }
-        let home = account.account.tenant.map(known.nameForPeople)
+        let guests = account.profiles.filter { !$0.isHome }.map { "guest in \(known.displayName(ofRealm: $0.realm))" }
+        let home = account.account.tenant.map(known.displayName)
         return ([home].compactMap(\.self) + guests).joined(separator: ", ")
     }
 }

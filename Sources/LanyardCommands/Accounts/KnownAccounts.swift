@@ -20,14 +20,14 @@ struct KnownAccounts {
     /// The choice that `use -` restores.
     let previous: Previous?
     /// The authority to which the accounts are limited; nil for all.
-    let named: NamedPlace?
+    let named: NamedAuthority?
     /// The accounts that don't belong to the named authority.
     let elsewhere: [KnownAccount]
     /// The accounts that only a broker of this machine has; nothing chooses among them.
     var ofMachine: [KnownAccount] = []
     private let overview: AccountOverview
     /// The account in use at the named authority, or at each authority that has a choice of its own.
-    private let uses: [(account: KnownAccount, place: AuthorityPlace)]
+    private let uses: [(account: KnownAccount, place: AuthorityKey)]
     /// The account that is used at all other authorities.
     private let usedElsewhere: KnownAccount?
     private let recent: [KnownAccount]
@@ -36,11 +36,11 @@ struct KnownAccounts {
     struct Previous {
         let account: KnownAccount
         /// Nil for all authorities.
-        let place: AuthorityPlace?
+        let place: AuthorityKey?
     }
 
     /// Considers all authorities, or only the named one.
-    init(_ overview: AccountOverview, at named: NamedPlace? = nil) {
+    init(_ overview: AccountOverview, at named: NamedAuthority? = nil) {
         let here = named.map { overview.selection(at: $0.place, clientID: $0.clientID) }
         let all = here.map { here in
             overview.accounts.filter { known in here.accounts.contains { overview.account($0) == known } }
@@ -67,7 +67,7 @@ struct KnownAccounts {
 
     private static func previous(
         _ overview: AccountOverview, _ chosen: [(selected: SelectedAccount, account: KnownAccount)],
-        _ named: NamedPlace?, current: KnownAccount?
+        _ named: NamedAuthority?, current: KnownAccount?
     ) -> Previous? {
         let last = chosen.first
         let place = named?.place ?? last.flatMap { overview.place($0.selected) }
@@ -82,7 +82,7 @@ struct KnownAccounts {
     }
 
     /// Returns a realm's name for people: its name if known, else its ID, shortened to the first digits of a UUID.
-    func nameForPeople(ofRealm id: String) -> String {
+    func displayName(ofRealm id: String) -> String {
         (overview.name(ofRealm: id) ?? (id.isUUID ? String(id.prefix(8)) : id)).displayable(limit: 60)
     }
 
@@ -93,7 +93,7 @@ struct KnownAccounts {
     var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } + ofMachine }
 
     /// Returns the only authority that accepts an account; nil if others may.
-    func issuer(of account: AccountRecord) -> AuthorityPlace? { overview.issuer(of: account) }
+    func issuer(of account: AccountRecord) -> AuthorityKey? { overview.issuer(of: account) }
 
     /// Whether an account is used anywhere.
     func isUsed(_ account: KnownAccount) -> Bool {
@@ -104,12 +104,12 @@ struct KnownAccounts {
     func isUsedElsewhere(_ account: KnownAccount) -> Bool { account == usedElsewhere }
 
     /// Returns the authorities with a choice of their own at which an account is used.
-    func places(of account: KnownAccount) -> [AuthorityPlace] {
+    func places(of account: KnownAccount) -> [AuthorityKey] {
         uses.filter { $0.account == account }.map(\.place)
     }
 
     /// Returns the authorities on the account's own hosts at which other accounts are used.
-    func places(butFor account: KnownAccount) -> [(account: KnownAccount, place: AuthorityPlace)] {
+    func places(butFor account: KnownAccount) -> [(account: KnownAccount, place: AuthorityKey)] {
         let hosts = Set(account.profiles.map { $0.environment.lowercased() })
         return uses.filter { $0.account != account && !hosts.isDisjoint(with: $0.place.aliases) }
     }
@@ -118,16 +118,16 @@ struct KnownAccounts {
     ///
     /// `command` is the command that takes the name as its argument, for hints.
     ///
-    /// - Throws: `Failure` if no such account has signed in, or if several match.
-    func account(typed name: String, command: ShellCommand) throws(Failure) -> KnownAccount {
+    /// - Throws: `CommandError` if no such account has signed in, or if several match.
+    func account(typed name: String, command: ShellCommand) throws(CommandError) -> KnownAccount {
         guard let account = try meant(by: name, among: all, command) else { throw try missing(name, command) }
         return account
     }
 
     /// Returns the name to pass to an option: the typed one, unless it is only the beginning of one account's name.
     ///
-    /// - Throws: `Failure` if it is the beginning of several accounts' names.
-    func name(typed name: String) throws(Failure) -> String {
+    /// - Throws: `CommandError` if it is the beginning of several accounts' names.
+    func name(typed name: String) throws(CommandError) -> String {
         guard !all.contains(where: { $0.isNamed(name) }), let account = try meant(by: name, among: all, nil) else {
             return name
         }
@@ -139,31 +139,31 @@ struct KnownAccounts {
 
     private func meant(
         by name: String, among accounts: [KnownAccount], _ command: ShellCommand?
-    ) throws(Failure) -> KnownAccount? {
+    ) throws(CommandError) -> KnownAccount? {
         let named = accounts.filter { $0.isNamed(name) }
         let found = named.isEmpty ? accounts.filter { $0.account.isBegun(by: name) } : named
-        guard found.count <= 1 else { throw Failure(found, typed: name, isWhole: !named.isEmpty, command) }
+        guard found.count <= 1 else { throw CommandError(found, typed: name, isWhole: !named.isEmpty, command) }
         return found.first
     }
 
     /// Returns the error for an account that isn't in `all`: it signed in elsewhere, or not at all.
-    private func missing(_ name: String, _ command: ShellCommand) throws(Failure) -> Failure {
+    private func missing(_ name: String, _ command: ShellCommand) throws(CommandError) -> CommandError {
         let shown = name.displayable(limit: 200)
         if let named, let account = try meant(by: name, among: elsewhere, nil)?.account {
-            return Failure(
-                "\(account.nameForPeople) has signed in, but not to \(named.place.urlForPeople)",
-                hints: [Hint("sign in there", run: named.login(account.nameForPeople))])
+            return CommandError(
+                "\(account.displayName) has signed in, but not to \(named.place.urlForPeople)",
+                hints: [Hint("sign in there", run: named.login(account.displayName))])
         }
-        let typed = name.personAndDomain
-        // Another person's name, however near, is no slip of the fingers; swapped letters are.
+        let typed = name.userAndDomain
+        // Another user's name, however near, is no slip of the fingers; swapped letters are.
         let nearest = all.first { known in
-            let own = known.account.username.personAndDomain
-            guard own.person.utf8.sorted() == typed.person.utf8.sorted() else { return false }
+            let own = known.account.username.userAndDomain
+            guard own.user.utf8.sorted() == typed.user.utf8.sorted() else { return false }
             guard let domain = typed.domain else { return true }
             return own.domain.map { [$0].nearest(to: domain) != nil } ?? false
         }
         let meant = nearest.map { Hint("did you mean", run: "\(command)\(last: self.name(of: $0))") }
-        return Failure(
+        return CommandError(
             "the account \(shown) has not signed in",
             hints: [meant, Hint("see", run: "lanyard accounts")].compactMap(\.self))
     }
@@ -171,15 +171,15 @@ struct KnownAccounts {
 
 extension Session {
     /// Selects an account for an authority, or for all that accept it.
-    func select(_ account: AccountRecord, at place: AuthorityPlace?) throws(Failure) {
+    func select(_ account: AccountRecord, at place: AuthorityKey?) throws(CommandError) {
         guard let selection, let selected = SelectedAccount(account, authority: place?.path) else {
-            throw Failure(
+            throw CommandError(
                 "there is no folder to store the chosen account in", hints: ["set HOME or XDG_STATE_HOME"])
         }
         do throws(SelectionError) {
             try selection.select(selected)
         } catch {
-            throw Failure(
+            throw CommandError(
                 "\(error.path.displayable(limit: 300)) cannot be used: \(error.reason)",
                 hints: [error.problem.hint("ls -ld\(last: error.path)", in: error.path)])
         }
@@ -188,7 +188,7 @@ extension Session {
 
 // The user can name an account by its user name, an identifier, or the unambiguous beginning of one.
 
-extension NamedPlace {
+extension NamedAuthority {
     /// Returns the command that signs an account in there.
     fileprivate func login(_ account: String) -> ShellCommand {
         guard let url else {
@@ -209,7 +209,7 @@ extension AccountRecord {
     }
 
     /// The user name, or else the identifier, fit to show.
-    var nameForPeople: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
+    var displayName: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
 
     /// The home tenant; nil if there is none, or if the host has only one realm.
     var tenant: String? { homeRealm.flatMap { $0 == PluginProtocol.realmOfHost ? nil : $0.percentDecoded ?? $0 } }
@@ -222,7 +222,7 @@ extension AccountRecord {
 }
 
 extension String {
-    fileprivate var personAndDomain: (person: String, domain: String?) {
+    fileprivate var userAndDomain: (user: String, domain: String?) {
         let name = lowercased()
         return name.cut(at: "@").map { (String($0.0), String($0.1)) } ?? (name, nil)
     }
@@ -231,7 +231,7 @@ extension String {
     var isWholeAddress: Bool { cut(atLast: "@").map { $0.1.hasBytes(".") } ?? false }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a name that several accounts match; if the name is an argument of a command, with that
     /// command for each account.
     fileprivate init(_ found: [KnownAccount], typed name: String, isWhole: Bool, _ command: ShellCommand?) {
@@ -271,7 +271,7 @@ extension [AccountRecord] {
     /// The accounts' names; accounts with the same name are told apart by host, or by kind and identifier.
     var namesApart: [String] {
         zip(self, namesToType).map { account, name in
-            let shown = account.nameForPeople
+            let shown = account.displayName
             let isIdentifier = name != shown && name == account.homeAccountID.displayable(limit: 200)
             return isIdentifier ? "\(shown) (\(account.kindForPeople), \(name))" : name
         }
@@ -296,7 +296,7 @@ extension [AccountRecord] {
             let name = account.name?.displayable(limit: 30) ?? ""
             return (name.isEmpty ? [] : [name]) + [account.kindForPeople]
         }
-        let widest = Swift.min(map(\.nameForPeople.count).max() ?? 0, 40)
+        let widest = Swift.min(map(\.displayName.count).max() ?? 0, 40)
         return indices.map { index in
             let account = self[index]
             let twins = indices.filter { self[$0].username.lowercased() == account.username.lowercased() }
@@ -307,7 +307,7 @@ extension [AccountRecord] {
             if !isElsewhere, alike.count > 1, let home = account.tenant {
                 details.append("tenant \(home.displayable(limit: 13))")
             }
-            let name = account.nameForPeople
+            let name = account.displayName
             let gap = String(repeating: " ", count: Swift.max(0, widest - name.count) + 2)
             return name + gap + details.joined(separator: ", ")
         }

@@ -28,32 +28,32 @@ struct LoginCommand: TokenNamingCommand {
         options.isAskedFor = true
         var session = try Session(context, options: options)
         if session.configuration.agent != nil {
-            throw Failure(
+            throw CommandError(
                 "this machine uses an agent, so you sign in on the agent's machine",
                 hints: [Hint("on the agent's machine", run: "lanyard login\(last: url ?? "URL")")])
         }
         if let mistake = session.browser?.mistake { throw mistake }
         if try await addRule(session) {
             session = try Session(context, options: options)
-            let rule = try self.url.flatMap { url throws(Failure) in
+            let rule = try self.url.flatMap { url throws(CommandError) in
                 session.configuration.rule(for: try CredentialRequest(url: url))
             }
             // The user has been asked to sign in already.
             guard FirstSignIn(session, rule, Prompt(context)) == nil else { return }
         }
         var (request, url) = try await self.request(in: session)
-        if let identity = request.identity { throw Failure(noSignInFor: identity, url: url) }
+        if let identity = request.identity { throw CommandError(noSignInFor: identity, url: url) }
         request.prompt = prompting.prompt?.rawValue
         // If no plugin serves the authority, the sign-in reports it.
-        let place = try? NamedPlace(request, in: session)
+        let place = try? NamedAuthority(request, in: session)
         let before = try await session.accounts(at: place, for: url)
         // A sign-in needs a keyring that can be written, and the first one may be missing.
-        let token = try await session.unlocking(for: url) { () throws(Failure) in
+        let token = try await session.unlocking(for: url) { () throws(CommandError) in
             try await session.signIn(request, url: url)
         }
         guard let signedIn = token.account else { return }
         let console = session.context.console
-        do throws(Failure) {
+        do throws(CommandError) {
             try session.select(signedIn, at: place?.place)
         } catch {
             // The sign-in itself has succeeded and is stored.
@@ -68,7 +68,7 @@ struct LoginCommand: TokenNamingCommand {
         guard let place, let current = before.current, others.contains(current),
             try await session.accounts(at: place).previous != nil
         else { return }
-        let text = "using \(signedIn.nameForPeople) for \(place.place.urlForPeople) from now on; to go back"
+        let text = "using \(signedIn.displayName) for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
     }
 

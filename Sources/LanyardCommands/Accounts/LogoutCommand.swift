@@ -27,7 +27,7 @@ struct LogoutCommand: Command {
     )
     var account: String?
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var place: AuthorityOptions
 
     @Flag(help: "Sign out every account, for every client.")
     var all = false
@@ -55,14 +55,14 @@ struct LogoutCommand: Command {
         session.context.answers.forget()
         let known = try await session.accounts(at: try place.place(nil, in: session))
         guard !known.all.isEmpty || account != nil else {
-            return context.console.note(Hint(Failure.nobodyIsSignedIn.message))
+            return context.console.note(Hint(CommandError.nobodyIsSignedIn.message))
         }
         let chosen = try await chosen(among: known, in: session)
         // Names must be unique among all accounts, even if the sign-out is at one authority only.
         let everybody = try await session.accounts()
-        var failed: Failure?
+        var failed: CommandError?
         for account in chosen {
-            do throws(Failure) {
+            do throws(CommandError) {
                 try await signOut(account, typed: everybody.name(of: account), in: session)
             } catch {
                 guard chosen.count > 1 else { throw error }
@@ -73,16 +73,16 @@ struct LogoutCommand: Command {
         if let failed { throw ExitCode(failed.status.rawValue) }
     }
 
-    private func signOut(_ known: KnownAccount, typed: String, in session: Session) async throws(Failure) {
-        let name = known.account.nameForPeople
+    private func signOut(_ known: KnownAccount, typed: String, in session: Session) async throws(CommandError) {
+        let name = known.account.displayName
         let clients = clients(in: session)
         let done: TokenAcquirer.SignedOut
         do throws(StoreError) { done = try await session.acquirer.signOut(known, of: clients) } catch {
-            throw Failure(error)
+            throw CommandError(error)
         }
         session.context.console.endProgress()
         guard done.removed > 0 else {
-            throw Failure(
+            throw CommandError(
                 "only other clients have tokens for \(name): \(Self.list(done.remaining))",
                 hints: hints(signingOut: typed, of: done.remaining))
         }
@@ -134,12 +134,13 @@ struct LogoutCommand: Command {
                 console: session.context.console, title: "which account do you want to sign out?", offersAnother: false)
             switch await menu.choose(among: choices.map(\.account)) {
             case .account(let account): return choices.filter { $0.account == account }
-            case .cancelled, .another: throw Failure("no account was signed out", cause: .ofNoAnswer)
+            case .cancelled, .another: throw CommandError("no account was signed out", cause: .ofNoAnswer)
             case .unavailable: break
             }
         }
         let names = choices.map(\.account).namesApart.joined(separator: ", ")
-        throw Failure("several accounts match: \(names)", hints: ["name the account, or give --all"], status: .usage)
+        throw CommandError(
+            "several accounts match: \(names)", hints: ["name the account, or give --all"], status: .usage)
     }
 
     private static func list(_ clients: [String]) -> String {
@@ -158,7 +159,7 @@ struct RemoteSignOut {
             do throws(AcquisitionError) {
                 try await session.acquirer.revoke(token, authority: ask.url, kind: ask.kind)
             } catch {
-                guard let reason = Failure.reason(error) else { continue }
+                guard let reason = CommandError.reason(error) else { continue }
                 let host = known.account.environment.displayable(limit: 255)
                 session.context.console.note("\(host) did not revoke the tokens: \(reason)")
             }
@@ -169,18 +170,18 @@ struct RemoteSignOut {
     ///
     /// An authority without such a page gets a note rather than an error, because trying again wouldn't help.
     ///
-    /// - Throws: `Failure` if the authority can't be asked.
-    func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
+    /// - Throws: `CommandError` if the authority can't be asked.
+    func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(CommandError) {
         let account = known.account
-        guard let ask = authority(of: known) else { throw Failure(.unknownAuthority(""), sessionOf: account) }
+        guard let ask = authority(of: known) else { throw CommandError(.unknownAuthority(""), sessionOf: account) }
         let token = idTokens.first { $0.clientID.clientKey == ask.clientID?.clientKey } ?? idTokens.first
         let page = SignOutPage(console: session.context.console, browser: session.browser)
         let client = token?.clientID ?? clientID ?? ask.clientID ?? known.clientIDs.first ?? ""
         do throws(AcquisitionError) {
             try await session.acquirer.endSession(
-                of: account, idToken: token, clientID: client, authority: ask.url, kind: ask.kind, person: page)
+                of: account, idToken: token, clientID: client, authority: ask.url, kind: ask.kind, user: page)
         } catch {
-            let failure = Failure(error, sessionOf: account)
+            let failure = CommandError(error, sessionOf: account)
             guard case .plugin(let reason, _) = error, reason.code == .unsupported else { throw failure }
             session.context.console.note(failure)
         }
@@ -209,7 +210,7 @@ struct RemoteSignOut {
 }
 
 /// Shows the sign-out page, which returns nothing that lanyard could wait for.
-private struct SignOutPage: PersonInterface {
+private struct SignOutPage: UserInterface {
     let console: Console
     /// The browser; nil if none can open here.
     let browser: Browser?
@@ -228,7 +229,7 @@ private struct SignOutPage: PersonInterface {
     func progress(_ message: String) async {}
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a browser session that could not be ended.
     fileprivate init(_ error: AcquisitionError, sessionOf account: AccountRecord) {
         let host = account.environment.displayable(limit: 255)
@@ -241,7 +242,7 @@ extension Failure {
     fileprivate static func reason(_ error: AcquisitionError) -> String? {
         switch error {
         case .plugin(let error, _): error.message.displayable(limit: 500)
-        case .unusablePlugin(let problem, let name): Failure(name, unusable: problem).message
+        case .unusablePlugin(let problem, let name): CommandError(name, unusable: problem).message
         case .otherPlugin(let other):
             "they came from \(other.origin.map { "the \($0.displayable(limit: 64)) plugin" } ?? "a plugin that ships with lanyard")"
         default: nil

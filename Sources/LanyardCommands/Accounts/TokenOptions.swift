@@ -30,74 +30,75 @@ extension TokenNamingCommand {
     /// Returns the request that the options specify.
     ///
     /// Without options, it is the rule's, if the configuration has exactly one.
-    func request(in session: Session) async throws(Failure) -> (request: TokenRequest, url: String?) {
+    func request(in session: Session) async throws(CommandError) -> (request: TokenRequest, url: String?) {
         let asked = try await asked(in: session)
         // A script's request may be just as incomplete, but only here is it the command line that lacks something.
         guard asked.host != nil || named.isComplete(identity, in: session.configuration) else {
-            throw Failure(.incomplete, in: session.context).with(.usage)
+            throw CommandError(.incomplete, in: session.context).with(.usage)
         }
         guard let request = try session.resolve(asked) else {
-            throw Failure(noRuleMaps: asked, isForGit: Self.isForGit)
+            throw CommandError(noRuleMaps: asked, isForGit: Self.isForGit)
         }
         return (request, asked.host == nil ? nil : asked.url)
     }
 
     /// Gets the token that the options specify, from an agent if this machine uses one.
-    func token(in session: Session) async throws(Failure) -> AcquiredToken {
+    func token(in session: Session) async throws(CommandError) -> AcquiredToken {
         guard session.configuration.agent != nil else {
             let (request, url) = try await request(in: session)
             return try await session.token(for: request, url: url)
         }
         guard url != nil || named.isTokenNamed else {
-            throw Failure("an agent can only be asked for a URL", hints: ["add the URL to the command"], status: .usage)
+            throw CommandError(
+                "an agent can only be asked for a URL", hints: ["add the URL to the command"], status: .usage)
         }
         return try session.forwardedToken(for: try await asked(in: session), interaction.values)
     }
 
     /// Returns the options as a request.
-    private func asked(in session: Session) async throws(Failure) -> CredentialRequest {
+    private func asked(in session: Session) async throws(CommandError) -> CredentialRequest {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
             asked = try CredentialRequest(url: url)
         }
-        try named.write(to: &asked.wish)
-        asked.wish.identity = identity
-        for resource in named.resource { asked.wish.scopes += try session.scopes(ofResource: resource) }
-        asked.wish.account = try await accountMeant(in: session)
-        try write(to: &asked.wish.signIn)
+        try named.write(to: &asked.explicit)
+        asked.explicit.identity = identity
+        for resource in named.resource { asked.explicit.scopes += try session.scopes(ofResource: resource) }
+        asked.explicit.account = try await accountMeant(in: session)
+        try write(to: &asked.explicit.signIn)
         return asked
     }
 
     /// Returns the account as rules and records name it.
     ///
     /// The stored accounts are only read if the typed name may be the beginning of one.
-    private func accountMeant(in session: Session) async throws(Failure) -> String? {
+    private func accountMeant(in session: Session) async throws(CommandError) -> String? {
         guard let account = named.account, !account.isWholeAddress else { return named.account }
         return try await session.accounts(for: url).name(typed: account)
     }
 
-    /// Writes the options for a sign-in into a wish.
-    private func write(to wish: inout [SignInParameter: [String]]) throws(Failure) {
+    /// Writes the options for a sign-in into a explicit.
+    private func write(to explicit: inout [SignInParameter: [String]]) throws(CommandError) {
         var texts = page.texts
         texts[.loginHint] = signIn.loginHint.map { [$0] }
         _ = try SignInParameters(options: texts)
-        wish.merge(texts) { $1 }
+        explicit.merge(texts) { $1 }
     }
 
-    private func place(in session: Session) throws(Failure) -> String? {
+    private func place(in session: Session) throws(CommandError) -> String? {
         if let url { return url }
         guard !named.isTokenNamed else { return nil }
         let rules = session.configuration.rules
         if rules.count == 1 { return rules[0].pattern.text }
         guard !rules.isEmpty else {
-            throw Failure(
+            throw CommandError(
                 "no rule says yet which token to get",
                 hints: Hint.addingRule(for: "URL", isForGit: Self.isForGit) + [
                     Hint("or name the token", write: "--authority URL --client-id ID --scope SCOPE")
                 ], status: .usage)
         }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
-        throw Failure(
+        throw CommandError(
             "several rules could apply: \(urls)", hints: ["add the URL of one to the command"], status: .usage)
     }
 }
@@ -176,75 +177,75 @@ struct NamedTokenOptions: ParsableArguments {
         return given.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }
 
-    /// Writes the options into a wish; the account as typed, and without the resources, which plugins may know by name.
+    /// Writes the options into a explicit; the account as typed, and without the resources, which plugins may know by name.
     ///
-    /// - Throws: `Failure` with the exit status for wrong usage.
-    func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
-        wish.authority = authority
-        wish.clientID = clientId
-        wish.scopes = scope
-        wish.account = account
-        wish.claims = try claimsRequest()
+    /// - Throws: `CommandError` with the exit status for wrong usage.
+    func write(to explicit: inout CredentialRequest.ExplicitToken) throws(CommandError) {
+        explicit.authority = authority
+        explicit.clientID = clientId
+        explicit.scopes = scope
+        explicit.account = account
+        explicit.claims = try claimsRequest()
     }
 
     /// Returns the claims request that the options specify; nil if there is none.
     ///
-    /// - Throws: `Failure` with the exit status for wrong usage.
-    private func claimsRequest() throws(Failure) -> String? {
+    /// - Throws: `CommandError` with the exit status for wrong usage.
+    private func claimsRequest() throws(CommandError) -> String? {
         do throws(ClaimsError) {
             var request = try claims.map { text throws(ClaimsError) in try ClaimsRequest(text) } ?? ClaimsRequest()
             for shortForm in claim { try request.ask(shortForm) }
             return request.text
         } catch {
-            throw Failure(error, status: .usage)
+            throw CommandError(error, status: .usage)
         }
     }
 }
 
 /// The authority whose accounts are meant, given directly or by a URL that a rule maps to it.
-struct PlaceOptions: ParsableArguments {
+struct AuthorityOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only accounts of this authority.", valueName: "url"))
     var authority: String?
 
     /// Returns the authority that is given, directly or by a URL; nil if there is none.
-    func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
+    func place(_ url: String?, in session: Session) throws(CommandError) -> NamedAuthority? {
         if let authority {
             let client = session.registry.clientID(
                 session.configuration.clientID(at: authority), at: authority.withoutTrailingSlashes)
-            return try NamedPlace(authority, clientID: client, in: session)
+            return try NamedAuthority(authority, clientID: client, in: session)
         }
         guard let url else { return nil }
         let request = try CredentialRequest(url: url)
-        guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
-        var place = try NamedPlace(wanted, in: session)
+        guard let wanted = try session.resolve(request) else { throw CommandError(noRuleMaps: request) }
+        var place = try NamedAuthority(wanted, in: session)
         place.url = request.url
         return place
     }
 }
 
 /// An authority and the client whose tokens count there.
-struct NamedPlace {
-    let place: AuthorityPlace
+struct NamedAuthority {
+    let place: AuthorityKey
     /// Nil for any client.
     let clientID: String?
     /// The URL that a rule maps to the authority; nil if the authority was given directly.
     var url: String?
 
-    init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(Failure) {
+    init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(CommandError) {
         let trimmed = authority.withoutTrailingSlashes
         guard let place = session.acquirer.place(of: trimmed, kind: kind) else {
-            throw Failure(unknownAuthority: trimmed, in: session.registry)
+            throw CommandError(unknownAuthority: trimmed, in: session.registry)
         }
         self.place = place
         self.clientID = clientID
     }
 
-    init(_ request: TokenRequest, in session: Session) throws(Failure) {
+    init(_ request: TokenRequest, in session: Session) throws(CommandError) {
         try self.init(request.authority, kind: request.kind, clientID: request.clientID, in: session)
     }
 }
 
-extension AuthorityPlace {
+extension AuthorityKey {
     /// The authority's URL, fit to show.
     var urlForPeople: String { url.displayable(limit: 255) }
 }
@@ -262,7 +263,7 @@ extension Hint {
     static let tenant: Hint = "write it with its tenant and nothing else, such as \(Example.authority)"
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for an authority that no plugin serves, as far as the manifests can be read.
     init(
         unknownAuthority url: String, in registry: PluginRegistry,
@@ -309,11 +310,11 @@ struct SignInPageOptions: ParsableArguments {
 extension SignInParameters {
     /// Parses the options of a command line.
     ///
-    /// - Throws: `Failure` with the exit status for wrong usage.
-    init(options texts: [SignInParameter: [String]]) throws(Failure) {
+    /// - Throws: `CommandError` with the exit status for wrong usage.
+    init(options texts: [SignInParameter: [String]]) throws(CommandError) {
         self.init()
-        do throws(SignInParameterError) { try take(texts) } catch {
-            throw Failure(error.reason, hints: [Hint(error.hint)], status: .usage)
+        do throws(SignInParameterError) { try apply(texts) } catch {
+            throw CommandError(error.reason, hints: [Hint(error.hint)], status: .usage)
         }
     }
 }

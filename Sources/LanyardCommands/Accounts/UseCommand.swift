@@ -30,7 +30,7 @@ struct UseCommand: Command {
     @Argument(help: "A URL that a rule maps: choose for its authority only.")
     var url: String?
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var place: AuthorityOptions
 
     @Flag(help: "Never prompt; without an account, print the one in use.")
     var nonInteractive = false
@@ -42,7 +42,7 @@ struct UseCommand: Command {
         let named = try place.place(url, in: session)
         let known = try await session.accounts(at: named)
         guard !known.all.isEmpty || account != nil && !known.elsewhere.isEmpty else {
-            throw Failure.nobodyIsSignedIn
+            throw CommandError.nobodyIsSignedIn
         }
         guard let account else { return try await choose(among: known, at: named?.place, in: session) }
         guard account == "-" else {
@@ -50,12 +50,12 @@ struct UseCommand: Command {
             return try await use(found.account, at: named?.place ?? known.issuer(of: found.account), in: session)
         }
         guard let previous = known.previous else {
-            throw Failure("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
+            throw CommandError("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
         }
         try await use(previous.account.account, at: previous.place, in: session)
     }
 
-    private func choose(among known: KnownAccounts, at place: AuthorityPlace?, in session: Session) async throws {
+    private func choose(among known: KnownAccounts, at place: AuthorityKey?, in session: Session) async throws {
         if session.presence.hasTerminal, isatty(STDOUT_FILENO) == 1 {
             if known.all.count == 1 {
                 let only = known.all[0].account
@@ -66,18 +66,19 @@ struct UseCommand: Command {
             switch await menu.choose(among: known.byUse.map(\.account)) {
             case .account(let account):
                 return try await use(account, at: place ?? known.issuer(of: account), in: session)
-            case .cancelled, .another: throw Failure("no account was chosen", cause: .ofNoAnswer)
+            case .cancelled, .another: throw CommandError("no account was chosen", cause: .ofNoAnswer)
             case .unavailable: break
             }
         }
-        guard let current = known.current else { throw Failure(noneChosenAmong: known) }
-        session.context.console.print(current.account.nameForPeople)
+        guard let current = known.current else { throw CommandError(noneChosenAmong: known) }
+        session.context.console.print(current.account.displayName)
     }
 
-    private func use(_ account: AccountRecord, at place: AuthorityPlace?, in session: Session) async throws(Failure) {
+    private func use(_ account: AccountRecord, at place: AuthorityKey?, in session: Session) async throws(CommandError)
+    {
         let console = session.context.console
         try session.select(account, at: place)
-        let name = account.nameForPeople
+        let name = account.displayName
         console.note("using \(name)\(place.map { " for \($0.urlForPeople)" } ?? "") from now on")
         if session.configuration.deviceMode == .shared, try await session.accounts().all.count > 1 {
             console.note(.othersOnSharedDevice)
@@ -89,12 +90,12 @@ struct UseCommand: Command {
     }
 
     /// Reports where other accounts stay in use, because it isn't known whether the authority accepts this one.
-    private func tellOthers(than account: AccountRecord, in session: Session) async throws(Failure) {
+    private func tellOthers(than account: AccountRecord, in session: Session) async throws(CommandError) {
         let known = try await session.accounts()
         guard let own = known.all.first(where: { $0.profiles.contains(account) }) else { return }
         for other in known.places(butFor: own) {
             let place = other.place.urlForPeople
-            let text = "\(other.account.account.nameForPeople) stays in use for \(place); to change that"
+            let text = "\(other.account.account.displayName) stays in use for \(place); to change that"
             session.context.console.note(
                 Hint(text, run: "lanyard use\(option: "--authority", place)\(last: known.name(of: own), limit: 200)"))
         }
@@ -106,7 +107,7 @@ extension ShellCommand {
     static func using(account name: String) -> ShellCommand { "lanyard use\(last: name, limit: 200)" }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error if no account is in use.
     fileprivate init(noneChosenAmong known: KnownAccounts) {
         guard known.all.contains(where: known.isUsed) else {
@@ -120,7 +121,8 @@ extension Failure {
             hints: [Hint("see", run: "lanyard accounts"), Hint("or ask for one URL", run: "lanyard use URL")])
     }
 
-    static let nobodyIsSignedIn = Failure("nobody is signed in", hints: [Hint("sign in", run: "lanyard login URL")])
+    static let nobodyIsSignedIn = CommandError(
+        "nobody is signed in", hints: [Hint("sign in", run: "lanyard login URL")])
 }
 
 extension Hint {

@@ -45,11 +45,11 @@ struct AgentCommand: Command {
         } catch {
             switch error {
             case .taken:
-                throw Failure(
+                throw CommandError(
                     "an agent is already running",
                     hints: [Hint("if systemd runs it, look at it", run: "systemctl --user status lanyard-agent")])
             case .unusable(let reason):
-                throw Failure("the folder of the agent's sockets cannot be used: \(reason)")
+                throw CommandError("the folder of the agent's sockets cannot be used: \(reason)")
             }
         }
         console.note("the agent has stopped")
@@ -81,8 +81,8 @@ struct LocalAgentDelegate: AgentDelegate {
     let settingsFiles: [String]
     private let context: CommandContext
 
-    /// - Throws: `Failure` if this machine uses an agent itself, or if the configuration is wrong.
-    init(_ context: CommandContext) throws(Failure) {
+    /// - Throws: `CommandError` if this machine uses an agent itself, or if the configuration is wrong.
+    init(_ context: CommandContext) throws(CommandError) {
         var context = context
         // After an upgrade, an agent that is still running starts the installed program.
         let deleted = " (deleted)"
@@ -95,7 +95,7 @@ struct LocalAgentDelegate: AgentDelegate {
             [Configuration.systemFile] + [Configuration.userFile(environment: context.environment)].compactMap(\.self)
         let configuration = try Session(context).configuration
         guard configuration.agent == nil else {
-            throw Failure(
+            throw CommandError(
                 "this machine uses an agent itself, and has no credentials of its own to forward",
                 hints: ["forward that agent's socket instead; see docs/forwarding.md"])
         }
@@ -130,7 +130,8 @@ struct LocalAgentDelegate: AgentDelegate {
                 console.note("\(forward.name) may ask for \(urls), at \(context.short("\(folder)/\(forward.name)"))")
             }
         case .unreadable(let error):
-            let failure = (error as? SettingsError).map { Failure($0) } ?? Failure("the configuration can't be read")
+            let failure =
+                (error as? SettingsError).map { CommandError($0) } ?? CommandError("the configuration can't be read")
             console.report(failure)
             console.note("the previous forwards stay in effect")
         case .noSocket(let forward, let reason):
@@ -148,7 +149,7 @@ extension ForwardedRefusal {
     init(_ request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward) {
         switch objection {
         case .notListed:
-            let resources = request.wish.scopes.compactMap(\.urlOfDefaultScope)
+            let resources = request.explicit.scopes.compactMap(\.urlOfDefaultScope)
             let places = request.place.map { [$0] } ?? resources.compactMap { CredentialRequest($0).place }
             let place = places.joined(separator: " ")
             let command = ShellCommand(words: ["lanyard", "forward", "add", forward.name] + places)
@@ -164,7 +165,7 @@ extension ForwardedRefusal {
                 "the forward \(forward.name) lists \(shown), and the request names no path; where git runs, "
                     + "`\(command.text)` makes it send one (credential.useHttpPath)")
         case .namesScopes:
-            let scopes = request.wish.scopes.joined(separator: " ").displayable(limit: 300)
+            let scopes = request.explicit.scopes.joined(separator: " ").displayable(limit: 300)
             self.init(
                 .notAllowed,
                 "the forward \(forward.name) is for URLs, and accepts only their default scopes, "
@@ -188,7 +189,7 @@ struct AgentAnswer {
     private let pending = PendingQuestion()
 
     func run() async throws {
-        guard let block = readRequest() else { throw Failure("the agent's request cannot be read") }
+        guard let block = readRequest() else { throw CommandError("the agent's request cannot be read") }
         endWithInput()
         var request: ForwardedRequest
         do throws(ForwardedRequest.Fault) { request = try ForwardedRequest(block) } catch {
@@ -211,7 +212,7 @@ struct AgentAnswer {
             request.wanted.isUnattended = true
         }
         let (wanted, found): (TokenRequest?, StoredPassword?)
-        do throws(Failure) {
+        do throws(CommandError) {
             wanted = try session.resolve(request.wanted)
             found = wanted == nil ? try await password(for: request.wanted, of: forward, in: session) : nil
         } catch {
@@ -228,7 +229,7 @@ struct AgentAnswer {
         if let found { return reply(.credential(Credential(found))) }
         // From here on there may be a token for the place that was asked for, and nothing else.
         request.wanted.reach = .place
-        var run = ConsumerRun(ForwardedConsumer(request), in: context)
+        var run = ToolRun(ForwardedProtocol(request), in: context)
         _ = await run.toTheEnd()
     }
 
@@ -237,16 +238,16 @@ struct AgentAnswer {
     /// Returns the password that is stored for a request at a place that the forward lists; nil if there is none.
     private func password(
         for request: CredentialRequest, of forward: Forward, in session: Session
-    ) async throws(Failure) -> StoredPassword? {
+    ) async throws(CommandError) -> StoredPassword? {
         guard let query = PasswordQuery(request) else { return nil }
         let now = context.now
-        func search() throws(Failure) -> StoredPassword? {
+        func search() throws(CommandError) -> StoredPassword? {
             try session.keeping { () throws(StoreError) in
                 try session.passwords.get(query, now: now) { forward.lists(path: $0, for: request) }
             }
         }
         guard !request.isUnattended else { return try search() }
-        return try await session.unlocking(for: request.place) { () throws(Failure) in try search() }
+        return try await session.unlocking(for: request.place) { () throws(CommandError) in try search() }
     }
 
     private func readRequest() -> Attributes? {
@@ -279,7 +280,7 @@ struct AgentAnswer {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for an agent that can't be asked; `socket` is for people, `path` for commands, if it may be
     /// shown.
     init(_ problem: AgentSocket.Problem, at socket: String, path: String?) {
@@ -307,11 +308,11 @@ extension Failure {
     }
 
     /// Returns the error with other hints if this machine has no keyring because it asks an agent.
-    func inView(of context: CommandContext) -> Failure {
+    func inView(of context: CommandContext) -> CommandError {
         guard cause == .keyring,
             (try? Configuration.load(environment: context.environment))?.agent != nil
         else { return self }
-        return Failure(
+        return CommandError(
             message, hints: ["this machine uses an agent: sign-ins and tokens are on the agent's machine"],
             status: status, cause: cause)
     }
@@ -322,7 +323,7 @@ extension Failure {
             "the agent refused: \(refusal.message)",
             hints: refusal.remedies.map { Hint("on the agent's machine, \($0)") },
             status: refusal.code == .nobody ? .interactionRequired : .failed,
-            cause: refusal.code == .person ? .cancellation : .other)
+            cause: refusal.code == .user ? .cancellation : .other)
     }
 }
 

@@ -30,7 +30,7 @@ struct Confirmation {
     /// Returns the reason why the far side may not use it; nil if it may.
     func refusal(of subject: ConfirmationSubject) async -> ForwardedRefusal? {
         let what = subject.text
-        guard await requester.takeTurn(in: context) else { return .justDeclined }
+        guard await requester.waitForTurn(in: context) else { return .justDeclined }
         let question = "may \(requester.forward) use your credential for \(what)?\(requester.ownName)"
         // Only one question is shown at a time, whichever far side asks.
         let answer = try? await SingleFlight(environment: context.environment).withLock(
@@ -40,8 +40,8 @@ struct Confirmation {
         case .yes: return nil
         case .no:
             requester.noteDecline(in: context)
-            return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
-        case .nothing: return ForwardedRefusal(.person, "nobody confirmed the use of the credential for \(what)")
+            return ForwardedRefusal(.user, "the use of the credential for \(what) was declined")
+        case .nothing: return ForwardedRefusal(.user, "nobody confirmed the use of the credential for \(what)")
         case .nobodyThere:
             return ForwardedRefusal(
                 .nobody, "each use has to be confirmed, and nobody can be asked",
@@ -76,11 +76,11 @@ struct ConfirmationSubject {
     init(_ request: CredentialRequest, _ wanted: TokenRequest?, _ found: StoredPassword?, in session: Session) {
         var request = request
         if let found { request.path = found.path }
-        let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
+        let what = request.place ?? request.explicit.scopes.joined(separator: " ").displayable(limit: 300)
         let account = wanted.flatMap { session.acquirer.decide($0).account?.username } ?? ""
         let names = [wanted?.identity?.name, account, found?.username, request.username]
         let name = names.compactMap(\.self).first { !$0.isEmpty }
-        let tenant = request.wish.tenant.map { " in \($0.inOneWord)" } ?? ""
+        let tenant = request.explicit.tenant.map { " in \($0.inOneWord)" } ?? ""
         text = what + (name.map { " as \($0.inOneWord)" } ?? "") + tenant
     }
 }

@@ -50,7 +50,7 @@ struct ForwardAddCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope, isToBeWritten: true)
-        let added = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
+        let added = try urls.map { url throws(CommandError) in try URLPattern(typed: url) }
         let confirms = confirm
         let name = name
         let result = try session.tables.changing { (file: TableFile<Forward>) throws(SettingsError) in
@@ -69,7 +69,7 @@ struct ForwardAddCommand: Command {
         }
         let console = context.console
         guard !result.urls.isEmpty else {
-            throw Failure("name the URLs that \(name) may ask for: there is no such forward yet", status: .usage)
+            throw CommandError("name the URLs that \(name) may ask for: there is no such forward yet", status: .usage)
         }
         let all = result.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
         let question = result.confirms ? ", and you are asked each time" : ""
@@ -132,7 +132,7 @@ struct ForwardRemoveCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
-        let taken = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
+        let taken = try urls.map { url throws(CommandError) in try URLPattern(typed: url) }
         let name = name
         let left: Forward? = try session.tables.changing { (file: TableFile<Forward>) throws(SettingsError) in
             try file.requireWritable()
@@ -147,7 +147,7 @@ struct ForwardRemoveCommand: Command {
         let shown = name.displayable(limit: 64)
         let file = context.short(session.tables.file)
         guard let left else {
-            throw Failure(
+            throw CommandError(
                 taken.isEmpty ? "there is no forward \(shown) in \(file)" : "no forward \(shown) in \(file) lists that",
                 hints: [Hint("see which there are", run: "lanyard forward list")])
         }

@@ -34,15 +34,15 @@ struct Requester: Sendable {
     func noteDecline(in context: CommandContext) {
         // A request that is refused because of another's decline doesn't prolong the rest.
         guard !wasDeclined(in: context) else { return }
-        SharedNotes(environment: context.environment).leaveTime(about: decline)
+        SharedNotes(environment: context.environment).noteTime(about: decline)
     }
 
     /// Waits until no other request of this far side can have the user asked, as long as this process lives; false if
     /// they have declined one meanwhile.
     ///
     /// The lock is that of the forward's name. The note is left while it is held, and read once it is.
-    func takeTurn(in context: CommandContext) async -> Bool {
-        if pending.takesTurn() {
+    func waitForTurn(in context: CommandContext) async -> Bool {
+        if pending.beginTurn() {
             // Without a place for locks, several questions may come at once.
             try? await SingleFlight(environment: context.environment).keepLock(
                 key: "asking for the forward \(forward)", deadline: Self.patience)
@@ -52,7 +52,7 @@ struct Requester: Sendable {
 
     /// Says who asks for a sign-in before a page opens: on the agent's terminal, and in a notification if it has none.
     func announce(_ url: String?, in context: CommandContext) async throws(AcquisitionError) {
-        guard await takeTurn(in: context) else {
+        guard await waitForTurn(in: context) else {
             throw .plugin(PluginError(.cancelled, ForwardedRefusal.justDeclined.message), name: "")
         }
         let place = url.map { " to \($0.displayable(limit: 300))" } ?? ""
@@ -66,7 +66,7 @@ struct Requester: Sendable {
 
 extension ForwardedRefusal {
     /// The refusal of a request soon after the user declined another.
-    static let justDeclined = ForwardedRefusal(.person, "the use of a credential was declined a moment ago")
+    static let justDeclined = ForwardedRefusal(.user, "the use of a credential was declined a moment ago")
 }
 
 /// Whether the terminal shows a question or a sign-in that the user hasn't answered yet, and whose turn it is.
@@ -88,7 +88,7 @@ final class PendingQuestion: Sendable {
     func end() { isShown.withLock { $0 = false } }
 
     /// True the first time.
-    func takesTurn() -> Bool {
+    func beginTurn() -> Bool {
         hasTurn.withLock { has in
             defer { has = true }
             return !has

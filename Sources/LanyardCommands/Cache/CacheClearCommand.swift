@@ -57,9 +57,9 @@ struct CacheClearCommand: Command {
         let stored = try await session.storedRecords()
         var filter = ClearFilter(
             expired: expired, account: account, clientIDs: clientId.map(session.registry.clientIDs))
-        filter.place = try authority.map { url throws(Failure) in try session.place(of: url) }
+        filter.place = try authority.map { url throws(CommandError) in try session.place(of: url) }
         if let account, filter.homes(in: stored.all)?.isEmpty == true {
-            throw Failure(nothingStoredOf: account)
+            throw CommandError(nothingStoredOf: account)
         }
         let doomed = filter.matches(among: stored.all, now: session.context.now)
         let count = doomed.count + (filter.isEverything ? stored.unreadable.count : 0)
@@ -80,7 +80,7 @@ struct CacheClearCommand: Command {
                 filter.isEverything ? try session.store.delete(matching: .all) : try session.store.delete(doomed)
             removed = first + others
         } catch {
-            throw Failure(error)
+            throw CommandError(error)
         }
         console.note("removed \(removed) \(removed == 1 ? "record" : "records")")
     }
@@ -95,10 +95,10 @@ struct CacheClearCommand: Command {
         console.note("removed \(removed) \(removed == 1 ? "item" : "items")")
     }
 
-    private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {
+    private func confirmed(_ question: String, _ session: Session) async throws(CommandError) -> Bool {
         if yes { return true }
         guard session.presence.hasTerminal, ControllingTerminal.isThere else {
-            throw Failure("refusing to \(question.dropLast()) without --yes", status: .usage)
+            throw CommandError("refusing to \(question.dropLast()) without --yes", status: .usage)
         }
         return await Prompt(session.context.console).decision(question, suggesting: false) ?? false
     }
@@ -113,7 +113,7 @@ struct ClearFilter {
     /// The clients whose records to remove, by key; nil for all.
     var clientIDs: Set<String>?
     /// The authority whose records to remove; nil for all.
-    var place: AuthorityPlace?
+    var place: AuthorityKey?
 
     /// Whether the filter selects everything.
     var isEverything: Bool { !expired && account == nil && clientIDs == nil && place == nil }
@@ -162,7 +162,7 @@ struct ClearFilter {
     /// Whether a record belongs to an authority: tokens by its realm, if it names one, and records without a realm by
     /// its host.
     private func covers(
-        _ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts, _ policies: [String: String]
+        _ place: AuthorityKey, _ record: CredentialRecord, _ facts: RecordFacts, _ policies: [String: String]
     ) -> Bool {
         guard place.aliases.contains(facts.environment.lowercased()) else { return false }
         if let policy = place.policy { return policies[facts.home] == policy }
@@ -178,7 +178,7 @@ struct ClearFilter {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// An account that there is no record of.
     init(nothingStoredOf account: String) {
         self.init(

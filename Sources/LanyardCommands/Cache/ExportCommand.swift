@@ -39,7 +39,7 @@ struct ExportCommand: Command {
         let session = try Session(context)
         let console = session.context.console
         if output == nil, !force, isatty(console.output.rawValue) == 1 {
-            throw Failure(
+            throw CommandError(
                 "the document holds refresh tokens, which a terminal would show and keep",
                 hints: [Hint("write it to a file", run: "lanyard export --output FILE")], status: .usage)
         }
@@ -70,29 +70,29 @@ struct ExportCommand: Command {
     /// Writes a file that only its owner can read, completely or not at all.
     ///
     /// Replaces the user's own file of that name; never follows a link or replaces another user's file.
-    private func write(_ contents: [UInt8], to path: String) throws(Failure) {
+    private func write(_ contents: [UInt8], to path: String) throws(CommandError) {
         let name = path.cut(atLast: "/").map { String($0.1) } ?? path
-        do throws(FileProblem) {
+        do throws(FileError) {
             let folder = try Folder(FileTrust.parent(of: path))
             if let status = folder.status(of: name), !status.isRegular || !status.isOwn { throw .irregular }
             // The draft of an export that was killed contains refresh tokens, too.
             Draft.removeStale(in: folder)
             try folder.write(contents, to: name, isDurable: true)
         } catch .irregular {
-            throw Failure(
+            throw CommandError(
                 "\(path.displayable(limit: 500)) is not a regular file that you own",
                 hints: [Hint("name another", write: "--output FILE")])
         } catch {
-            throw Failure("\(path.displayable(limit: 500)) can't be written: \(error.reason)")
+            throw CommandError("\(path.displayable(limit: 500)) can't be written: \(error.reason)")
         }
     }
 
     /// Returns the account's records, and the metadata of the clients that have them.
-    private func records(among all: [CredentialRecord]) throws(Failure) -> [CredentialRecord] {
+    private func records(among all: [CredentialRecord]) throws(CommandError) -> [CredentialRecord] {
         guard let account else { return all }
         let homes = ClearFilter(account: account).homes(in: all) ?? []
         guard !homes.isEmpty else {
-            throw Failure(nothingStoredOf: account)
+            throw CommandError(nothingStoredOf: account)
         }
         let facts = RecordFacts.all(all)
         let owned = facts.filter { homes.contains($0.home) }

@@ -70,19 +70,19 @@ extension ShellCommand {
 
 extension Session {
     /// Returns the issuer of a client: the named one, or the only one for which the configuration uses the client.
-    fileprivate func issuer(ofClient id: String, named url: String?) throws(Failure) -> AuthorityMatch {
+    fileprivate func issuer(ofClient id: String, named url: String?) throws(CommandError) -> AuthorityMatch {
         let known = configuration.authorities(ofClient: id)
         let named = url.map { url in (url: url, kind: known.first { $0.url == url.withoutTrailingSlashes }?.kind) }
         var issuers: [AuthorityMatch] = []
         for (url, kind) in named.map({ [$0] }) ?? known {
             guard let match = registry.match(authority: url, kind: kind, isConfigured: true) else {
-                throw Failure(unknownAuthority: url, in: registry)
+                throw CommandError(unknownAuthority: url, in: registry)
             }
-            if !issuers.contains(where: { AuthorityPlace($0) == AuthorityPlace(match) }) { issuers.append(match) }
+            if !issuers.contains(where: { AuthorityKey($0) == AuthorityKey(match) }) { issuers.append(match) }
         }
-        guard let issuer = issuers.first, issuers.count == 1 else { throw Failure(issuers, ofClient: id) }
+        guard let issuer = issuers.first, issuers.count == 1 else { throw CommandError(issuers, ofClient: id) }
         guard issuer.plugin.takesClientSecrets else {
-            throw Failure(
+            throw CommandError(
                 "\(issuer.authority.host) doesn't accept client secrets",
                 hints: ["register the app as a public client, for mobile and desktop"])
         }
@@ -90,7 +90,7 @@ extension Session {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a client whose issuer isn't known.
     fileprivate init(_ issuers: [AuthorityMatch], ofClient id: String) {
         let shown = id.displayable(limit: 100)
@@ -171,28 +171,28 @@ struct ClientRegistrar {
     let isAgreed: Bool
 
     /// Returns the client ID from the issuer; if there is a secret, it is in the keyring by then.
-    func clientID(for rule: Rule) async throws(Failure) -> String {
+    func clientID(for rule: Rule) async throws(CommandError) -> String {
         guard let match = session.registry.match(rule) else {
-            throw Failure(unknownAuthority: rule.authority, in: session.registry)
+            throw CommandError(unknownAuthority: rule.authority, in: session.registry)
         }
         guard match.plugin.registers else {
-            throw Failure(
+            throw CommandError(
                 "\(match.authority.host) doesn't let programs register apps",
                 hints: [match.plugin.registrationHint, Self.byHand].compactMap(\.self))
         }
         try await agree(match)
         // A secret that couldn't be stored would be lost.
-        try await session.unlocking(for: nil) { () throws(Failure) in
+        try await session.unlocking(for: nil) { () throws(CommandError) in
             try session.keeping { () throws(StoreError) in try session.acquirer.requireWritable() }
         }
         let registered = try await register(rule, match)
         let kept = KeptSecret.ofClient(registered.clientID, at: match)
         session.context.console.note("registered lanyard: its client ID is \(kept.owner)")
         if let secret = registered.clientSecret {
-            do throws(Failure) {
+            do throws(CommandError) {
                 try await session.store(secret, until: registered.secretExpiresAt, as: kept)
             } catch {
-                await takeBack(registered, rule, match, kept.owner)
+                await unregister(registered, rule, match, kept.owner)
                 throw error.with("no rule was written: once that works, register again")
             }
         }
@@ -200,7 +200,7 @@ struct ClientRegistrar {
     }
 
     /// Revokes the registration of an app whose secret couldn't be stored, and reports what remains of it.
-    private func takeBack(
+    private func unregister(
         _ registered: PluginRegistration, _ rule: Rule, _ match: AuthorityMatch, _ name: String
     ) async {
         do throws(PluginError) {
@@ -213,23 +213,23 @@ struct ClientRegistrar {
         }
     }
 
-    private func agree(_ match: AuthorityMatch) async throws(Failure) {
+    private func agree(_ match: AuthorityMatch) async throws(CommandError) {
         guard !isAgreed else { return }
         guard let prompt = Prompt(session.context) else {
-            throw Failure(
+            throw CommandError(
                 "there is no terminal to ask you whether to register lanyard at \(match.authority)",
                 hints: ["to register without being asked: --yes"], status: .usage)
         }
         guard await prompt.accepts("register lanyard as an app at \(match.authority)?") else {
-            throw Failure("nothing was registered: you did not confirm it", cause: .ofNoAnswer)
+            throw CommandError("nothing was registered: you did not confirm it", cause: .ofNoAnswer)
         }
     }
 
-    private func register(_ rule: Rule, _ match: AuthorityMatch) async throws(Failure) -> PluginRegistration {
+    private func register(_ rule: Rule, _ match: AuthorityMatch) async throws(CommandError) -> PluginRegistration {
         do throws(PluginError) {
             return try await session.acquirer.registerClient(for: rule, at: match, named: "lanyard")
         } catch {
-            throw Failure(
+            throw CommandError(
                 "lanyard was not registered: \(error.message.displayable(limit: 500))",
                 hints: error.hints + [Self.byHand])
         }

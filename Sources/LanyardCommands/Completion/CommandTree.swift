@@ -24,8 +24,8 @@ struct CommandTree {
     var asHelper: CommandTree {
         CommandTree(
             name: "git-credential-lanyard", note: note,
-            subcommands: subcommands.filter { GitConsumer.Verb(rawValue: $0.name) != nil },
-            options: subcommand(GitConsumer.Verb.get.rawValue)?.options ?? [])
+            subcommands: subcommands.filter { GitProtocol.Verb(rawValue: $0.name) != nil },
+            options: subcommand(GitProtocol.Verb.get.rawValue)?.options ?? [])
     }
 
     /// Returns the subcommand with a name or alias.

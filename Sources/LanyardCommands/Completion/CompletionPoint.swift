@@ -31,7 +31,7 @@ struct CompletionPoint {
                 place = .foreign(start: start)
                 return
             }
-            take(word)
+            read(word)
         }
         place = foreignStart(before: words.count - 1).map { .foreign(start: $0) } ?? self.place(of: words.last ?? "")
     }
@@ -46,7 +46,7 @@ struct CompletionPoint {
     /// Whether an option is before the cursor.
     func has(_ name: String) -> Bool { used.contains { $0.names.contains(name) } }
 
-    private mutating func take(_ word: String) {
+    private mutating func read(_ word: String) {
         if awaiting != nil {
             awaiting = nil
         } else if word == "--", !isTerminated {

@@ -90,7 +90,7 @@ struct KnownValues {
 
     private var identities: [Candidate] {
         let own = configuration?.identities ?? []
-        return (Identity.builtIn + own).map { Candidate($0.name, $0.proofForPeople) }
+        return (Identity.builtIn + own).map { Candidate($0.name, $0.displayedProof) }
     }
 
     private var forwards: [Candidate] {
@@ -145,7 +145,7 @@ struct KnownValues {
     /// Returns what an account's name alone doesn't say.
     private func about(_ account: KnownAccount, among known: KnownAccounts) -> String {
         let record = account.account
-        let home = account.isHomeShared ? nil : record.tenant.map(known.nameForPeople)
+        let home = account.isHomeShared ? nil : record.tenant.map(known.displayName)
         let isMarked = known.all.count > 1 && known.isUsed(account)
         let about = [
             record.username == known.name(of: account) ? nil : record.username, record.name, record.kind, home,

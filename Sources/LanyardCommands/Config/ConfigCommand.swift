@@ -81,7 +81,7 @@ struct ConfigSetCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let key = try SettingKey(key)
         let wanted = try key.value(value, in: context)
-        let file = try SettingFilePlace(of: key, value, isSystem: place.system, in: context)
+        let file = try SettingFileTarget(of: key, value, isSystem: place.system, in: context)
         try key.requireUsable(wanted, in: Session(context, of: place.scope, isToBeWritten: true))
         try file.change { file throws(SettingsError) in
             try file.set(key.name, to: wanted, schema: InstalledFiles(context).schema)
@@ -108,7 +108,7 @@ struct ConfigUnsetCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let key = try SettingKey(key)
-        let file = try SettingFilePlace(of: key, isSystem: place.system, in: context)
+        let file = try SettingFileTarget(of: key, isSystem: place.system, in: context)
         var isThere = false
         try file.change { file throws(SettingsError) in isThere = try file.unset(key.name) }
         context.console.note(
@@ -119,11 +119,11 @@ struct ConfigUnsetCommand: Command {
 
 extension Configuration {
     /// Returns all settings and their origins.
-    static func settings(in context: CommandContext, isToBeWritten: Bool = false) throws(Failure) -> [Setting] {
+    static func settings(in context: CommandContext, isToBeWritten: Bool = false) throws(CommandError) -> [Setting] {
         do throws(SettingsError) {
             return try settings(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
-            throw Failure(ofConfiguration: error)
+            throw CommandError(ofConfiguration: error)
         }
     }
 }

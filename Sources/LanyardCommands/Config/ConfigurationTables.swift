@@ -24,23 +24,23 @@ struct ConfigurationTables: Sendable {
 
     /// Does something to the file's tables of a kind.
     ///
-    /// - Throws: `Failure` also if the system's policy locks the user's.
+    /// - Throws: `CommandError` also if the system's policy locks the user's.
     func changing<Table: ConfigurationTable, Result>(
         _ change: (TableFile<Table>) throws(SettingsError) -> Result
-    ) throws(Failure) -> Result {
+    ) throws(CommandError) -> Result {
         guard scope == .system || !configuration.isLocked(Table.key) else { throw .locked("\(Table.plural) are") }
         guard scope == .system || Configuration.userFile(environment: context.environment) != nil else {
-            throw Failure("\(file): there is no place for it", hints: ["set HOME or LANYARD_CONFIG"])
+            throw CommandError("\(file): there is no place for it", hints: ["set HOME or LANYARD_CONFIG"])
         }
         do throws(SettingsError) {
             return try change(try TableFile(reading: file))
         } catch {
-            throw Failure(error, isSystem: scope == .system, context)
+            throw CommandError(error, isSystem: scope == .system, context)
         }
     }
 
     /// Looks for a table before another one like it is made, and refuses a file that can't be written.
-    func table<Table: ConfigurationTable>(where isLikeIt: (Table) -> Bool) throws(Failure) -> Table? {
+    func table<Table: ConfigurationTable>(where isLikeIt: (Table) -> Bool) throws(CommandError) -> Table? {
         try changing { (file: TableFile<Table>) throws(SettingsError) in
             try file.requireWritable()
             return file.tables.first(where: isLikeIt)
@@ -50,7 +50,8 @@ struct ConfigurationTables: Sendable {
     /// Adds a table to the file, unless there is one like it.
     ///
     /// - Returns: the one that is there already.
-    func add<Table: ConfigurationTable>(_ table: Table, unless isLikeIt: (Table) -> Bool) throws(Failure) -> Table? {
+    func add<Table: ConfigurationTable>(_ table: Table, unless isLikeIt: (Table) -> Bool) throws(CommandError) -> Table?
+    {
         try changing { (file: TableFile<Table>) throws(SettingsError) in
             if let other = file.tables.first(where: isLikeIt) { return other }
             try file.add(table, schema: InstalledFiles(context).schema)
@@ -61,7 +62,7 @@ struct ConfigurationTables: Sendable {
     /// Removes a table from the file.
     ///
     /// - Returns: Whether there was one.
-    func removeTable<Table: ConfigurationTable>(where isIt: (Table) -> Bool) throws(Failure) -> Bool {
+    func removeTable<Table: ConfigurationTable>(where isIt: (Table) -> Bool) throws(CommandError) -> Bool {
         try changing { (file: TableFile<Table>) throws(SettingsError) in
             guard let table = file.tables.first(where: isIt) else { return false }
             try file.remove(table)
@@ -71,22 +72,22 @@ struct ConfigurationTables: Sendable {
 
     /// Throws if an identity couldn't be written.
     ///
-    /// - Throws: `Failure` also if there already is one with the name.
-    func requireRoom(forIdentity name: String) throws(Failure) {
+    /// - Throws: `CommandError` also if there already is one with the name.
+    func requireRoom(forIdentity name: String) throws(CommandError) {
         guard !Identity.builtIn.contains(where: { $0.name == name }) else {
-            throw Failure(
+            throw CommandError(
                 "the identity \(name) is built in", hints: ["choose another name, or use it as it is"], status: .usage)
         }
         if let other: Identity = try table(where: { $0.name == name }) { throw taken(by: other) }
     }
 
     /// Adds an identity to the file, unless it already has one with the name.
-    func write(_ identity: Identity) throws(Failure) {
+    func write(_ identity: Identity) throws(CommandError) {
         if let other = try add(identity, unless: { $0.name == identity.name }) { throw taken(by: other) }
     }
 
-    private func taken(by other: Identity) -> Failure {
-        Failure(
+    private func taken(by other: Identity) -> CommandError {
+        CommandError(
             "there is an identity \(other.name) already, at \(other.place(context))",
             hints: [
                 Hint(
@@ -97,8 +98,8 @@ struct ConfigurationTables: Sendable {
 
     /// Throws if a rule couldn't be written, before the user is asked anything.
     ///
-    /// - Throws: `Failure` also if the file has a rule for the same URLs.
-    func requireRoom(for pattern: URLPattern) throws(Failure) {
+    /// - Throws: `CommandError` also if the file has a rule for the same URLs.
+    func requireRoom(for pattern: URLPattern) throws(CommandError) {
         if let other: Rule = try table(where: { $0.pattern.means(pattern) }) { throw taken(by: other) }
     }
 
@@ -108,7 +109,7 @@ struct ConfigurationTables: Sendable {
     }
 
     /// Adds a rule to the file, unless it has one for the same URLs that isn't to be replaced.
-    func write(_ rule: Rule, replacing isReplaced: Bool = false) throws(Failure) {
+    func write(_ rule: Rule, replacing isReplaced: Bool = false) throws(CommandError) {
         if isReplaced { _ = try removeTable { (old: Rule) in old.pattern.means(rule.pattern) } }
         if let other = try add(rule, unless: { $0.pattern.means(rule.pattern) }) { throw taken(by: other) }
     }
@@ -127,8 +128,8 @@ struct ConfigurationTables: Sendable {
         return Hint("or to replace the rule, remove it", run: removal(of: rule))
     }
 
-    private func taken(by other: Rule) -> Failure {
-        Failure(taken: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
+    private func taken(by other: Rule) -> CommandError {
+        CommandError(taken: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
     }
 }
 
@@ -139,15 +140,17 @@ extension ConfigurationTable {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// A file that can't be changed; with the command line as root if the system's lacks only the permission.
     init(_ error: SettingsError, isSystem: Bool, _ context: CommandContext) {
-        self = isSystem && error.lacksPermission ? Failure(error.description, hints: [context.asRoot]) : Failure(error)
+        self =
+            isSystem && error.lacksPermission
+            ? CommandError(error.description, hints: [context.asRoot]) : CommandError(error)
     }
 
     /// What the system's policy keeps the user from changing.
-    static func locked(_ subject: String) -> Failure {
-        Failure(
+    static func locked(_ subject: String) -> CommandError {
+        CommandError(
             "\(subject) locked by \(Configuration.systemFile)", hints: ["ask the administrator of this machine"])
     }
 

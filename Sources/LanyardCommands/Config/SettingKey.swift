@@ -11,34 +11,34 @@ import Terminal
 struct SettingKey {
     let name: String
 
-    /// - Throws: `Failure` with the exit status for wrong usage if there is no such key.
-    init(_ name: String) throws(Failure) {
+    /// - Throws: `CommandError` with the exit status for wrong usage if there is no such key.
+    init(_ name: String) throws(CommandError) {
         let keys = Configuration.settingKeys
-        guard keys.contains(name) else { throw Failure(noSetting: name, keys) }
+        guard keys.contains(name) else { throw CommandError(noSetting: name, keys) }
         self.name = name
     }
 
     /// Converts words to a value of this key; an authority may be typed as a domain, as in a rule.
     ///
-    /// - Throws: `Failure` with the exit status for wrong usage if they aren't valid.
-    func value(_ words: [String], in context: CommandContext) throws(Failure) -> SettingValue {
+    /// - Throws: `CommandError` with the exit status for wrong usage if they aren't valid.
+    func value(_ words: [String], in context: CommandContext) throws(CommandError) -> SettingValue {
         let words = name == "authority" ? words.map { context.registry.authority(typed: $0) } : words
         do throws(SettingsError) { return try Configuration.value(words, of: name) } catch {
-            throw Failure(error.message, hints: error.hints, status: .usage)
+            throw CommandError(error.message, hints: error.hints, status: .usage)
         }
     }
 
     /// Refuses a value that has the right form, but that nothing could use.
-    func requireUsable(_ value: SettingValue, in session: Session) throws(Failure) {
+    func requireUsable(_ value: SettingValue, in session: Session) throws(CommandError) {
         guard case .text(let text) = value else { return }
         let shown = text.displayable(limit: 200)
         switch name {
         case "browser" where ShellWords.split(text)?.isEmpty != false:
-            throw Failure("a quote isn't closed: \(shown)", hints: ["write it as for a shell"], status: .usage)
+            throw CommandError("a quote isn't closed: \(shown)", hints: ["write it as for a shell"], status: .usage)
         case "ca-file":
             let bytes = try? OpenFile(text).contents(atMost: 1 << 22)
             guard let bytes, String(decoding: bytes, as: UTF8.self).hasBytes("CERTIFICATE-----") else {
-                throw Failure(
+                throw CommandError(
                     bytes == nil ? "\(shown) can't be read" : "\(shown) holds no certificate in PEM format",
                     hints: [Hint("see", run: "ls -l\(last: text)")], status: .usage)
             }
@@ -49,19 +49,19 @@ struct SettingKey {
                 })
             else { return try requireNoTypo(text, session) }
             do throws(ResolutionError) { _ = try session.configuration.clientID(text, at: match) } catch {
-                throw Failure(error, in: session.context).with(.usage)
+                throw CommandError(error, in: session.context).with(.usage)
             }
         case "default-identity":
-            do throws(Failure) { _ = try session.identity(named: text) } catch { throw error.with(.usage) }
+            do throws(CommandError) { _ = try session.identity(named: text) } catch { throw error.with(.usage) }
         default: break
         }
     }
 
     /// Refuses what looks like the name of a client, but is none; each issuer has IDs of its own form.
-    private func requireNoTypo(_ text: String, _ session: Session) throws(Failure) {
+    private func requireNoTypo(_ text: String, _ session: Session) throws(CommandError) {
         let names = session.registry.plugins.flatMap(\.clients).map(\.name)
         guard !names.contains(text), let near = names.nearest(to: text.lowercased()) else { return }
-        throw Failure(
+        throw CommandError(
             "there is no client \(text.displayable(limit: 60))",
             hints: [Hint("did you mean", run: "lanyard config set client-id \(near)")], status: .usage)
     }
@@ -79,7 +79,7 @@ struct SettingKey {
     }
 
     /// Tells the user if the change has no effect because another setting takes precedence.
-    func tellOverride(_ file: SettingFilePlace, in context: CommandContext) throws(Failure) {
+    func tellOverride(_ file: SettingFileTarget, in context: CommandContext) throws(CommandError) {
         let settings = try Configuration.settings(in: context, isToBeWritten: true)
         guard let setting = settings.first(where: { $0.key == name }) else { return }
         switch setting.origin {
@@ -100,7 +100,7 @@ struct SettingKey {
         "authority": "the authority of hosts that plugins know", "browser": "the command that opens a browser",
         "ca-file": "PEM certificates to trust besides the system's",
         "client-id": "the application, unless a rule names one",
-        "default-identity": "who signs in without a person",
+        "default-identity": "who signs in without a user",
         "device-mode": "whether this machine is personal or shared",
         "flow": "how to sign in", "group": "the keychain group",
         "known-authorities": "hosts of authorities to trust", "timeout": "seconds to sign in",
@@ -108,25 +108,26 @@ struct SettingKey {
 }
 
 /// The file in which a setting is changed.
-struct SettingFilePlace {
+struct SettingFileTarget {
     let path: String
     let context: CommandContext
 
     /// Finds the file in which to change a key, for all users or for this one.
     ///
-    /// - Throws: `Failure` if the user may not change the key there; `words` are for the command that would.
-    init(of key: SettingKey, _ words: [String]? = nil, isSystem: Bool, in context: CommandContext) throws(Failure) {
+    /// - Throws: `CommandError` if the user may not change the key there; `words` are for the command that would.
+    init(of key: SettingKey, _ words: [String]? = nil, isSystem: Bool, in context: CommandContext) throws(CommandError)
+    {
         self.context = context
         guard !isSystem else {
             path = Configuration.systemFile
             return
         }
         guard let own = Configuration.userFile(environment: context.environment) else {
-            throw Failure("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
+            throw CommandError("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
         }
         if key.name == "device-mode", let words {
             let command = ["sudo", "lanyard", "config", "set", "--system", key.name] + words
-            throw Failure(
+            throw CommandError(
                 "device-mode applies to all users of this machine, in \(Configuration.systemFile) only",
                 hints: [Hint("set it there", run: ShellCommand(words: command))], status: .usage)
         }
@@ -138,16 +139,16 @@ struct SettingFilePlace {
     /// The file's path, for people.
     var name: String { context.short(path) }
 
-    func change(_ body: (SettingFile) throws(SettingsError) -> Void) throws(Failure) {
+    func change(_ body: (SettingFile) throws(SettingsError) -> Void) throws(CommandError) {
         do throws(SettingsError) {
             try body(SettingFile(reading: path))
         } catch {
-            throw Failure(error, isSystem: path == Configuration.systemFile, context)
+            throw CommandError(error, isSystem: path == Configuration.systemFile, context)
         }
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for an unknown key, or one that belongs to a table.
     fileprivate init(noSetting name: String, _ keys: [String]) {
         let shown = name.displayable(limit: 60)

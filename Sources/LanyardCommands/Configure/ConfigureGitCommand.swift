@@ -9,7 +9,7 @@ struct ConfigureCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "configure", abstract: "Make a tool use lanyard.",
         usage: "lanyard configure <tool> [<options>]\nlanyard configure --list",
-        subcommands: [ConfigureGitCommand.self] + TablePlaces.ofSetups.map { $0.configure })
+        subcommands: [ConfigureGitCommand.self] + TableIndices.ofSetups.map { $0.configure })
 
     static let examples: KeyValuePairs = [
         "Make git use lanyard": "lanyard configure git",
@@ -77,12 +77,13 @@ struct ConfigureGitCommand: Command {
     func run(in context: CommandContext, goesOn: Bool) async throws {
         let version = try await Git(context: context).requireUsable()
         let session = try Session(context, of: scope.system ? .system : .user, isToBeWritten: true)
-        let pattern = try url.map { url throws(Failure) in try URLPattern(typed: url) }
+        let pattern = try url.map { url throws(CommandError) in try URLPattern(typed: url) }
         try pattern?.requireGitPlace()
         if hasRuleOptions || identity != nil { try pattern?.requireTokenPlace() }
         if let pattern, !pattern.isTokenPlace {
             session.context.console.note(
-                "\(Failure.unencrypted(pattern.scheme)); there, lanyard only keeps the passwords that git asks you for")
+                "\(CommandError.unencrypted(pattern.scheme)); there, lanyard only keeps the passwords that git asks you for"
+            )
             session.context.console.hint(.overHTTPS(pattern.text))
         }
         let setting = try defaultIdentity(session, pattern)
@@ -93,7 +94,7 @@ struct ConfigureGitCommand: Command {
         steps.identity = setting
         // In a pipeline there is nobody to ask; `--identity` counts as the answer.
         steps.goesOnUnasked = identity != nil && Prompt(session.context) == nil
-        guard try await steps.take() else { return }
+        guard try await steps.run() else { return }
         try await plan.requireAlone(session.context)
         if let identity { return try await tellNext(identity, pattern, session) }
         let prompt = options.prompt(session.context)
@@ -106,14 +107,14 @@ struct ConfigureGitCommand: Command {
     }
 
     /// Returns the identity to write as the default; nil if it already is, or if it is for one URL only.
-    private func defaultIdentity(_ session: Session, _ pattern: URLPattern?) throws(Failure) -> String? {
+    private func defaultIdentity(_ session: Session, _ pattern: URLPattern?) throws(CommandError) -> String? {
         guard let identity else { return nil }
         _ = try session.identity(named: identity)
         guard pattern == nil, session.configuration.defaultIdentity != identity else { return nil }
         return identity
     }
 
-    private func tellNext(_ identity: String, _ pattern: URLPattern?, _ session: Session) async throws(Failure) {
+    private func tellNext(_ identity: String, _ pattern: URLPattern?, _ session: Session) async throws(CommandError) {
         guard !options.dryRun else { return }
         session.context.console.note(
             Hint("to see whether it gets a token", run: "lanyard identity check \(identity)\(last: pattern?.text)"))
@@ -124,7 +125,7 @@ struct ConfigureGitCommand: Command {
         defer { session.context.console.endProgress() }
         guard let pattern, let rule = session.configuration.rules.last(where: { $0.pattern.means(pattern) }),
             let request = try? session.resolve(pattern.request),
-            case .askPerson = session.acquirer.decide(request).step
+            case .askUser = session.acquirer.decide(request).step
         else { return nil }
         return rule
     }
@@ -132,7 +133,7 @@ struct ConfigureGitCommand: Command {
     /// Returns what to write; if another helper may keep tokens, the user can choose to have git ask lanyard alone.
     private func plan(
         _ session: Session, _ pattern: URLPattern?, _ version: ToolVersion
-    ) async throws(Failure) -> GitPlan {
+    ) async throws(CommandError) -> GitPlan {
         let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only, version)
         guard let keeper = plan.keepers.first else { return plan }
         session.context.console.note(
@@ -145,7 +146,7 @@ struct ConfigureGitCommand: Command {
     }
 
     /// Returns the rule to write, from the options or the user's answers; nil for none.
-    private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
+    private func rule(for pattern: URLPattern?, _ session: Session) async throws(CommandError) -> Rule? {
         guard let pattern else { return nil }
         let prompt = identity == nil ? options.prompt(session.context) : nil
         if let identity, session.isMapped(pattern, for: identity) { return nil }
@@ -168,7 +169,7 @@ struct ConfigureGitCommand: Command {
     }
 
     /// Returns the error for an existing rule where a new one was requested.
-    private func taken(by other: Rule, _ session: Session) -> Failure {
+    private func taken(by other: Rule, _ session: Session) -> CommandError {
         let isOwn = other.file == session.tables.file
         if let identity {
             let whose = other.identity.map { "the identity \($0)" } ?? "people"
@@ -176,7 +177,7 @@ struct ConfigureGitCommand: Command {
             let url = other.pattern.text.displayable(limit: 200)
             let edit = Hint("to change that, write there", write: "identity = \"\(identity)\"")
             let removal = isOwn ? Hint("or remove it first", run: session.tables.removal(of: other)) : nil
-            return Failure(
+            return CommandError(
                 "the rule for \(url), at \(place), is for \(whose), and not for the identity \(identity)",
                 hints: [edit, removal].compactMap(\.self))
         }
@@ -184,7 +185,7 @@ struct ConfigureGitCommand: Command {
             isOwn
             ? Hint("leave out the options that make a rule, or remove it first", run: session.tables.removal(of: other))
             : "leave out the options that make a rule, or edit \(other.place(session.context))"
-        return Failure(taken: other, session.context, hint: hint)
+        return CommandError(taken: other, session.context, hint: hint)
     }
 }
 
@@ -208,9 +209,9 @@ struct ChangeOptions: ParsableArguments {
     func prompt(_ context: CommandContext) -> Prompt? { yes || dryRun ? nil : Prompt(context) }
 
     /// Throws if the user can't be asked whether to change `subject`, unless the options say so.
-    func requireAnswer(toChange subject: String, _ context: CommandContext) throws(Failure) {
+    func requireAnswer(toChange subject: String, _ context: CommandContext) throws(CommandError) {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
-        throw Failure(
+        throw CommandError(
             "there is no terminal to ask you whether to change \(subject)",
             hints: ["to change them without being asked: --yes; only to look: --dry-run"], status: .usage)
     }

@@ -6,7 +6,7 @@ import Terminal
 import Tools
 
 /// `configure TOOL`, for any tool but git.
-struct ConfigureToolCommand<Place: TablePlace>: Command {
+struct ConfigureToolCommand<Place: TableIndex>: Command {
     private static var tool: ToolSetup { Place.setup }
     private var tool: ToolSetup { Place.setup }
 
@@ -30,8 +30,8 @@ struct ConfigureToolCommand<Place: TablePlace>: Command {
     mutating func validate() throws { try tool.url.validate(url, for: tool.name) }
 
     mutating func run(in context: CommandContext) async throws {
-        let pattern = try url.map { url throws(Failure) in try tool.pattern(url) }
-        let place = try ToolPlace(context, pattern)
+        let pattern = try url.map { url throws(CommandError) in try tool.pattern(url) }
+        let place = try ToolTarget(context, pattern)
         let settings = tool.settings(place)
         try settings.requireUse()
         let plan = try ToolPlan(tool, place, context)
@@ -58,7 +58,7 @@ struct ConfigureToolCommand<Place: TablePlace>: Command {
     /// Returns false if nothing was changed.
     private func apply(
         _ plan: ToolPlan, _ settings: any ToolSettings, _ context: CommandContext
-    ) async throws(Failure) -> Bool {
+    ) async throws(CommandError) -> Bool {
         let console = context.console
         guard !plan.changes.isEmpty else {
             let isInUse = settings.place.pattern != nil || ToolList(context).use(of: tool).isForAll
@@ -94,15 +94,15 @@ struct ConfigureToolCommand<Place: TablePlace>: Command {
     }
 }
 
-extension TablePlace {
+extension TableIndex {
     /// The tool at this place among those that `configure` knows.
     static var setup: ToolSetup { ToolSetup.all[index] }
     static var configure: any ParsableCommand.Type { ConfigureToolCommand<Self>.self }
     static var unconfigure: any ParsableCommand.Type { UnconfigureToolCommand<Self>.self }
 }
 
-extension TablePlaces {
-    static var ofSetups: [any TablePlace.Type] { types(ToolSetup.all.count) }
+extension TableIndices {
+    static var ofSetups: [any TableIndex.Type] { types(ToolSetup.all.count) }
 }
 
 extension ToolURL {

@@ -44,16 +44,16 @@ struct FirstSignIn {
 
     /// Runs a step; if the keyring can't be used, its error says what is done and how to continue.
     private func telling<Result>(_ lack: String, _ body: () async throws -> Result) async throws -> Result {
-        do { return try await body() } catch let failure as Failure where failure.cause.isOfKeyring {
+        do { return try await body() } catch let failure as CommandError where failure.cause.isOfKeyring {
             let text = "git is set up and the rule is written, but \(lack); once the keyring works, continue with"
             throw failure.with(Hint(text, run: "lanyard configure git \(rule.pattern.text)"))
         }
     }
 
     /// Asks for the client's secret unless it is stored or not needed; false if no sign-in works without it.
-    private func ensureClientSecret() async throws(Failure) -> Bool {
+    private func ensureClientSecret() async throws(CommandError) -> Bool {
         guard !issuer.secretFlows.isEmpty, let clientID = session.configuration.clientID(of: rule) else { return true }
-        let stored = try await session.unlocking(for: nil) { () throws(Failure) in
+        let stored = try await session.unlocking(for: nil) { () throws(CommandError) in
             try session.keeping { () throws(StoreError) in
                 try session.clientSecrets.secret(of: clientID, at: match)
             }

@@ -24,7 +24,7 @@ struct GitPlan: Sendable {
     /// Without a pattern, git asks lanyard for every URL. If `isAlone`, git asks no other helper.
     init(
         _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: ToolVersion
-    ) async throws(Failure) {
+    ) async throws(CommandError) {
         self.scope = scope
         self.pattern = pattern
         self.isAlone = isAlone
@@ -51,7 +51,7 @@ struct GitPlan: Sendable {
     }
 
     /// Throws if the changes can't be written, before the user is asked anything.
-    func requireWritable(_ context: CommandContext) async throws(Failure) {
+    func requireWritable(_ context: CommandContext) async throws(CommandError) {
         guard !changes.isEmpty else { return }
         if scope == .system { try await GitConfiguration(context).requireWritable(scope, hint: context.asRoot) }
         try GitRecord(scope, context).file.requireWritable()
@@ -60,15 +60,15 @@ struct GitPlan: Sendable {
     /// Records the changes and then writes them, so that lanyard never leaves a change without a record, even if it is
     /// killed.
     ///
-    /// - Throws: `Failure` also if other changes would be needed by now.
-    func write(_ session: Session) async throws(Failure) {
+    /// - Throws: `CommandError` also if other changes would be needed by now.
+    func write(_ session: Session) async throws(CommandError) {
         let record = try GitRecord(scope, session.context)
         let locked = try record.file.locked()
         let now = try await GitPlan(session, scope, pattern: pattern, isAlone: isAlone, version).changes
         // Another lanyard may have written the same changes meanwhile.
         guard !now.isEmpty else { return }
         guard now == changes else {
-            throw Failure("git's configuration changed meanwhile, so nothing was written", hints: ["try again"])
+            throw CommandError("git's configuration changed meanwhile, so nothing was written", hints: ["try again"])
         }
         let before = try await record.standing(record.entries())
         // A file that an earlier lanyard created counts as new this time, too.
@@ -79,7 +79,7 @@ struct GitPlan: Sendable {
         let moved = before.filter { changes.contains($0.change) }
         let kept = before.filter { !moved.contains($0) }
         var written = 0
-        do throws(Failure) {
+        do throws(CommandError) {
             try await record.remove(moved)
             for place in changes.map(\.place).uniqued {
                 let section = changes.filter { $0.place == place }
@@ -89,7 +89,7 @@ struct GitPlan: Sendable {
         } catch {
             // Values that weren't written may be there as the user's own.
             try? await locked.write(record.standing(before) + begun.prefix(written))
-            throw Failure(error.message, hints: remedies(session.context))
+            throw CommandError(error.message, hints: remedies(session.context))
         }
         try await locked.write(kept + record.standing(begun))
     }
@@ -98,7 +98,7 @@ struct GitPlan: Sendable {
     ///
     /// What comes after the scope's file isn't changed: the settings of the repository in the working folder, and those
     /// in the environment.
-    func requireAlone(_ context: CommandContext) async throws(Failure) {
+    func requireAlone(_ context: CommandContext) async throws(CommandError) {
         guard isAlone else { return }
         let git = GitConfiguration(context)
         let entries = try await scope == .system ? git.whatCounts(for: scope) : git.here()
@@ -109,7 +109,7 @@ struct GitPlan: Sendable {
             })
         else { return }
         let place = pattern?.place.displayable(limit: 200) ?? "every URL"
-        throw Failure(
+        throw CommandError(
             "for \(place) git still asks \(other.name), because of \(entry.origin(among: entries, context))",
             hints: [Hint("to remove it", run: entry.removal)])
     }

@@ -25,8 +25,8 @@ struct GitRecord: Sendable {
 
     /// Opens the record of a scope; a missing file is an empty record.
     ///
-    /// - Throws: `Failure` if the environment has no place for it.
-    init(_ scope: GitConfiguration.Scope, _ context: CommandContext) throws(Failure) {
+    /// - Throws: `CommandError` if the environment has no place for it.
+    init(_ scope: GitConfiguration.Scope, _ context: CommandContext) throws(CommandError) {
         self.scope = scope
         git = GitConfiguration(context)
         file = try RecordFile(
@@ -35,8 +35,8 @@ struct GitRecord: Sendable {
 
     /// Returns the changes that haven't been undone.
     ///
-    /// - Throws: `Failure` also if a later lanyard made some of them.
-    func entries() throws(Failure) -> [Entry] {
+    /// - Throws: `CommandError` also if a later lanyard made some of them.
+    func entries() throws(CommandError) -> [Entry] {
         let changes = try file.changes()
         let known = changes.compactMap(Entry.init)
         guard known.count == changes.count else {
@@ -46,7 +46,7 @@ struct GitRecord: Sendable {
     }
 
     /// Returns the entries that are still in their files; each value in a file counts for one entry only.
-    func standing(_ entries: [Entry]) async throws(Failure) -> [Entry] {
+    func standing(_ entries: [Entry]) async throws(CommandError) -> [Entry] {
         var values: [String?: [GitConfiguration.Entry]] = [:]
         for file in Set(entries.map(\.file)) { values[file] = try await self.values(of: file) }
         return entries.compactMap { entry in
@@ -58,7 +58,7 @@ struct GitRecord: Sendable {
     }
 
     /// Completes the record of a lanyard that was killed, and removes what it hadn't finished.
-    func complete() async throws(Failure) {
+    func complete() async throws(CommandError) {
         guard try entries().contains(where: { $0.file == nil }) else { return }
         let locked = try file.locked()
         let entries = try entries()
@@ -69,7 +69,7 @@ struct GitRecord: Sendable {
     }
 
     /// Removes entries that stand in their files, and leaves equal values of the user's own.
-    func remove(_ entries: [Entry]) async throws(Failure) {
+    func remove(_ entries: [Entry]) async throws(CommandError) {
         for entry in entries.uniqued {
             guard let file = entry.file else { continue }
             try await git.remove(entry.change, times: entries.count { $0 == entry }, from: file)
@@ -77,7 +77,7 @@ struct GitRecord: Sendable {
     }
 
     /// Returns the values in a file; nil stands for the scope's own file.
-    func values(of file: String?) async throws(Failure) -> [GitConfiguration.Entry] {
+    func values(of file: String?) async throws(CommandError) -> [GitConfiguration.Entry] {
         guard let file else { return try await git.ownEntries(of: scope) }
         return try await git.entries(of: file)
     }
@@ -85,7 +85,7 @@ struct GitRecord: Sendable {
 
 extension LockedRecordFile {
     /// Replaces all entries.
-    func write(_ entries: [GitRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) { _ in false } }
+    func write(_ entries: [GitRecord.Entry]) throws(CommandError) { try write(entries.map(\.json)) { _ in false } }
 }
 
 extension GitRecord.Entry {

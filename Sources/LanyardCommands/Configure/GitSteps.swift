@@ -19,7 +19,7 @@ struct GitSteps {
     private var console: Console { session.context.console }
 
     /// Returns false if nothing was changed.
-    func take() async throws(Failure) -> Bool {
+    func run() async throws(CommandError) -> Bool {
         guard !plan.changes.isEmpty || rule != nil || identity != nil else {
             console.note("git is configured already; nothing has to be changed")
             return true
@@ -35,8 +35,8 @@ struct GitSteps {
         return true
     }
 
-    private func write(_ identity: String) throws(Failure) {
-        let place = try SettingFilePlace(
+    private func write(_ identity: String) throws(CommandError) {
+        let place = try SettingFileTarget(
             of: SettingKey("default-identity"), isSystem: session.scope == .system, in: session.context)
         try place.change { file throws(SettingsError) in
             try file.set("default-identity", to: .text(identity), schema: InstalledFiles(session.context).schema)
@@ -73,7 +73,7 @@ struct GitReport {
     private var console: Console { session.context.console }
     private var isForAll: Bool { plan.scope == .system }
 
-    func tell() async throws(Failure) {
+    func tell() async throws(CommandError) {
         let helpers = GitHelpers(
             try await GitConfiguration(session.context).whatCounts(for: plan.scope), for: plan.request)
         let place = pattern?.place

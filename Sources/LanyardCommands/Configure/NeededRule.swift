@@ -10,7 +10,7 @@ extension [NeededRule] {
     ///   - prompt: Asks the user; nil to ask nothing.
     ///   - isLeft: Whether the tool is configured already, so that only the rules are missing.
     ///   - context: The environment and streams of the command.
-    /// - Throws: `Failure` if a rule can't be added.
+    /// - Throws: `CommandError` if a rule can't be added.
     func offer(_ prompt: Prompt?, isLeft: Bool, _ context: CommandContext) async throws {
         for rule in self {
             let needs = prompt == nil && isLeft ? "still needs a rule" : "needs a rule"

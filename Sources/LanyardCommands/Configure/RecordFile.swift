@@ -24,11 +24,11 @@ struct RecordFile: Sendable {
 
     /// Creates a record with a name; a missing file is an empty record.
     ///
-    /// - Throws: `Failure` if the environment has no place for it.
-    init(_ name: String, of subject: String, isSystem: Bool = false, _ context: CommandContext) throws(Failure) {
+    /// - Throws: `CommandError` if the environment has no place for it.
+    init(_ name: String, of subject: String, isSystem: Bool = false, _ context: CommandContext) throws(CommandError) {
         let own = isSystem ? FileTrust.parent(of: Configuration.systemFile) : context.environment.stateFolder
         guard let own else {
-            throw Failure(
+            throw CommandError(
                 "there is no folder to record the changes in", hints: ["set HOME or XDG_STATE_HOME"])
         }
         self.name = name
@@ -39,8 +39,8 @@ struct RecordFile: Sendable {
     }
 
     /// Returns the recorded changes as they are in the file.
-    func changes() throws(Failure) -> [JSONValue] {
-        do throws(FileProblem) {
+    func changes() throws(CommandError) -> [JSONValue] {
+        do throws(FileError) {
             let file = try OpenFile(path)
             let status = try file.status()
             guard status.isRegular else { throw .irregular }
@@ -57,47 +57,47 @@ struct RecordFile: Sendable {
     }
 
     /// The error for a record that no lanyard wrote.
-    var foreign: Failure {
-        Failure(
+    var foreign: CommandError {
+        CommandError(
             "\(context.short(path)) is not the record that lanyard wrote",
             hints: [Hint("remove lanyard from \(subject) by hand, then", run: "rm\(last: path)")])
     }
 
     /// The error for changes that only a later lanyard can undo.
-    func unknown(_ command: String) -> Failure {
-        Failure(
+    func unknown(_ command: String) -> CommandError {
+        CommandError(
             "\(context.short(path)) has changes to \(command) that this version of lanyard doesn't know",
             hints: [Hint("undo them with the later version that made them", run: "lanyard unconfigure \(command)")])
     }
 
     /// Throws if the record can't be written, before the user is asked anything.
-    func requireWritable() throws(Failure) {
+    func requireWritable() throws(CommandError) {
         do throws(SettingsError) {
             try SettingsText(reading: path).requireReplaceable()
         } catch {
-            throw Failure(error, isSystem: isSystem, context)
+            throw CommandError(error, isSystem: isSystem, context)
         }
     }
 
     /// Locks the record, so that no other lanyard changes it or the settings that it is about.
-    func locked() throws(Failure) -> LockedRecordFile {
+    func locked() throws(CommandError) -> LockedRecordFile {
         // Everybody is to read what is beside the system's record.
         Folder.make(folder, permissions: isSystem ? 0o755 : 0o700)
         let folder = try opened()
         // On a file system that can't lock folders, such as NFS, nothing is locked.
         guard (try? folder.lock(within: Self.patience)) ?? true else {
-            throw Failure("another lanyard is changing \(subject)", hints: ["try again"])
+            throw CommandError("another lanyard is changing \(subject)", hints: ["try again"])
         }
         return LockedRecordFile(record: self, folder: folder)
     }
 
-    private func opened() throws(Failure) -> Folder {
-        do throws(FileProblem) { return try Folder(folder) } catch { throw unusable(error) }
+    private func opened() throws(CommandError) -> Folder {
+        do throws(FileError) { return try Folder(folder) } catch { throw unusable(error) }
     }
 
-    fileprivate func write(_ changes: [JSONValue], in folder: borrowing Folder) throws(Failure) {
+    fileprivate func write(_ changes: [JSONValue], in folder: borrowing Folder) throws(CommandError) {
         guard !changes.isEmpty else { return folder.remove(name) }
-        do throws(FileProblem) {
+        do throws(FileError) {
             Draft.removeStale(in: folder)
             let draft = try Draft(in: folder)
             if isSystem { draft.setPermissions(0o644) }
@@ -109,9 +109,9 @@ struct RecordFile: Sendable {
         }
     }
 
-    private func unusable(_ problem: FileProblem) -> Failure {
+    private func unusable(_ problem: FileError) -> CommandError {
         let hint = problem.hint("ls -ld\(last: folder)\(last: path)", in: folder)
-        return Failure(
+        return CommandError(
             "\(context.short(path)) cannot be used: \(problem.reason)",
             hints: [isSystem && problem.lacksPermission ? context.asRoot : hint])
     }
@@ -123,7 +123,7 @@ struct LockedRecordFile: ~Copyable {
     fileprivate let folder: Folder
 
     /// Replaces all changes, but for those that are to be kept; what others have added to a change stays.
-    func write(_ changes: [JSONValue], keeping isKept: (JSONValue) -> Bool) throws(Failure) {
+    func write(_ changes: [JSONValue], keeping isKept: (JSONValue) -> Bool) throws(CommandError) {
         let old = try record.changes()
         let new = changes.map { change in old.first { $0.merging(change) == $0 } ?? change }
         try record.write(old.filter(isKept) + new, in: folder)

@@ -9,11 +9,11 @@ struct ToolList {
     private let context: CommandContext
     private let entries: [RecordedChange]
     /// The reason why the record can't be read, so that only the tools' files count; nil if it can.
-    let fault: Failure?
+    let fault: CommandError?
 
     init(_ context: CommandContext) {
         self.context = context
-        do throws(Failure) {
+        do throws(CommandError) {
             (entries, fault) = (try ToolRecord(context).entries(), nil)
         } catch {
             (entries, fault) = ([], error)
@@ -35,7 +35,7 @@ struct ToolList {
 
     private func text(of tool: ToolSetup) -> String {
         let use = use(of: tool)
-        guard let place = try? ToolPlace(context) else { return use.text() }
+        guard let place = try? ToolTarget(context) else { return use.text() }
         return use.text(naming: tool.settings(place).name)
     }
 
@@ -61,7 +61,7 @@ struct ToolList {
         let standing = own.filter { entry in
             !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place } && tool.reads(entry, context)
         }
-        let settings = (try? ToolPlace(context)).map(tool.settings)
+        let settings = (try? ToolTarget(context)).map(tool.settings)
         let found = settings?.urlsFound ?? []
         return ToolUse(
             tool: tool, isForAll: tool.isConfigured(context, isRecorded: !standing.isEmpty),
@@ -90,7 +90,7 @@ struct ToolList {
     /// Returns the changes that would make a tool ask lanyard for one URL; empty for a tool whose URLs have paths.
     private func own(_ tool: ToolSetup, _ url: String) -> [ToolChange] {
         guard tool.url == .optional, let pattern = URLPattern(url),
-            let place = try? ToolPlace(context, tool.place(of: pattern))
+            let place = try? ToolTarget(context, tool.place(of: pattern))
         else { return [] }
         return (try? tool.settings(place).changes()) ?? []
     }
@@ -109,10 +109,10 @@ extension ToolSetup {
     func unrecorded(
         _ entries: [RecordedChange], for pattern: URLPattern? = nil, _ context: CommandContext
     ) -> [ToolChange] {
-        guard let home = (try? ToolPlace(context)).map(settings) else { return [] }
+        guard let home = (try? ToolTarget(context)).map(settings) else { return [] }
         let everywhere = (try? home.changes()) ?? []
         let patterns = pattern.map { [$0] } ?? home.urlsFound.compactMap { URLPattern($0) }
-        var all = patterns.flatMap { (try? settings(ToolPlace(context, $0)).changes()) ?? [] }
+        var all = patterns.flatMap { (try? settings(ToolTarget(context, $0)).changes()) ?? [] }
         if pattern == nil, url != .required, !url.isHost,
             isConfigured(context, isRecorded: false)
                 || everywhere.contains(where: { $0.stands && $0.value.hasBytes("lanyard") })

@@ -11,11 +11,11 @@ struct ToolPlan: Sendable {
     /// The values that another tool's configuration already wrote, and that this tool needs, too.
     private let shared: [RecordedChange]
     private let tool: ToolSetup
-    private let place: ToolPlace
+    private let place: ToolTarget
     private let context: CommandContext
 
     /// Determines what is missing.
-    init(_ tool: ToolSetup, _ place: ToolPlace, _ context: CommandContext) throws(Failure) {
+    init(_ tool: ToolSetup, _ place: ToolTarget, _ context: CommandContext) throws(CommandError) {
         self.tool = tool
         self.place = place
         self.context = context
@@ -40,8 +40,8 @@ struct ToolPlan: Sendable {
     ///
     /// If the current value is lanyard's own, the entry has the value from before that.
     private static func entry(
-        for change: ToolChange, of tool: ToolSetup, _ place: ToolPlace, _ recorded: [RecordedChange]
-    ) throws(Failure) -> RecordedChange? {
+        for change: ToolChange, of tool: ToolSetup, _ place: ToolTarget, _ recorded: [RecordedChange]
+    ) throws(CommandError) -> RecordedChange? {
         let current = try change.setting.current()
         guard current != change.value else { return nil }
         try change.setting.requireTaking(change.value)
@@ -56,12 +56,12 @@ struct ToolPlan: Sendable {
             }
             return .init(tool: tool.name, place: place.url, change: change, before: current, file: file)
         } catch {
-            throw Failure(error)
+            throw CommandError(error)
         }
     }
 
     /// Throws if the changes can't be written, before the user is asked anything.
-    func requireWritable() throws(Failure) {
+    func requireWritable() throws(CommandError) {
         guard !changes.isEmpty else { return }
         try ToolRecord(context).requireWritable(changes)
     }
@@ -69,24 +69,25 @@ struct ToolPlan: Sendable {
     /// Records the changes and then writes them, so that lanyard never leaves a change without a record, even if it is
     /// killed.
     ///
-    /// - Throws: `Failure` also if other changes would be needed by now.
-    func write() throws(Failure) {
+    /// - Throws: `CommandError` also if other changes would be needed by now.
+    func write() throws(CommandError) {
         guard !changes.isEmpty || !shared.isEmpty else { return }
         let record = try ToolRecord(context)
         let locked = try record.file.locked()
         var now = try ToolPlan(tool, place, context).changes
         // Another lanyard may have written the same changes meanwhile.
         guard now == changes || now.isEmpty else {
-            throw Failure("\(tool.name)'s settings changed meanwhile, so nothing was written", hints: ["try again"])
+            throw CommandError(
+                "\(tool.name)'s settings changed meanwhile, so nothing was written", hints: ["try again"])
         }
         for index in now.indices {
-            now[index].file.take(folders: FileBefore.missingFolders(for: now[index].change.setting))
+            now[index].file.adopt(folders: FileBefore.missingFolders(for: now[index].change.setting))
         }
         let before =
             try record.entries().kept().filter { old in !(now + shared).contains { $0.isSame(as: old) } } + shared
         try locked.write(before + now)
         var written = 0
-        do throws(Failure) {
+        do throws(CommandError) {
             for entry in now {
                 try entry.change.setting.write(entry.change.value)
                 written += 1
@@ -104,7 +105,8 @@ struct ToolPlan: Sendable {
 
 extension [RecordedChange] {
     /// Returns the entry with the value that a setting had before lanyard changed it.
-    fileprivate func first(inPlaceOf current: String?, at setting: ToolSetting) throws(Failure) -> RecordedChange? {
+    fileprivate func first(inPlaceOf current: String?, at setting: ToolSetting) throws(CommandError) -> RecordedChange?
+    {
         for old in self where old.change.setting == setting {
             if old.change.value == current { return old }
             if old.isStillOfLanyard(current), try old.isKept() { return old }

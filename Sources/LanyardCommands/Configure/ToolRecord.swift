@@ -7,27 +7,27 @@ import Tools
 struct ToolRecord: Sendable {
     let file: RecordFile
 
-    /// - Throws: `Failure` if the environment has no place for it.
-    init(_ context: CommandContext) throws(Failure) {
+    /// - Throws: `CommandError` if the environment has no place for it.
+    init(_ context: CommandContext) throws(CommandError) {
         file = try RecordFile("tool-changes.json", of: "the tools' settings", context)
     }
 
     /// Returns the changes that haven't been undone, but for those that a later lanyard made and this one can't read.
-    func entries() throws(Failure) -> [RecordedChange] {
+    func entries() throws(CommandError) -> [RecordedChange] {
         let changes = try file.changes()
         guard changes.allSatisfy({ $0["tool"]?.string != nil }) else { throw file.foreign }
         return changes.compactMap(RecordedChange.init)
     }
 
     /// Throws if a later lanyard has changed a tool's settings so that this one can't tell how.
-    func requireKnown(_ tool: String) throws(Failure) {
+    func requireKnown(_ tool: String) throws(CommandError) {
         guard try file.changes().allSatisfy({ $0["tool"]?.string != tool || RecordedChange($0) != nil }) else {
             throw file.unknown(tool)
         }
     }
 
     /// Throws if the entries' files or the record can't be written, before the user is asked anything.
-    func requireWritable(_ entries: [RecordedChange]) throws(Failure) {
+    func requireWritable(_ entries: [RecordedChange]) throws(CommandError) {
         for entry in entries { try entry.change.setting.requireWritable() }
         try file.requireWritable()
     }
@@ -35,7 +35,7 @@ struct ToolRecord: Sendable {
 
 extension LockedRecordFile {
     /// Replaces all entries that can be read.
-    func write(_ entries: [RecordedChange]) throws(Failure) {
+    func write(_ entries: [RecordedChange]) throws(CommandError) {
         try write(entries.map(\.json)) { RecordedChange($0) == nil }
     }
 }

@@ -9,10 +9,10 @@ import Tools
 
 extension ToolSetup {
     /// Returns the pattern for a typed URL, as it is in the tool's settings.
-    func pattern(_ url: String) throws(Failure) -> URLPattern {
+    func pattern(_ url: String) throws(CommandError) -> URLPattern {
         let pattern = try typed(url)
         guard schemes.contains(pattern.scheme) else {
-            throw Failure(
+            throw CommandError(
                 "\(name) accepts no \(pattern.scheme) URLs, only \(schemes.joined(separator: ", "))",
                 hints: [Hint("write", write: pattern.text.with(scheme: schemes[0]).displayable(limit: 300))],
                 status: .usage)
@@ -20,7 +20,7 @@ extension ToolSetup {
         return try place(of: pattern)
     }
 
-    private func typed(_ url: String) throws(Failure) -> URLPattern {
+    private func typed(_ url: String) throws(CommandError) -> URLPattern {
         let example = exampleOfURL.isEmpty ? "https://registry.contoso.com" : exampleOfURL.trimmed(of: " \\\n")
         let shown = url.displayable(limit: 300)
         return try URLPattern(
@@ -41,7 +41,7 @@ extension ToolSetup {
     }
 
     /// Returns a pattern as it is in the tool's settings.
-    func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+    func place(of pattern: URLPattern) throws(CommandError) -> URLPattern {
         guard let place else { return try pattern.withoutWildcard(for: name) }
         return try place(pattern)
     }
@@ -73,7 +73,9 @@ extension ToolSetup {
     /// lanyard's installation includes some of the links, whether or not the tool is installed. So a link alone counts
     /// only if the tool is installed, or if `isRecorded` says that lanyard was asked to make it.
     func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
-        guard url != .required, !url.isHost, let settings = try? self.settings(ToolPlace(context)) else { return false }
+        guard url != .required, !url.isHost, let settings = try? self.settings(ToolTarget(context)) else {
+            return false
+        }
         let overrides = (try? settings.overrides()) ?? []
         if let first = overrides.first(where: { $0.part == nil }) { return first.asksLanyard }
         guard let changes = try? settings.changes() else { return false }
@@ -91,7 +93,7 @@ extension ToolSetup {
     func reads(_ entry: RecordedChange, _ context: CommandContext) -> Bool {
         let setting = entry.change.setting
         guard !url.isHost, !setting.format.isWholeFile,
-            let files = try? settings(ToolPlace(context, entry.place.flatMap(URLPattern.init))).files
+            let files = try? settings(ToolTarget(context, entry.place.flatMap(URLPattern.init))).files
         else { return true }
         return files.contains(setting.file)
     }

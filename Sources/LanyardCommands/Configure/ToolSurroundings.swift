@@ -7,19 +7,21 @@ import TokenStore
 import Tools
 
 extension CommandContext: ToolSurroundings {
-    func configuration() throws(Failure) -> Configuration { try Session(self).configuration }
+    func configuration() throws(CommandError) -> Configuration { try Session(self).configuration }
 
-    func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? { try Session(self).resolve(request) }
+    func resolve(_ request: CredentialRequest) throws(CommandError) -> TokenRequest? {
+        try Session(self).resolve(request)
+    }
 
     func authority(ofTenant tenant: String, cloud: String?) -> String? {
         AzureCloud.authority(ofTenant: tenant, in: cloud) ?? registry.authority(typed: tenant)
     }
 
     func client(ofResource resource: String) -> String? {
-        registry.resource(ofScopes: [CredentialRequest.TokenWish.scope(ofResource: resource)])?.clients.first
+        registry.resource(ofScopes: [CredentialRequest.ExplicitToken.scope(ofResource: resource)])?.clients.first
     }
 
-    func recordedChanges() throws(Failure) -> [RecordedChange] { try ToolRecord(self).entries() }
+    func recordedChanges() throws(CommandError) -> [RecordedChange] { try ToolRecord(self).entries() }
 
     var agentFolder: String? { try? AgentCommand.place(self) }
 

@@ -10,7 +10,7 @@ struct UnconfigureCommand: Command {
         commandName: "unconfigure",
         abstract: "Undo `lanyard configure`.",
         usage: "lanyard unconfigure <tool> [<options>]\nlanyard unconfigure --all [<options>]",
-        subcommands: [UnconfigureGitCommand.self] + TablePlaces.ofSetups.map { $0.unconfigure })
+        subcommands: [UnconfigureGitCommand.self] + TableIndices.ofSetups.map { $0.unconfigure })
 
     static let examples: KeyValuePairs = [
         "Make git stop using lanyard": "lanyard unconfigure git",
@@ -27,19 +27,19 @@ struct UnconfigureCommand: Command {
         let flags = (options.yes ? ["--yes"] : []) + (options.dryRun ? ["--dry-run"] : [])
         let tools = ToolList(context)
         if let fault = tools.fault { throw fault }
-        var commands = TablePlaces.ofSetups.filter { tools.isUsed(by: $0.setup) }.map { $0.unconfigure }
+        var commands = TableIndices.ofSetups.filter { tools.isUsed(by: $0.setup) }.map { $0.unconfigure }
         let isRecorded = try !GitRecord(.global, context).entries().isEmpty
         if isRecorded || context.program("git") != nil { commands.append(UnconfigureGitCommand.self) }
-        var failed: Failure?
+        var failed: CommandError?
         var isUnanswered = false
         for command in commands {
             do {
                 if var command = try command.parseAsRoot(flags) as? any Command {
                     try await command.run(in: context)
                 }
-            } catch let failure as Failure where failure.status == .usage {
+            } catch let failure as CommandError where failure.status == .usage {
                 isUnanswered = true
-            } catch let failure as Failure {
+            } catch let failure as CommandError {
                 context.console.report(failure)
                 failed = failure
             }
@@ -49,7 +49,7 @@ struct UnconfigureCommand: Command {
                 Hint("git uses lanyard for all users, too; to undo that", run: "sudo lanyard unconfigure git --system"))
         }
         guard !isUnanswered else {
-            throw Failure(
+            throw CommandError(
                 "there is no terminal to ask you whether to change the tools' settings",
                 hints: [
                     Hint("to change them without being asked", run: "lanyard unconfigure --all --yes"),
@@ -78,21 +78,21 @@ struct UnconfigureGitCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         try await Git(context: context).requireUsable()
-        let place = try url.map { url throws(Failure) in try Self.place(url) }
+        let place = try url.map { url throws(CommandError) in try Self.place(url) }
         let record = try GitRecord(scope.scope, context)
         if !options.dryRun { try await record.complete() }
         // The changes for the place, or for all, that are still there.
         let written = try await record.standing(record.entries()).filter { place == nil || $0.change.place == place }
-        guard try await take(back: written, record, context) else { return }
+        guard try await undo(written, record, context) else { return }
         try await tellWhatIsLeft(place, record, context)
         context.tellRules(for: place.map { [$0] }, of: scope.system ? .system : .user)
         if place == nil { try tellIdentity(context) }
     }
 
     /// Returns false if the user said no.
-    private func take(
-        back written: [GitRecord.Entry], _ record: GitRecord, _ context: CommandContext
-    ) async throws(Failure) -> Bool {
+    private func undo(
+        _ written: [GitRecord.Entry], _ record: GitRecord, _ context: CommandContext
+    ) async throws(CommandError) -> Bool {
         let console = context.console
         guard !written.isEmpty else {
             console.note("there is nothing that lanyard configure git wrote")
@@ -118,20 +118,20 @@ struct UnconfigureGitCommand: Command {
     }
 
     /// Removes files that were created for the changes and are empty now.
-    private func removeEmpty(_ files: Set<String>) throws(Failure) {
+    private func removeEmpty(_ files: Set<String>) throws(CommandError) {
         do throws(SettingsError) {
             for file in files {
                 let text = try SettingsText(reading: file)
                 if text.text?.isEmpty == true { try text.remove() }
             }
         } catch {
-            throw Failure(error)
+            throw CommandError(error)
         }
     }
 
     private func requireWritable(
         _ files: [String], _ record: GitRecord, _ context: CommandContext
-    ) async throws(Failure) {
+    ) async throws(CommandError) {
         if scope.system {
             for file in files { try await GitConfiguration(context).requireWritable(file: file, hint: context.asRoot) }
         }
@@ -139,7 +139,7 @@ struct UnconfigureGitCommand: Command {
     }
 
     /// Reports that an identity still gets the tokens, which may come from `configure git --identity`.
-    private func tellIdentity(_ context: CommandContext) throws(Failure) {
+    private func tellIdentity(_ context: CommandContext) throws(CommandError) {
         let setting = (try? Configuration.settings(in: context))?.first { $0.key == "default-identity" }
         guard let setting, case .file(let file, _) = setting.origin,
             file == (try? Session(context, of: scope.system ? .system : .user))?.tables.file
@@ -153,7 +153,7 @@ struct UnconfigureGitCommand: Command {
     /// Reports what git still has of lanyard for a place, or for all, that no record contains.
     private func tellWhatIsLeft(
         _ place: String?, _ record: GitRecord, _ context: CommandContext
-    ) async throws(Failure) {
+    ) async throws(CommandError) {
         var recorded = try record.entries()
         // The user's git also reads what was written for all users.
         if !scope.system { recorded += (try? GitRecord(.system, context).entries()) ?? [] }
@@ -170,7 +170,7 @@ struct UnconfigureGitCommand: Command {
         }
     }
 
-    private static func place(_ url: String) throws(Failure) -> String { try URLPattern(typed: url).place }
+    private static func place(_ url: String) throws(CommandError) -> String { try URLPattern(typed: url).place }
 }
 
 extension CommandContext {

@@ -6,7 +6,7 @@ import Terminal
 import Tools
 
 /// `unconfigure TOOL`, for any tool but git.
-struct UnconfigureToolCommand<Place: TablePlace>: Command {
+struct UnconfigureToolCommand<Place: TableIndex>: Command {
     private static var tool: ToolSetup { Place.setup }
     private var tool: ToolSetup { Place.setup }
 
@@ -49,7 +49,7 @@ struct UnconfigureToolCommand<Place: TablePlace>: Command {
             if changed.isEmpty { tellNothing(all, context) }
             return try forget(done, record)
         }
-        let settings = tool.settings(try ToolPlace(context))
+        let settings = tool.settings(try ToolTarget(context))
         try settings.requireOwn(standing.map(\.change.setting.file).uniqued)
         if !options.dryRun { try record.requireWritable(standing) }
         try options.requireAnswer(toChange: "the tool's settings", context)
@@ -67,10 +67,10 @@ struct UnconfigureToolCommand<Place: TablePlace>: Command {
     /// Returns the entries for the URL, however it is written; all entries if there is no URL.
     private func entriesMeant(
         of entries: [RecordedChange], _ context: CommandContext
-    ) throws(Failure) -> [RecordedChange] {
+    ) throws(CommandError) -> [RecordedChange] {
         guard let url else { return entries }
         let pattern = try tool.pattern(url)
-        let changes = (try? tool.settings(ToolPlace(context, pattern)).changes()) ?? []
+        let changes = (try? tool.settings(ToolTarget(context, pattern)).changes()) ?? []
         return entries.filter { entry in
             entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
         }
@@ -143,7 +143,7 @@ struct UnconfigureToolCommand<Place: TablePlace>: Command {
     /// Undoes the changes that were shown, except those that somebody else has undone meanwhile.
     private func undo(
         _ shown: [RecordedChange], _ done: [RecordedChange], _ record: ToolRecord
-    ) throws(Failure) {
+    ) throws(CommandError) {
         let locked = try record.file.locked()
         var entries = try record.entries()
         // Undoes the last change first, so that each finds the file as it left it.
@@ -157,10 +157,10 @@ struct UnconfigureToolCommand<Place: TablePlace>: Command {
     }
 
     /// Undoes one change; the former state of its file passes to another entry for the same file.
-    private func undo(_ entry: RecordedChange, _ others: inout [RecordedChange]) throws(Failure) {
+    private func undo(_ entry: RecordedChange, _ others: inout [RecordedChange]) throws(CommandError) {
         var file = entry.file
         if let heir = others.lastIndex(where: { $0.change.setting.file == entry.change.setting.file }) {
-            others[heir].file.take(file)
+            others[heir].file.adopt(file)
             file = FileBefore()
         }
         let isShared = others.contains { $0.change == entry.change }
@@ -170,12 +170,12 @@ struct UnconfigureToolCommand<Place: TablePlace>: Command {
         file.removeFolders()
         for folder in file.folders {
             let heir = others.lastIndex { $0.change.setting.file.hasPrefix("\(folder)/") }
-            if let heir { others[heir].file.take(folders: [folder]) }
+            if let heir { others[heir].file.adopt(folders: [folder]) }
         }
     }
 
     /// Removes entries from the record that are no longer in place.
-    private func forget(_ entries: [RecordedChange], _ record: ToolRecord) throws(Failure) {
+    private func forget(_ entries: [RecordedChange], _ record: ToolRecord) throws(CommandError) {
         guard !entries.isEmpty, !options.dryRun else { return }
         let locked = try record.file.locked()
         try locked.write(try record.entries().filter { !entries.contains($0) })
@@ -184,7 +184,7 @@ struct UnconfigureToolCommand<Place: TablePlace>: Command {
 
 extension [RecordedChange] {
     /// Returns the entries in one of these states.
-    fileprivate func filter(in states: RecordedChange.State...) throws(Failure) -> [RecordedChange] {
+    fileprivate func filter(in states: RecordedChange.State...) throws(CommandError) -> [RecordedChange] {
         var found: [RecordedChange] = []
         for entry in self where states.contains(try entry.state()) { found.append(entry) }
         return found

@@ -76,7 +76,7 @@ extension Examination {
             return .fail("rule", "\(name) has no scopes", Hint(place, write: "scopes = [\"…\"]"))
         }
         guard rule.pattern.isTokenPlace else {
-            let why = Failure.unencrypted(rule.pattern.scheme)
+            let why = CommandError.unencrypted(rule.pattern.scheme)
             return .fail("rule", "\(name) is never used: \(why)", Hint(place, write: "https://"))
         }
         if rule.pattern.isForManyOwners {
@@ -92,8 +92,8 @@ extension Examination {
 
     /// What keeps a rule from working.
     private func failed(_ name: String, _ place: String, _ error: ResolutionError) -> Finding {
-        let failure = Failure(error, in: context)
-        return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+        let failure = CommandError(error, in: context)
+        return .fail("rule", CommandError("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
     }
 
     /// Returns a problem with a rule's client.
@@ -142,7 +142,8 @@ extension Examination {
             let name = problem.plugin.map { "\($0.displayable(limit: 64)) can't be used: " } ?? ""
             return .fail(
                 "plugin",
-                Failure("\(name)\(problem)", hints: problem.hints.isEmpty ? ["see lanyard-plugin(7)"] : problem.hints))
+                CommandError(
+                    "\(name)\(problem)", hints: problem.hints.isEmpty ? ["see lanyard-plugin(7)"] : problem.hints))
         }
     }
 
@@ -172,7 +173,7 @@ extension Examination {
                 "identity", "\(identity.name): \(lack)", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
-        if let path = identity.proofFile, let fault = CertificateFault(path) {
+        if let path = identity.proofFile, let fault = CertificateState(path) {
             let isOpen = [.open, .writable].contains(fault)
             let level: Finding.Level = fault == .open ? .warn : .fail
             return Finding(
@@ -185,7 +186,7 @@ extension Examination {
                 "identity", "\(identity.name): \(variable) is not set here",
                 "set it where the identity is used, to the secret")
         }
-        return .pass("identity", "\(identity.name), proved by \(identity.proofForPeople)")
+        return .pass("identity", "\(identity.name), proved by \(identity.displayedProof)")
     }
 
     private func lackOfPlugin(_ identity: Identity) -> String? {
@@ -202,7 +203,7 @@ extension Examination {
     private var defaultIdentity: Finding? {
         guard let name = configuration.defaultIdentity else { return nil }
         do throws(ResolutionError) { _ = try configuration.identity(named: name) } catch {
-            return .fail("identity", Failure(error, in: context))
+            return .fail("identity", CommandError(error, in: context))
         }
         return .pass("identity", "the default is \(name)")
     }
@@ -230,7 +231,7 @@ extension Examination {
     private func ended(_ secret: ClientSecret, _ end: Int, _ rule: Rule, of id: String) -> Finding {
         let name = "\(id.displayable(limit: 100)) at \(rule.authority.displayable(limit: 255))"
         let hints = secret.hints(afterEnd: end, rule: rule.pattern.text, authority: rule.authority)
-        return .fail("client-secret", Failure("that of \(name) has expired", hints: hints))
+        return .fail("client-secret", CommandError("that of \(name) has expired", hints: hints))
     }
 
     private func finding(
@@ -241,7 +242,8 @@ extension Examination {
         if isStored { return .pass("client-secret", "that of \(name) is stored") }
         guard let more = issuer.flowsBySecret else {
             return .fail(
-                "client-secret", "\(match.authority) requires that of \(id.displayable(limit: 100)), and none is stored",
+                "client-secret",
+                "\(match.authority) requires that of \(id.displayable(limit: 100)), and none is stored",
                 store)
         }
         return Finding(check: "client-secret", level: .pass, text: "\(name): \(more)", remedies: [store])
@@ -249,7 +251,7 @@ extension Examination {
 }
 
 /// A problem with a file that proves an identity; the text follows the path.
-private enum CertificateFault: String {
+private enum CertificateState: String {
     case missing = "is not there"
     case unreadable = "cannot be read"
     case open = "can be read by others"

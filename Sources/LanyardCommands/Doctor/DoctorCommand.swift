@@ -31,7 +31,7 @@ struct DoctorCommand: Command {
     var report = false
 
     mutating func run(in context: CommandContext) async throws {
-        let examination = Examination(context, isForStrangers: report)
+        let examination = Examination(context, isRedacted: report)
         var findings = await examination.findings(online: online)
         if report {
             let redaction = await Redaction(examination)
@@ -120,7 +120,7 @@ struct DoctorSummary: Sendable {
 }
 
 extension Finding {
-    /// Returns the finding without what strangers may not see.
+    /// Returns the finding without what unknownAccountCodes may not see.
     fileprivate func redacted(_ redaction: Redaction) -> Finding {
         Finding(
             check: check, level: level, text: redaction.redacted(text),

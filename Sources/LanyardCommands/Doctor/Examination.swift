@@ -11,7 +11,7 @@ import TokenStore
 struct Examination: Sendable {
     let context: CommandContext
     /// Whether nothing may be told that names somebody.
-    let isForStrangers: Bool
+    let isRedacted: Bool
     let configuration: Configuration
     /// The error in the configuration, in which case `configuration` is the built-in one.
     let configurationError: SettingsError?
@@ -19,9 +19,9 @@ struct Examination: Sendable {
     /// How the user could be reached from here.
     let presence: Presence
 
-    init(_ context: CommandContext, isForStrangers: Bool) {
+    init(_ context: CommandContext, isRedacted: Bool) {
         self.context = context
-        self.isForStrangers = isForStrangers
+        self.isRedacted = isRedacted
         do throws(SettingsError) {
             (configuration, configurationError) = (try Configuration.load(environment: context.environment), nil)
         } catch {
@@ -72,7 +72,7 @@ struct Examination: Sendable {
         findings += await toolFindings()
         // A machine that asks an agent neither signs in nor connects to an authority.
         guard configuration.agent == nil else { return findings }
-        findings += personFindings
+        findings += userFindings
         findings += await brokerFindings()
         findings += await networkFindings()
         if isOnline { findings += await online() }
@@ -80,7 +80,7 @@ struct Examination: Sendable {
     }
 
     private func online() async -> [Finding] {
-        do throws(Failure) {
+        do throws(CommandError) {
             return try await OnlineChecks(self).findings()
         } catch {
             return [.warn("authority", "none was asked, because the configuration is wrong", "correct that first")]
@@ -150,7 +150,7 @@ struct Finding: Sendable, Equatable {
     }
 
     /// Returns a finding for one of lanyard's own errors.
-    static func fail(_ check: String, _ failure: Failure) -> Finding {
+    static func fail(_ check: String, _ failure: CommandError) -> Finding {
         Finding(check: check, level: .fail, text: failure.message, remedies: failure.hints)
     }
 }

@@ -8,7 +8,7 @@ import Tools
 extension Examination {
     /// Checks git and its configuration, as they are outside any repository.
     func gitFindings() async -> [Finding] {
-        do throws(Failure) {
+        do throws(CommandError) {
             let version = try await Git(context: context).version()
             guard version >= Git.oldest else {
                 return [.fail("git", "\(version) is too old, 2.8 is needed", Package.git.hint())]
@@ -152,7 +152,7 @@ extension Examination {
     /// itself, none for other tools.
     func toolFindings() async -> [Finding] {
         let entries: [RecordedChange]
-        do throws(Failure) {
+        do throws(CommandError) {
             entries = try ToolRecord(context).entries()
         } catch {
             return [.fail("tools", error)]
@@ -167,7 +167,7 @@ extension Examination {
 
     private func finding(of tool: ToolSetup, _ entries: [RecordedChange]) async -> Finding? {
         let check = "tools.\(tool.name)"
-        let isNamed = (try? ToolPlace(context)).map { !tool.settings($0).urlsFound.isEmpty } ?? false
+        let isNamed = (try? ToolTarget(context)).map { !tool.settings($0).urlsFound.isEmpty } ?? false
         let isInUse =
             tool.installed(context) != nil && (isNamed || tool.isConfigured(context, isRecorded: false))
         guard isInUse || !entries.isEmpty else { return nil }
@@ -189,7 +189,7 @@ extension Examination {
         }
         // Whether a place works is a question about that place.
         let places = (entries.isEmpty ? [nil] : entries.map(\.place).uniqued).map { $0.flatMap(URLPattern.init) }
-        let faults = places.flatMap { place in (try? tool.settings(ToolPlace(context, place)).faults()) ?? [] }
+        let faults = places.flatMap { place in (try? tool.settings(ToolTarget(context, place)).faults()) ?? [] }
         guard let fault = faults.first else { return .pass(check, "\(tool.name) asks lanyard") }
         return .warn(check, "\(tool.name) is configured to ask lanyard, but may not", fault)
     }

@@ -17,8 +17,9 @@ extension Examination {
         case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
         case .timedOut where problem?.otherBus != nil:
-            return [.pass("keyring.bus", "reached")] + (problem.map { [.fail("keyring.provider", Failure($0))] } ?? [])
-        case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
+            return [.pass("keyring.bus", "reached")]
+                + (problem.map { [.fail("keyring.provider", CommandError($0))] } ?? [])
+        case .badBackend, .noLibrary: return problem.map { [.fail("keyring", CommandError($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
         }
         let running = try? context.keyring.provider()
@@ -66,12 +67,12 @@ extension Examination {
         }
         switch problem.reason {
         case .locked where problem.lock != nil && (canAsk || problem.lock != .items):
-            let failure = Failure(problem)
+            let failure = CommandError(problem)
             return Finding(check: name, level: .warn, text: failure.message, remedies: failure.hints)
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
         case .noDefaultCollection where canAsk:
             return .warn(name, "there is no default keyring; you are asked to create it when it is needed")
-        default: return .fail(name, Failure(problem))
+        default: return .fail(name, CommandError(problem))
         }
     }
 
@@ -80,7 +81,7 @@ extension Examination {
             return [accounts(in: try store.records(matching: .all))]
                 + (try clientSecretFindings())
         } catch {
-            return [.fail("accounts", Failure(error))]
+            return [.fail("accounts", CommandError(error))]
         }
     }
 
@@ -96,7 +97,7 @@ extension Examination {
     }
 
     private func failed(_ check: String, _ reason: StoreError.Reason) -> Finding {
-        .fail(check, Failure(StoreError(reason)))
+        .fail(check, CommandError(StoreError(reason)))
     }
 
     /// The programs whose `--version` prints a line and does nothing else.
@@ -155,16 +156,16 @@ extension Examination {
     }
 
     /// Checks how a user can be asked to sign in from here.
-    var personFindings: [Finding] {
+    var userFindings: [Finding] {
         if isForIdentities {
-            return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a person")]
+            return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a user")]
         }
         if presence == .nobody, let name = context.silencingVariable {
             let text = "lanyard never prompts here, because of \(name)"
-            let person = Hint(run: "env -u \(name) lanyard login URL")
-            guard name == "CI" else { return [.warn("sign-in", text, person)] }
+            let user = Hint(run: "env -u \(name) lanyard login URL")
+            guard name == "CI" else { return [.warn("sign-in", text, user)] }
             let application = Hint("as an application", run: "lanyard configure git --identity environment")
-            return [.warn("sign-in", text, application, person)]
+            return [.warn("sign-in", text, application, user)]
         }
         return [place].compactMap(\.self) + [browser, terminal]
     }

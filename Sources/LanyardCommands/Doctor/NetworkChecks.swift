@@ -82,7 +82,7 @@ extension Examination {
     /// Checks whether another program on this machine, a broker, has sign-ins that can provide tokens: returns a
     /// finding for each plugin that could be asked, or none if no rule is for an authority of such a plugin.
     ///
-    /// For strangers, the authority's own words are left out, because they may name somebody.
+    /// For unknownAccountCodes, the authority's own words are left out, because they may name somebody.
     func brokerFindings() async -> [Finding] {
         guard registry.plugins.contains(where: { !$0.brokered.isEmpty }),
             let session = try? Session(context, options: .init(isInteractive: false))
@@ -128,13 +128,13 @@ extension Examination {
     }
 
     private func words(of error: PluginError) -> String {
-        isForStrangers ? error.wordsForStrangers : error.message.displayable(limit: 500)
+        isRedacted ? error.redactedText : error.message.displayable(limit: 500)
     }
 
     /// Checks whether the agent that this machine uses can be reached, or else whether the machine's own forwards are
     /// served; empty if nothing is forwarded to or from this machine.
     ///
-    /// For strangers, no socket or forward is named, because people name these after machines.
+    /// For unknownAccountCodes, no socket or forward is named, because people name these after machines.
     var agentFindings: [Finding] {
         if let agent = configuration.agent { return [asked(agent)] }
         let forwards = configuration.forwards
@@ -150,17 +150,17 @@ extension Examination {
     }
 
     private func names(of forwards: [Forward]) -> String {
-        guard isForStrangers else { return forwards.map(\.name).joined(separator: ", ") }
+        guard isRedacted else { return forwards.map(\.name).joined(separator: ", ") }
         return "\(forwards.count) \(forwards.count == 1 ? "forward" : "forwards")"
     }
 
     private func asked(_ agent: String) -> Finding {
-        let shown = isForStrangers ? "its socket" : context.short(agent)
+        let shown = isRedacted ? "its socket" : context.short(agent)
         do throws(AgentSocket.Problem) {
             try AgentSocket(agent).check()
             return .pass("agent", "requests go to the agent at \(shown), which answers")
         } catch {
-            return .fail("agent", Failure(error, at: shown, path: isForStrangers ? nil : agent))
+            return .fail("agent", CommandError(error, at: shown, path: isRedacted ? nil : agent))
         }
     }
 }

@@ -20,17 +20,17 @@ struct OnlineChecks: Sendable {
 
     private let session: Session
     private let targets: [OnlineTarget]
-    private let isForStrangers: Bool
+    private let isRedacted: Bool
 
     /// Collects the authorities of the rules and of the configuration.
     ///
-    /// For strangers, the authorities' own words are left out, because they may name somebody.
+    /// For unknownAccountCodes, the authorities' own words are left out, because they may name somebody.
     ///
-    /// - Throws: `Failure` if the configuration has errors.
-    init(_ examination: Examination) throws(Failure) {
+    /// - Throws: `CommandError` if the configuration has errors.
+    init(_ examination: Examination) throws(CommandError) {
         session = try Session(examination.context, options: .init(isInteractive: false))
         targets = OnlineTarget.all(of: session)
-        isForStrangers = examination.isForStrangers
+        isRedacted = examination.isRedacted
     }
 
     /// Runs all checks; without a finding for the clock if no authority told the time.
@@ -97,18 +97,18 @@ struct OnlineChecks: Sendable {
     private func refusal(
         _ check: String, _ error: AcquisitionError, _ target: OnlineTarget, of account: AccountRecord? = nil
     ) -> Finding {
-        let failure = Failure(error, request: target.request, url: target.url, in: session.context)
+        let failure = CommandError(error, request: target.request, url: target.url, in: session.context)
         let who = account.map { "\(name(of: $0)) at " } ?? ""
         var (text, remedies) = (failure.message, failure.hints)
         if let error = error.cause {
-            text = isForStrangers ? error.wordsForStrangers : Failure.words(of: error)
+            text = isRedacted ? error.redactedText : CommandError.words(of: error)
             if error.code == .invalidRequest, !error.reasons.contains(.setting), let place = target.rulePlace {
                 remedies.append(Hint("edit \(place)"))
             }
         }
         return Finding(
             check: check, level: error.isHarmless ? .warn : .fail, text: "\(who)\(target.authority): \(text)",
-            remedies: isForStrangers ? [] : remedies)
+            remedies: isRedacted ? [] : remedies)
     }
 
     // MARK: The clock
@@ -206,10 +206,10 @@ struct OnlineChecks: Sendable {
     }
 
     private func signIn(_ target: OnlineTarget) -> Hint {
-        Hint("sign in", run: Failure.login(target.request, url: target.url))
+        Hint("sign in", run: CommandError.login(target.request, url: target.url))
     }
 
-    private func name(of account: AccountRecord) -> String { isForStrangers ? "an account" : account.nameForPeople }
+    private func name(of account: AccountRecord) -> String { isRedacted ? "an account" : account.displayName }
 }
 
 /// An authority as asked by one client, with the rule that it comes from.
@@ -249,9 +249,10 @@ private struct OnlineTarget: Sendable {
         let named = configuration.rules.compactMap(\.identity) + [configuration.defaultIdentity].compactMap(\.self)
         let requests = (configuration.identities.map(\.name) + named).compactMap { name -> TokenRequest? in
             var asked = CredentialRequest()
-            asked.wish.identity = name
-            asked.wish.scopes =
-                (try? session.ownResource(of: name)).map { [CredentialRequest.TokenWish.scope(ofResource: $0)] } ?? []
+            asked.explicit.identity = name
+            asked.explicit.scopes =
+                (try? session.ownResource(of: name)).map { [CredentialRequest.ExplicitToken.scope(ofResource: $0)] }
+                ?? []
             return try? session.resolve(asked)
         }
         let request = requests.first { $0.authority == Identity.machineAuthority }
@@ -285,7 +286,7 @@ extension Session {
         else { return nil }
         var settled = request
         settled.clientID = id
-        settled.judgeUserHint(at: match.issuer)
+        settled.checkUserHint(at: match.issuer)
         let exchange = rule.flatMap { match.plugin.exchange(named: $0.exchange, forHost: $0.pattern.host.text) }
         if settled.scopes.isEmpty { settled.scopes = exchange?.scopes ?? match.issuer?.scopes ?? [] }
         return settled
@@ -312,8 +313,8 @@ extension AcquisitionError {
 }
 
 extension PluginError {
-    /// The words for strangers: only the codes of the authority's error, whose text may name somebody.
-    var wordsForStrangers: String {
+    /// The words for unknownAccountCodes: only the codes of the authority's error, whose text may name somebody.
+    var redactedText: String {
         guard let error else { return message.displayable(limit: 800) }
         return "the authority refuses: "
             + (errorCodes.isEmpty ? [error] : errorCodes).joined(separator: ", ").displayable(limit: 300)

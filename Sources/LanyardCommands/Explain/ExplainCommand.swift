@@ -50,16 +50,16 @@ struct ExplainCommand: Command {
     }
 
     /// Whether the URL is that of a sparse index in cargo's form.
-    private var isSparse: Bool { tool?.text == "cargo" && url.hasPrefix(CargoConsumer.sparse) }
+    private var isSparse: Bool { tool?.text == "cargo" && url.hasPrefix(CargoProtocol.sparse) }
 
     /// The URL without cargo's prefix.
-    private var address: String { isSparse ? String(url.dropFirst(CargoConsumer.sparse.count)) : url }
+    private var address: String { isSparse ? String(url.dropFirst(CargoProtocol.sparse.count)) : url }
 
     /// Returns the tool after it has asked; nil if none is named.
-    private func asking(in context: CommandContext) async throws(Failure) -> SimulatedTool? {
+    private func asking(in context: CommandContext) async throws(CommandError) -> SimulatedTool? {
         guard let tool else { return nil }
         let whole = try address.asWholeURL
-        if isSparse { return SimulatedTool(tool, CargoConsumer.sparse + whole, in: context) }
+        if isSparse { return SimulatedTool(tool, CargoProtocol.sparse + whole, in: context) }
         // git doesn't send the path unless it is configured to.
         let isSent = tool.isGit ? await GitConfiguration(context).sendsPath(for: whole) : true
         return SimulatedTool(tool, isSent ? whole : whole.placeOfURL, in: context)

@@ -27,7 +27,7 @@ final class Explainer {
 
     init(
         url: String, account: String?, isOnline: Bool, for tool: SimulatedTool? = nil, in context: CommandContext
-    ) throws(Failure) {
+    ) throws(CommandError) {
         self.isOnline = isOnline
         self.tool = tool
         let timing = DueRenewals.timing(in: context)
@@ -39,9 +39,9 @@ final class Explainer {
         typedUsername = typed.username != nil
         // If the keyring doesn't respond, that is what the explanation is about.
         if let account, let stored = account.isWholeAddress ? nil : try? quiet.acquirer.allRecords() {
-            request.wish.account = try KnownAccounts(quiet.acquirer.accounts(among: stored)).name(typed: account)
+            request.explicit.account = try KnownAccounts(quiet.acquirer.accounts(among: stored)).name(typed: account)
         } else {
-            request.wish.account = account
+            request.explicit.account = account
         }
         explanation = Explanation(url: request.place ?? typed.url, now: context.now, context: context)
         explanation.isByName = request.host == nil
@@ -83,7 +83,7 @@ final class Explainer {
         explanation.issuer = issuer
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
             .first(where: session.configuration.allows)
-        do throws(Failure) {
+        do throws(CommandError) {
             explanation.wanted = try session.resolve(request)
         } catch {
             explanation.next = .init(error)
@@ -209,13 +209,13 @@ final class Explainer {
             return unlocking.flatMap { AvailablePrompts(mayAsk: true, unlocking: $0).unlocking(error) }.map {
                 Self.unlock($0, makesFirst: false)
             }
-                ?? .init(Failure(error), "print nothing: ")
+                ?? .init(CommandError(error), "print nothing: ")
         }
     }
 
     /// The result if no rule maps the URL and no password is stored.
     private var nothing: String {
-        let refusal = request.isTokenPlace ? "" : ", \(Failure.unencrypted(request.scheme ?? ""))"
+        let refusal = request.isTokenPlace ? "" : ", \(CommandError.unencrypted(request.scheme ?? ""))"
         let reason = "no rule maps the URL\(refusal)"
         guard let tool, !tool.name.isGit else { return "print nothing: \(reason), and no password is stored for it" }
         return "return nothing: \(reason)" + (tool.takesPasswords ? ", and no password is stored for it" : "")
@@ -273,11 +273,11 @@ final class Explainer {
     /// Returns the refusal if the credential has several parts and the tool doesn't accept those.
     private func refusal(of parts: [String: Secret], _ secret: Secret) -> Explanation.Next? {
         guard !request.takesFields, !parts.isEmpty, secret.isEmpty else { return nil }
-        return .init(Failure(Refusal.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
+        return .init(CommandError(Refusal.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
     }
 
-    private func failure(_ error: AcquisitionError, _ wanted: TokenRequest) -> Failure {
-        Failure(error, request: wanted, url: request.place, in: session.context)
+    private func failure(_ error: AcquisitionError, _ wanted: TokenRequest) -> CommandError {
+        CommandError(error, request: wanted, url: request.place, in: session.context)
     }
 
     /// What the user can be asked while the tool waits.
@@ -318,10 +318,10 @@ final class Explainer {
                 text: attempt + "nobody has signed in to this client, and the authority may refuse it another client's "
                     + "sign-in")
         case .newToRealm:
-            let hints = decision.account.map { Failure.choosingAnother(than: $0, wanted, url: request.place) }
+            let hints = decision.account.map { CommandError.choosingAnother(than: $0, wanted, url: request.place) }
             return .init(
                 step: .tryRenewal,
-                text: attempt + "\(decision.account?.nameForPeople ?? "the account") has never been at this tenant, "
+                text: attempt + "\(decision.account?.displayName ?? "the account") has never been at this tenant, "
                     + "which may refuse it",
                 hints: [hints].compactMap(\.self))
         }
@@ -329,7 +329,7 @@ final class Explainer {
 
     private func signIn(by flow: PluginRequest.Flow?, _ wanted: TokenRequest) -> Explanation.Next {
         // The rule's account doesn't have to be named, but the shown URL has no user name.
-        let account = request.wish.account ?? (wanted.account == nil ? wanted.expectedAccount : nil)
+        let account = request.explicit.account ?? (wanted.account == nil ? wanted.expectedAccount : nil)
         let how =
             switch flow {
             case .browser: "in the browser"
@@ -348,7 +348,7 @@ final class Explainer {
     private func login(_ wanted: TokenRequest, _ account: String?) -> ShellCommand {
         var asked = wanted
         if account != nil || request.place != nil { asked.account = account }
-        return Failure.login(asked, url: request.place)
+        return CommandError.login(asked, url: request.place)
     }
 }
 

@@ -82,7 +82,7 @@ extension Explanation {
     private func facts(of identity: Identity) -> [(String, [String])] {
         let name = identity.name.displayable(limit: 64)
         var facts = [("identity", ["\(name) (named by \(namedBy))"])]
-        facts.append(("proof", [identity.proofForPeople]))
+        facts.append(("proof", [identity.displayedProof]))
         if !identity.variables.isEmpty { facts.append(("variables", [identity.variables.joined(separator: " ")])) }
         return facts
     }
@@ -126,7 +126,7 @@ extension Explanation {
                 let others = decision.accounts.namesApart.joined(separator: ", ")
                 return ["\(name.displayable(limit: 100)) has not signed in; these have: \(others)"]
             }
-            return decision.accounts.map(\.nameForPeople)
+            return decision.accounts.map(\.displayName)
         }
         let how =
             switch decision.reason {
@@ -139,7 +139,7 @@ extension Explanation {
             case .hasBeenHere?: "the only one that has used this tenant"
             case .onlyOne?, nil: "the only one"
             }
-        return ["\(account.nameForPeople) (\(how))"]
+        return ["\(account.displayName) (\(how))"]
     }
 
     private static func use(of broker: PluginManifest, _ decision: Decision) -> String {
@@ -164,12 +164,12 @@ extension Explanation {
         var hints = next.hints
         guard tool?.asksNothing != true else { return hints }
         guard agent == nil else { return hints + gitHints }
-        let exchange: ShellCommand = tool?.takesFields == true ? " --exchange \(AWSConsumer.exchange)" : ""
+        let exchange: ShellCommand = tool?.takesFields == true ? " --exchange \(AWSProtocol.exchange)" : ""
         let add: ShellCommand = "lanyard rule add \(ruleURL) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {
         case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
         case (.nothing, nil) where tool.map(\.name.isGit) != false && issuer != nil && next.failure == nil:
-            let name = issuer?.nameForPeople ?? ""
+            let name = issuer?.displayName ?? ""
             hints.append(Hint("to sign in to \(name) here", run: "lanyard configure git \(url.placeOfURL)"))
         case (.nothing, nil) where isByName: break
         case (.nothing, nil) where next.failure == nil:
@@ -199,10 +199,10 @@ extension Explanation {
     /// A hint to make the rule's exchange return what the tool can use.
     private var exchangeHint: Hint? {
         guard let tool, tool.takesFields, case .rule(let rule) = mapping, let wanted,
-            wanted.exchange?.name != AWSConsumer.exchange
+            wanted.exchange?.name != AWSProtocol.exchange
         else { return nil }
         return Hint(
-            "for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSConsumer.exchange)\"")
+            "for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSProtocol.exchange)\"")
     }
 
     private var gitHints: [Hint] {

@@ -84,7 +84,7 @@ struct Explanation: Sendable {
         var hints: [Hint] = []
         var status: ExitStatus = .done
         /// The error if the step is a failure.
-        var failure: Failure?
+        var failure: CommandError?
     }
 
     let url: String
@@ -148,7 +148,7 @@ struct Explanation: Sendable {
         if let identity = wanted?.identity {
             members["identity"] = [
                 "name": .string(identity.name), "namedBy": .string(namedBy),
-                "proof": .string(identity.proofForPeople), "variables": JSONValue(strings: identity.variables),
+                "proof": .string(identity.displayedProof), "variables": JSONValue(strings: identity.variables),
             ]
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }
@@ -201,7 +201,7 @@ struct Explanation: Sendable {
 
 extension Explanation.Next {
     /// Creates the step for a failure, with text before and after its message.
-    init(_ failure: Failure, _ before: String = "fail: ", after: String = "") {
+    init(_ failure: CommandError, _ before: String = "fail: ", after: String = "") {
         self.init(
             step: .fail, text: before + failure.message + after, hints: failure.hints, status: failure.status,
             failure: failure)

@@ -30,30 +30,30 @@ struct ToolName: ExpressibleByArgument, Sendable {
 struct SimulatedTool: Sendable {
     let name: ToolName
     /// The number of seconds that the tool waits; nil if it waits for a user.
-    var timeLimit: Int? { type(of: consumer).timeLimit }
+    var timeLimit: Int? { type(of: tool).timeLimit }
     /// Whether the tool can send more of a URL than its host.
-    var sendsPath: Bool { type(of: consumer).sendsPath }
+    var sendsPath: Bool { type(of: tool).sendsPath }
     /// Whether the tool accepts stored passwords.
-    var takesPasswords: Bool { type(of: consumer).takesPasswords }
+    var takesPasswords: Bool { type(of: tool).takesPasswords }
     /// The tool's question to the engine; nil if it asks nothing for such a URL.
     var request: CredentialRequest? { if case .ask(.get(let request)) = firstTurn.next { request } else { nil } }
     /// The first turn, which is the last one if the tool asks nothing.
     let firstTurn: Turn
-    private let consumer: any Consumer
+    private let tool: any ToolProtocol
 
     /// Makes the tool ask for a URL.
     init?(_ name: ToolName, _ url: String, in context: CommandContext) {
-        guard let (consumer, invocation) = Tool.trial(of: name.text, for: url, context.call([])) else { return nil }
-        var asking = consumer
+        guard let (tool, invocation) = Tool.trial(of: name.text, for: url, context.call([])) else { return nil }
+        var asking = tool
         firstTurn = asking.begin(with: invocation)
         self.name = name
-        self.consumer = asking
+        self.tool = asking
     }
 
     /// Returns the turn after an event from the engine.
-    func answer(_ event: ConsumerEvent) -> Turn {
-        var consumer = consumer
-        return consumer.take(event)
+    func answer(_ event: ToolEvent) -> Turn {
+        var tool = tool
+        return tool.receive(event)
     }
 
     /// What the tool asks for instead of a credential.
@@ -70,14 +70,14 @@ struct SimulatedTool: Sendable {
             ? [
                 Hint(
                     "if the registry's index is sparse, ask for",
-                    run: "lanyard explain \(CargoConsumer.sparse + url) --for cargo")
+                    run: "lanyard explain \(CargoProtocol.sparse + url) --for cargo")
             ] : []
         return .init(step: .nothing, text: "return nothing: it gets no request for such a URL", hints: hints)
     }
 
     /// Returns what the tool gets from an exchange that hasn't happened yet.
     fileprivate func unknown(_ exchange: TokenExchange?) -> String {
-        guard let exchange, request?.takesFields == true, exchange.name != AWSConsumer.exchange else {
+        guard let exchange, request?.takesFields == true, exchange.name != AWSProtocol.exchange else {
             return "a credential that lanyard will exchange the token for"
         }
         return "no credential: the exchange \(exchange.name.displayable(limit: 64)) doesn't give AWS keys"
@@ -144,7 +144,7 @@ extension Turn {
             text = text.replacing(bytes: header, with: "Basic \(Credential.mask)")
         }
         if let masked, masked.expiresOn == Credential.openEnd {
-            let forms = [String(Credential.openEnd), masked.expiry, AzureCLIConsumer.localTime(Credential.openEnd)]
+            let forms = [String(Credential.openEnd), masked.expiry, AzureCLIProtocol.localTime(Credential.openEnd)]
             for form in forms.compactMap(\.self) { text = text.replacing(bytes: form, with: Credential.mask) }
         }
         return text.pieces(between: "\n").map { String($0).displayable(limit: 1000) }
@@ -159,13 +159,13 @@ extension Explainer {
             name: tool.name, sendsPath: tool.sendsPath, takesFields: tool.request?.takesFields ?? false,
             asksNothing: tool.request == nil, asks: asks(tool), uses: uses(of: tool))
         guard tool.request != nil else {
-            view.take(tool.firstTurn)
+            view.show(tool.firstTurn)
             return view
         }
         switch explanation.next.step {
-        case .nothing: view.take(tool.answer(.nothing))
-        case .fail: view.take(tool.answer(.refused(report)))
-        default: take(&view, from: tool)
+        case .nothing: view.show(tool.answer(.nothing))
+        case .fail: view.show(tool.answer(.refused(report)))
+        default: finish(&view, from: tool)
         }
         return view
     }
@@ -204,14 +204,14 @@ extension Explainer {
             remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)
     }
 
-    private func take(_ view: inout Explanation.ToolView, from tool: SimulatedTool) {
+    private func finish(_ view: inout Explanation.ToolView, from tool: SimulatedTool) {
         let isExchanged = explanation.wanted?.exchange != nil
         guard let credential = credential?.masked else {
             view.gets = tool.unknown(explanation.wanted?.exchange)
             return
         }
         let answer = tool.answer(.credential(credential))
-        view.take(answer, credential)
+        view.show(answer, credential)
         if let contents = answer.contents(of: credential, exchanged: isExchanged) {
             view.gets = contents
         } else {
@@ -242,7 +242,7 @@ extension Explainer {
 
 extension Explanation.ToolView {
     /// Records what the tool reads; `credential` is what is in it, if anything.
-    fileprivate mutating func take(_ answer: Turn, _ credential: Credential? = nil) {
+    fileprivate mutating func show(_ answer: Turn, _ credential: Credential? = nil) {
         reads = answer.lines(of: credential)
         status = answer.status
         switch answer.complaint {

@@ -21,10 +21,10 @@ struct Git: Sendable {
         var isFileMissing: Bool { errors.hasBytes("unable to read config file") || errors.isEmpty }
 
         /// Returns git's error message as a failure.
-        func failure(doing what: String, hints: [Hint] = []) -> Failure {
+        func failure(doing what: String, hints: [Hint] = []) -> CommandError {
             var said = errors.pieces(between: "\n").last.map(String.init) ?? "exit status \(status)"
             for prefix in ["fatal: ", "error: "] where said.hasPrefix(prefix) { said.removeFirst(prefix.count) }
-            return Failure("git failed while \(what): \(said.displayable())", hints: hints)
+            return CommandError("git failed while \(what): \(said.displayable())", hints: hints)
         }
     }
 
@@ -33,12 +33,12 @@ struct Git: Sendable {
 
     /// Returns git's release.
     ///
-    /// - Throws: `Failure` if git isn't installed.
-    func version() async throws(Failure) -> ToolVersion {
+    /// - Throws: `CommandError` if git isn't installed.
+    func version() async throws(CommandError) -> ToolVersion {
         let result = try await run(["--version"])
         guard result.status == 0 else { throw result.failure(doing: "printing its version") }
         guard let version = ToolVersion(result.output) else {
-            throw Failure(
+            throw CommandError(
                 "git prints no version: \(String(result.output.pieces(between: "\n").first ?? "").displayable(limit: 100))",
                 hints: [Hint("see which program that is", run: "type git")])
         }
@@ -47,10 +47,10 @@ struct Git: Sendable {
 
     /// Returns git's release; throws if git isn't installed or is too old to be configured.
     @discardableResult
-    func requireUsable() async throws(Failure) -> ToolVersion {
+    func requireUsable() async throws(CommandError) -> ToolVersion {
         let version = try await version()
         guard version >= Self.oldest else {
-            throw Failure(
+            throw CommandError(
                 "git \(version) is too old: lanyard needs \(Self.oldest) or later",
                 hints: [Package.git.hint("install a newer one")])
         }
@@ -60,7 +60,7 @@ struct Git: Sendable {
     /// Runs git with additional variables; its messages aren't translated.
     func run(
         _ arguments: [String], with variables: [Environment.Key: String] = [:]
-    ) async throws(Failure) -> Output {
+    ) async throws(CommandError) -> Output {
         let environment = variables.merging(["LC_ALL": "C"]) { $1 }.mapValues(Optional.some)
         var options = PlatformOptions()
         // If git has to be stopped, this lets it stop its helpers.
@@ -72,28 +72,29 @@ struct Git: Sendable {
             switch result.terminationStatus {
             case .exited(let status):
                 return Output(status: status, output: result.standardOutput, errors: result.standardError)
-            case .signaled(let signal): throw Failure("git was killed by signal \(signal)")
+            case .signaled(let signal): throw CommandError("git was killed by signal \(signal)")
             }
-        } catch let failure as Failure {
+        } catch let failure as CommandError {
             throw failure
         } catch let error as SubprocessError {
             throw unrunnable(error)
         } catch {
-            throw Failure("git can't be run: \("\(error)".displayable(limit: 200))")
+            throw CommandError("git can't be run: \("\(error)".displayable(limit: 200))")
         }
     }
 
     /// Returns the reason why git didn't run, or not to its end.
-    private func unrunnable(_ error: SubprocessError) -> Failure {
+    private func unrunnable(_ error: SubprocessError) -> CommandError {
         guard error.code != .outputLimitExceeded else {
-            return Failure("git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])
+            return CommandError(
+                "git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])
         }
         guard let path = context.program("git") else {
-            return Failure("git is not installed", hints: [Package.git.hint()])
+            return CommandError("git is not installed", hints: [Package.git.hint()])
         }
         let reason = error.underlyingError.map { ": \($0.description.lowercased().displayable(limit: 200))" } ?? ""
         let shown = context.short(path)
-        return Failure("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
+        return CommandError("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
     }
 }
 
@@ -113,8 +114,8 @@ struct HomeWithoutPasswords: ~Copyable {
 
     /// Makes the folder, which is removed at the end of the value's life.
     ///
-    /// - Throws: `Failure` if there is no place for it.
-    static func make(_ context: CommandContext) throws(Failure) -> HomeWithoutPasswords {
+    /// - Throws: `CommandError` if there is no place for it.
+    static func make(_ context: CommandContext) throws(CommandError) -> HomeWithoutPasswords {
         var template = Array("\(context.environment.absolutePath("TMPDIR") ?? "/tmp")/lanyard-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw failure(.last) }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -126,8 +127,8 @@ struct HomeWithoutPasswords: ~Copyable {
         return home
     }
 
-    private static func opened(_ path: String) throws(Failure) -> Folder {
-        do throws(FileProblem) { return try Folder(path) } catch { throw failure(error) }
+    private static func opened(_ path: String) throws(CommandError) -> Folder {
+        do throws(FileError) { return try Folder(path) } catch { throw failure(error) }
     }
 
     deinit {
@@ -136,8 +137,8 @@ struct HomeWithoutPasswords: ~Copyable {
     }
 
     /// Writes a file, and returns its path.
-    func write(_ text: String, to name: String) throws(Failure) -> String {
-        do throws(FileProblem) {
+    func write(_ text: String, to name: String) throws(CommandError) -> String {
+        do throws(FileError) {
             folder.remove(name)
             try folder.write(Array(text.utf8), to: name, isDurable: false)
         } catch {
@@ -146,7 +147,7 @@ struct HomeWithoutPasswords: ~Copyable {
         return "\(path)/\(name)"
     }
 
-    private static func failure(_ problem: FileProblem) -> Failure {
-        Failure("no temporary folder can be made: \(problem.reason.lowercased())", hints: ["set TMPDIR"])
+    private static func failure(_ problem: FileError) -> CommandError {
+        CommandError("no temporary folder can be made: \(problem.reason.lowercased())", hints: ["set TMPDIR"])
     }
 }

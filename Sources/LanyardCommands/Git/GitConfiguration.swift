@@ -28,30 +28,30 @@ struct GitConfiguration: Sendable {
     }
 
     /// Returns everything that the scope's own file sets, in order; empty if there is no such file.
-    func ownEntries(of scope: Scope) async throws(Failure) -> [Entry] {
+    func ownEntries(of scope: Scope) async throws(CommandError) -> [Entry] {
         try await listed(["config", scope.rawValue, "--no-includes"])
     }
 
     /// Returns everything that a file sets, in order; empty if there is no such file.
-    func entries(of file: String) async throws(Failure) -> [Entry] {
+    func entries(of file: String) async throws(CommandError) -> [Entry] {
         try await listed(["config", "--file", file, "--no-includes"])
     }
 
     /// Returns everything that applies outside any repository, in order.
-    func everything() async throws(Failure) -> [Entry] { try await listed(["-C", "/", "config"]) }
+    func everything() async throws(CommandError) -> [Entry] { try await listed(["-C", "/", "config"]) }
 
     /// Returns everything that applies in the working folder, also from the repository there.
-    func here() async throws(Failure) -> [Entry] { try await listed(["config"]) }
+    func here() async throws(CommandError) -> [Entry] { try await listed(["config"]) }
 
     /// What counts for whom a scope is: everybody has the system's file and those that it includes, a user has all that git reads.
-    func whatCounts(for scope: Scope) async throws(Failure) -> [Entry] {
+    func whatCounts(for scope: Scope) async throws(CommandError) -> [Entry] {
         switch scope {
         case .system: try await listed(["config", scope.rawValue, "--includes"])
         case .global: try await everything()
         }
     }
 
-    private func listed(_ words: [String]) async throws(Failure) -> [Entry] {
+    private func listed(_ words: [String]) async throws(CommandError) -> [Entry] {
         let result = try await git.run(words + ["--null", "--show-origin", "--list"])
         guard result.status == 0 else {
             guard result.output.isEmpty, result.isFileMissing else {
@@ -64,17 +64,17 @@ struct GitConfiguration: Sendable {
 
     /// Makes git lock the scope's file as for a change, without changing it.
     ///
-    /// - Throws: `Failure` with git's reason if it can't; with this hint if it lacks permission.
-    func requireWritable(_ scope: Scope, hint: Hint) async throws(Failure) {
+    /// - Throws: `CommandError` with git's reason if it can't; with this hint if it lacks permission.
+    func requireWritable(_ scope: Scope, hint: Hint) async throws(CommandError) {
         try await requireWritable([scope.rawValue], hint: hint)
     }
 
     /// Makes git lock a file as for a change, without changing it.
-    func requireWritable(file: String, hint: Hint) async throws(Failure) {
+    func requireWritable(file: String, hint: Hint) async throws(CommandError) {
         try await requireWritable(["--file", file], hint: hint)
     }
 
-    private func requireWritable(_ place: [String], hint: Hint) async throws(Failure) {
+    private func requireWritable(_ place: [String], hint: Hint) async throws(CommandError) {
         // The value doesn't exist; git reports that once it has the lock.
         let result = try await git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
         guard [0, 5].contains(result.status) else {
@@ -90,12 +90,12 @@ struct GitConfiguration: Sendable {
     /// Every matching section counts for git's credentials, in the order of the files: a later helper is asked, too, and
     /// a later value replaces an earlier one (credential.c). `git config --add` would write into a section that is there
     /// already. So the values get a section that means nothing to git, and this is renamed once it is complete.
-    func append(_ changes: [GitChange], to scope: Scope) async throws(Failure) {
+    func append(_ changes: [GitChange], to scope: Scope) async throws(CommandError) {
         guard let first = changes.first else { return }
         let draft = Self.draft(of: first.place)
         // An earlier lanyard may have been killed.
         await removeDraft(of: first.place, from: scope)
-        do throws(Failure) {
+        do throws(CommandError) {
             for change in changes {
                 let words = [scope.rawValue, "--add", "\(draft).\(change.variable)", change.value]
                 try await write(change.key, words)
@@ -119,7 +119,7 @@ struct GitConfiguration: Sendable {
 
     /// Removes a value from a key in a file, as often as it was added at the end; the key's other values stay, and so do
     /// equal ones before it.
-    func remove(_ change: GitChange, times: Int, from file: String) async throws(Failure) {
+    func remove(_ change: GitChange, times: Int, from file: String) async throws(CommandError) {
         let key = change.key
         let pattern =
             "^\(change.value.unicodeScalars.map { Self.special.contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
@@ -134,11 +134,11 @@ struct GitConfiguration: Sendable {
 
     /// Removes the last lines of a value, and the header above them if nothing else is in their section, under git's own
     /// lock for the file.
-    private func removeLines(of change: GitChange, times: Int, from file: String) async throws(Failure) {
+    private func removeLines(of change: GitChange, times: Int, from file: String) async throws(CommandError) {
         let lock = SettingsText.target(of: file) + ".lock"
         let descriptor = open(lock, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw Failure("\(git.context.short(file)) is being changed by git", hints: ["try again"])
+            throw CommandError("\(git.context.short(file)) is being changed by git", hints: ["try again"])
         }
         close(descriptor)
         defer { unlink(lock) }
@@ -158,11 +158,11 @@ struct GitConfiguration: Sendable {
             }
             try text.replace(with: lines.joined(separator: "\n"))
         } catch {
-            throw Failure(error)
+            throw CommandError(error)
         }
     }
 
-    private func write(_ key: String, _ words: [String], accepting statuses: [Int32] = [0]) async throws(Failure) {
+    private func write(_ key: String, _ words: [String], accepting statuses: [Int32] = [0]) async throws(CommandError) {
         let result = try await git.run(["config"] + words)
         guard statuses.contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
     }

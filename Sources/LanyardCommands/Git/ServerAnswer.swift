@@ -29,7 +29,7 @@ enum ServerAnswer: Sendable, Equatable {
     }
 
     private static func asked(_ url: String, _ context: CommandContext) async -> ServerAnswer {
-        do throws(Failure) {
+        do throws(CommandError) {
             // An empty value would be an error, and every other value is a certificate.
             guard await !GitConfiguration(context).hasClientCertificate(for: url) else {
                 return .unreachable("git would sign in with a client certificate (http.sslCert)")

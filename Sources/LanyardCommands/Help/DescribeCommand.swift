@@ -65,8 +65,8 @@ extension ExitStatus {
     fileprivate var meaning: String {
         switch self {
         case .done: "Success, or nothing to say."
-        case .failed: "Failure."
-        case .interactionRequired: "Interaction required: a person is needed."
+        case .failed: "CommandError."
+        case .interactionRequired: "Interaction required: a user is needed."
         case .scopesDeclined: "The authority granted less than requested."
         case .usage: "The command line is wrong."
         case .notExecutable: "The command that exec runs can't be executed."

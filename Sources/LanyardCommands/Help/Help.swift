@@ -43,7 +43,7 @@ extension LanyardCommand {
     /// Returns the name of the manual page; git's operations share one, every other command has its own.
     static func manualPage(of path: [any ParsableCommand.Type]) -> String {
         guard let command = path.dropFirst().first?._commandName else { return "lanyard" }
-        if GitConsumer.Verb(rawValue: command) != nil { return "git-credential-lanyard" }
+        if GitProtocol.Verb(rawValue: command) != nil { return "git-credential-lanyard" }
         // The manual page of `exec` also describes its stand-ins.
         return "lanyard-\(Tool.all.contains { $0.standIn == command } ? "exec" : command)"
     }
@@ -56,7 +56,7 @@ extension Version {
     /// libsecret, which is only loaded when a keyring is needed; `doctor` checks that.
     static let description = """
         lanyard \(current)
-        credential protocol: \(GitConsumer.formatVersion) (\(GitConsumer.understood.joined(separator: ", ")))
+        credential protocol: \(GitProtocol.formatVersion) (\(GitProtocol.understood.joined(separator: ", ")))
         plugin protocol: \(PluginProtocol.version)
         """
 }

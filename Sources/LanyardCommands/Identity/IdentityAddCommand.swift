@@ -87,11 +87,11 @@ struct IdentityAddCommand: Command {
         console.note(Hint("next", run: next))
     }
 
-    private func identity(_ session: Session) throws(Failure) -> Identity {
+    private func identity(_ session: Session) throws(CommandError) -> Identity {
         let source: Identity.Source =
             if let managed { .machine(managed) } else { .application(try application.application(session)) }
         do throws(SettingsError) { return try Identity(name: name, source: source).checked() } catch {
-            throw Failure(error.message, hints: error.hints, status: .usage)
+            throw CommandError(error.message, hints: error.hints, status: .usage)
         }
     }
 }
@@ -162,20 +162,20 @@ struct ApplicationOptions: ParsableArguments {
 
     /// Returns the application.
     ///
-    /// - Throws: `Failure` if no plugin serves the authority, or if its host is unknown and the options don't confirm
+    /// - Throws: `CommandError` if no plugin serves the authority, or if its host is unknown and the options don't confirm
     ///   it.
-    func application(_ session: Session) throws(Failure) -> Identity.Application {
+    func application(_ session: Session) throws(CommandError) -> Identity.Application {
         let url = session.registry.authority(typed: authority ?? "").withoutTrailingSlashes
         guard let match = session.registry.match(authority: url, isConfigured: true) else {
-            throw Failure(unknownAuthority: url, in: session.registry)
+            throw CommandError(unknownAuthority: url, in: session.registry)
         }
         guard match.plugin.identities.contains(.client) else {
-            throw Failure(
+            throw CommandError(
                 "the plugin \(match.plugin.name) gets no tokens for applications",
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         }
         guard trustAuthority || session.trusts(authorityHost: match.authority.host) else {
-            throw Failure(
+            throw CommandError(
                 unknownHost: match.authority, twin: session.registry.lookAlike(of: match.authority.host))
         }
         return Identity.Application(authority: url, clientID: clientId ?? "", proof: proof)
@@ -203,11 +203,11 @@ struct KeptSecret {
     static func ofClient(_ id: String, at match: AuthorityMatch) -> KeptSecret {
         KeptSecret(
             what: "client secret", owner: "\(id.displayable(limit: 100)) at \(match.authority)",
-            key: ClientSecretStore.Owner(id, at: AuthorityPlace(match)))
+            key: ClientSecretStore.Owner(id, at: AuthorityKey(match)))
     }
 
     /// What the user types for it, or a program passes to the command that wants it.
-    func typed(for command: ShellCommand, _ context: CommandContext) async throws(Failure) -> Secret {
+    func typed(for command: ShellCommand, _ context: CommandContext) async throws(CommandError) -> Secret {
         try await SecretInput(name: what, command: command).read(context, asking: "\(what) of \(owner)")
     }
 }
@@ -215,37 +215,37 @@ struct KeptSecret {
 extension Session {
     /// Returns the secret that an identity has in the keyring.
     ///
-    /// - Throws: `Failure` if it has none there.
-    func keptSecret(of identity: Identity) throws(Failure) -> KeptSecret {
+    /// - Throws: `CommandError` if it has none there.
+    func keptSecret(of identity: Identity) throws(CommandError) -> KeptSecret {
         let name = identity.name.displayable(limit: 64)
         let isPassword: Bool
         switch identity.application?.proof {
         case .secret(.keyring): isPassword = false
         case .certificate(_, password: .keyring): isPassword = true
         default:
-            throw Failure(
-                "the identity \(name) keeps no secret in the keyring: it is proved by \(identity.proofForPeople)",
+            throw CommandError(
+                "the identity \(name) keeps no secret in the keyring: it is proved by \(identity.displayedProof)",
                 hints: [
                     Hint("to have one kept, at \(identity.place(context))", write: "secret = true"),
                     Hint("or", write: "certificate-password = true"),
                 ])
         }
-        let owner = ClientSecretStore.Owner(identity.clientID, at: AuthorityPlace(try match(identity)))
+        let owner = ClientSecretStore.Owner(identity.clientID, at: AuthorityKey(try match(identity)))
         return KeptSecret(
             what: isPassword ? "password of the certificate" : "client secret", owner: "the identity \(name)",
             key: isPassword ? owner.ofCertificate : owner)
     }
 
     /// Keeps a secret, and when it ends, in seconds since 1970.
-    func store(_ secret: Secret, until end: Int? = nil, as kept: KeptSecret) async throws(Failure) {
+    func store(_ secret: Secret, until end: Int? = nil, as kept: KeptSecret) async throws(CommandError) {
         // RFC 6749, A.2, allows ASCII only, but not every issuer heeds that.
         guard !secret.reveal().unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
         else {
-            throw Failure(
+            throw CommandError(
                 "that is not a \(kept.what), which has no control characters",
                 hints: ["copy it from where you got it again"])
         }
-        try await unlocking(for: nil) { () throws(Failure) in
+        try await unlocking(for: nil) { () throws(CommandError) in
             try keeping { () throws(StoreError) in
                 try clientSecrets.store(ClientSecret(secret, expiresOn: end), of: kept.key)
             }
@@ -254,11 +254,11 @@ extension Session {
     }
 
     /// Removes a secret.
-    func removeSecret(_ kept: KeptSecret) async throws(Failure) {
-        let removed = try await unlocking(for: nil) { () throws(Failure) in
+    func removeSecret(_ kept: KeptSecret) async throws(CommandError) {
+        let removed = try await unlocking(for: nil) { () throws(CommandError) in
             try keeping { () throws(StoreError) in try clientSecrets.remove(of: kept.key) }
         }
-        guard removed else { throw Failure("no \(kept.what) of \(kept.owner) is stored") }
+        guard removed else { throw CommandError("no \(kept.what) of \(kept.owner) is stored") }
         context.console.note("removed the \(kept.what) of \(kept.owner)")
     }
 }

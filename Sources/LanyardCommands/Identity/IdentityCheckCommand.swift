@@ -43,7 +43,7 @@ struct IdentityCheckCommand: Command {
         let token: AcquiredToken
         let identity: Identity
         let claims: [TokenFact: String]
-        do throws(Failure) {
+        do throws(CommandError) {
             let request = try request(session)
             identity = request.identity ?? .environment
             claims = session.registry.match(request)?.plugin.claims ?? [:]
@@ -58,24 +58,26 @@ struct IdentityCheckCommand: Command {
         for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
     }
 
-    private func request(_ session: Session) throws(Failure) -> TokenRequest {
-        var asked = try url.map { url throws(Failure) in try CredentialRequest(url: url) } ?? CredentialRequest()
-        asked.wish.identity = name
-        asked.wish.scopes = resource.map { [CredentialRequest.TokenWish.scope(ofResource: $0)] } ?? scope
-        if url == nil, asked.wish.scopes.isEmpty {
-            asked.wish.scopes = [CredentialRequest.TokenWish.scope(ofResource: try session.ownResource(of: name))]
+    private func request(_ session: Session) throws(CommandError) -> TokenRequest {
+        var asked = try url.map { url throws(CommandError) in try CredentialRequest(url: url) } ?? CredentialRequest()
+        asked.explicit.identity = name
+        asked.explicit.scopes = resource.map { [CredentialRequest.ExplicitToken.scope(ofResource: $0)] } ?? scope
+        if url == nil, asked.explicit.scopes.isEmpty {
+            asked.explicit.scopes = [
+                CredentialRequest.ExplicitToken.scope(ofResource: try session.ownResource(of: name))
+            ]
         }
-        guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
+        guard let request = try session.resolve(asked) else { throw CommandError(noRuleMaps: asked) }
         return request
     }
 }
 
 extension Session {
     /// Gets a new token for an identity, whatever is stored.
-    fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+    fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(AcquisitionError) { return try await acquirer.authenticatedAnew(request) } catch {
-            throw Failure(error, request: request, url: url, in: context)
+            throw CommandError(error, request: request, url: url, in: context)
         }
     }
 }
@@ -110,7 +112,7 @@ private struct IdentityReport {
     private var roles: [String] { decoded?["roles"]?.elements.compactMap(\.string) ?? [] }
 
     func lines(columns: Int?) -> [String] {
-        var rows = [["identity", identity.name], ["proof", identity.proofForPeople]]
+        var rows = [["identity", identity.name], ["proof", identity.displayedProof]]
         func add(_ name: String, _ value: String?) {
             if let value, !value.isEmpty { rows.append([name, value.displayable(limit: 500)]) }
         }

@@ -6,7 +6,7 @@ import Terminal
 
 struct IdentityCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "identity", abstract: "Manage the applications and machines that sign in without a person.",
+        commandName: "identity", abstract: "Manage the applications and machines that sign in without a user.",
         subcommands: [
             IdentityAddCommand.self, IdentityListCommand.self, IdentityRemoveCommand.self, IdentitySecretCommand.self,
             IdentityCheckCommand.self,
@@ -42,7 +42,7 @@ struct IdentityRemoveCommand: Command {
         let session = try Session(context, of: place.scope)
         let shown = name.displayable(limit: 64)
         guard try session.tables.removeTable(where: { (identity: Identity) in identity.name == name }) else {
-            throw Failure(
+            throw CommandError(
                 missing: "identity \(shown)", session,
                 elsewhere: session.configuration.identities.first { $0.name == name }, name: \.name)
         }
@@ -51,7 +51,7 @@ struct IdentityRemoveCommand: Command {
     }
 
     /// Lists what still names the identity, unless another file has one with the same name.
-    private func tellWhoStillNamesIt(_ context: CommandContext) throws(Failure) {
+    private func tellWhoStillNamesIt(_ context: CommandContext) throws(CommandError) {
         let session = try Session(context, of: place.scope)
         let left = session.configuration
         guard !left.identities.contains(where: { $0.name == name }) else { return }
@@ -141,11 +141,11 @@ extension Identity {
                 ("authority", application.authority.displayable()), ("client ID", application.clientID.displayable()),
             ]
         }
-        return facts + [("proof", proofForPeople), ("from", place(session.context))]
+        return facts + [("proof", displayedProof), ("from", place(session.context))]
     }
 
     /// What proves the identity, for people; follows "by".
-    var proofForPeople: String {
+    var displayedProof: String {
         switch source {
         case .application(let application): application.proof.forPeople
         case .machine("system"): "the platform that this machine runs on"

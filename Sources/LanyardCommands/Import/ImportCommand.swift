@@ -66,7 +66,7 @@ struct ImportCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
         let reader = SourceReader(session: session, file: file, item: item)
-        let findings = try await session.unlocking(for: nil) { () throws(Failure) in
+        let findings = try await session.unlocking(for: nil) { () throws(CommandError) in
             guard let source else { return try reader.document(document ?? "-") }
             return try reader.findings(source)
         }
@@ -80,8 +80,8 @@ struct ImportCommand: Command {
                 record.plugin = record.plugin ?? session.registry.origin(ofHost: record.environment)
                 return record
             }
-            do throws(Failure) {
-                try await session.unlocking(for: nil) { () throws(Failure) in
+            do throws(CommandError) {
+                try await session.unlocking(for: nil) { () throws(CommandError) in
                     try session.keeping { () throws(StoreError) in try session.store.save(taken) }
                     try passwords.store(in: session)
                 }

@@ -109,7 +109,7 @@ extension SkipReason {
         case .unknownHost: "its host is unknown"
         case .expired: "expired"
         case .boundToKey: "bound to a key that isn't on this machine"
-        case .ownerless: "an application's, not a person's"
+        case .ownerless: "an application's, not a user's"
         case .guest: "a guest account's; sign in instead"
         case .oneResource: "for one resource only"
         case .stored: "stored already"
@@ -135,15 +135,15 @@ struct PasswordPlan {
     let entries: [Entry]
 
     /// Decides about each password; one that is already stored stays unchanged.
-    init(_ passwords: [OtherPassword], besides records: StoredRecords, in session: Session) throws(Failure) {
-        entries = try passwords.map { password throws(Failure) in
+    init(_ passwords: [OtherPassword], besides records: StoredRecords, in session: Session) throws(CommandError) {
+        entries = try passwords.map { password throws(CommandError) in
             let isToken = records.hasToken(password.stored.fingerprints)
             return Entry(
                 password: password, skipped: isToken ? .tokenAnswers : try Self.objection(to: password, in: session))
         }
     }
 
-    private static func objection(to password: OtherPassword, in session: Session) throws(Failure) -> SkipReason? {
+    private static func objection(to password: OtherPassword, in session: Session) throws(CommandError) -> SkipReason? {
         guard let query = PasswordQuery(password.request) else { return .malformed }
         // If a token answers, the password would never be used.
         if (try? session.resolve(password.request)) != nil { return .tokenAnswers }
@@ -154,7 +154,7 @@ struct PasswordPlan {
         return stored.proof == password.stored.proof ? .stored : .newerStored
     }
 
-    func store(in session: Session) throws(Failure) {
+    func store(in session: Session) throws(CommandError) {
         for entry in entries where entry.skipped == nil {
             let password = entry.password
             guard let query = PasswordQuery(password.request) else { continue }

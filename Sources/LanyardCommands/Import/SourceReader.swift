@@ -16,19 +16,19 @@ struct SourceReader {
     var item: String?
 
     /// Where programs keep their sign-ins; below `~` if HOME isn't set, so that a message can name the place.
-    var places: OtherPlaces {
+    var places: OtherLocations {
         let context = session.context
-        return OtherPlaces(
+        return OtherLocations(
             home: context.variable("HOME") ?? "~", configHome: context.environment.configHome ?? "~/.config",
             variable: { context.variable($0) })
     }
 
     /// Reads an exported document, or any MSAL cache.
-    func document(_ path: String) throws(Failure) -> ImportFindings {
+    func document(_ path: String) throws(CommandError) -> ImportFindings {
         try unified(path, remedy: "remove it once it is imported")
     }
 
-    func findings(_ source: ImportSource) throws(Failure) -> ImportFindings {
+    func findings(_ source: ImportSource) throws(CommandError) -> ImportFindings {
         switch source {
         case .azureCLI: try azureCLI()
         case .adal: try adal()
@@ -48,22 +48,22 @@ struct SourceReader {
 
     // MARK: - The Azure CLI
 
-    private func azureCLI() throws(Failure) -> ImportFindings {
+    private func azureCLI() throws(CommandError) -> ImportFindings {
         let path = file ?? places.azureCLICache
         if file != nil || session.context.isFile(path) { return try unified(path, remedy: Self.azureRemedy) }
         guard session.context.isFile(places.azureCLISignal) else { throw Self.nothing(.azureCLI, at: path) }
-        guard let findings = try keyringCache(OtherPlaces.azureCLIItem) else {
+        guard let findings = try keyringCache(OtherLocations.azureCLIItem) else {
             throw Self.nothing(.azureCLI, at: "the keyring")
         }
         return findings
     }
 
-    private func adal() throws(Failure) -> ImportFindings {
+    private func adal() throws(CommandError) -> ImportFindings {
         let path = file ?? places.adalCache
         guard file != nil || session.context.isFile(path) else { throw Self.nothing(.adal, at: path) }
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(adal: source.contents) else {
-            throw Failure("\(Self.name(path)) is not a cache of ADAL for Python")
+            throw CommandError("\(Self.name(path)) is not a cache of ADAL for Python")
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: Self.azureRemedy))
     }
@@ -76,10 +76,10 @@ struct SourceReader {
         path == "-" ? "the file on stdin" : path.displayable(limit: 500)
     }
 
-    func unified(_ path: String, remedy: String) throws(Failure) -> ImportFindings {
+    func unified(_ path: String, remedy: String) throws(CommandError) -> ImportFindings {
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(unified: source.contents) else {
-            throw Failure(
+            throw CommandError(
                 "\(Self.name(path)) is not an MSAL cache: neither JSON nor base64 of it",
                 hints: [Hint("lanyard export writes one; for another program's", run: "lanyard import --from PROGRAM")])
         }
@@ -94,10 +94,10 @@ struct SourceReader {
 
     // MARK: - Keyrings
 
-    private func gitCredentialManager() throws(Failure) -> ImportFindings {
+    private func gitCredentialManager() throws(CommandError) -> ImportFindings {
         if let file { return try document(file) }
-        var findings = try keyringCache(OtherPlaces.gcmCache) ?? ImportFindings()
-        for item in try items(OtherPlaces.gcmPasswords) {
+        var findings = try keyringCache(OtherLocations.gcmCache) ?? ImportFindings()
+        for item in try items(OtherLocations.gcmPasswords) {
             do throws(SkipReason) {
                 findings.passwords.append(try OtherPassword(gcmItem: item.attributes, secret: item.secret))
             } catch {
@@ -108,9 +108,9 @@ struct SourceReader {
         return findings
     }
 
-    private func gitLibsecret() throws(Failure) -> ImportFindings {
+    private func gitLibsecret() throws(CommandError) -> ImportFindings {
         guard file == nil else {
-            throw Failure("git-credential-libsecret has no file", hints: ["leave --file out"], status: .usage)
+            throw CommandError("git-credential-libsecret has no file", hints: ["leave --file out"], status: .usage)
         }
         let listed = try session.keeping { () throws(StoreError) in try session.passwords.listed() }
         let passwords = listed.compactMap { OtherPassword($0) }
@@ -124,7 +124,7 @@ struct SourceReader {
         return findings
     }
 
-    func keyringCache(_ place: KeyringPlace) throws(Failure) -> ImportFindings? {
+    func keyringCache(_ place: ItemQuery) throws(CommandError) -> ImportFindings? {
         let items = try items(place)
         guard !items.isEmpty else { return nil }
         var findings = ImportFindings()
@@ -138,15 +138,15 @@ struct SourceReader {
         return findings
     }
 
-    func items(_ place: KeyringPlace) throws(Failure) -> [OtherItems.Item] {
+    func items(_ place: ItemQuery) throws(CommandError) -> [OtherItems.Item] {
         try session.keeping { () throws(StoreError) in
             try OtherItems(configuration: session.store.configuration).items(
                 schema: place.schema, attributes: place.attributes)
         }
     }
 
-    static func nothing(_ source: ImportSource, at place: String) -> Failure {
-        Failure(
+    static func nothing(_ source: ImportSource, at place: String) -> CommandError {
+        CommandError(
             "\(source.name) has no \(source.isOfHosts ? "settings" : "cache") at \(place.displayable(limit: 500))",
             hints: [Hint("name the file", run: "lanyard import --from \(source.rawValue) --file FILE")])
     }
@@ -154,12 +154,12 @@ struct SourceReader {
     /// Reads the tokens of a program, which signs out by a command and gets a user name for tokens of `anybody`.
     func tokens(
         _ source: ImportSource, at place: String, anybody: String, logout: String, _ read: ([UInt8]) -> HostTokens?
-    ) throws(Failure) -> ImportFindings {
+    ) throws(CommandError) -> ImportFindings {
         let path = file ?? place
         guard file != nil || session.context.isFile(path) else { throw Self.nothing(source, at: path) }
         let settings = try SourceFile(path, input: session.context.input)
         guard let hosts = read(settings.contents) else {
-            throw Failure("\(Self.name(path)) is not what \(source.name) writes")
+            throw CommandError("\(Self.name(path)) is not what \(source.name) writes")
         }
         var findings = ImportFindings()
         if hosts.entries.contains(where: { $0.token != nil }) {
@@ -172,7 +172,7 @@ struct SourceReader {
     /// Adds a host's token, unless it can't be found.
     private func add(
         _ entry: HostTokens.Entry, of source: ImportSource, _ anybody: String, to findings: inout ImportFindings
-    ) throws(Failure) {
+    ) throws(CommandError) {
         var entry = entry
         if entry.token == nil { entry.token = try keyringToken(of: source, entry) }
         guard entry.token != nil else { return }
@@ -188,8 +188,8 @@ struct SourceReader {
     }
 
     /// Returns go-keyring's secret for a host; its item has the user's name, or no name for the active user.
-    private func keyringToken(of source: ImportSource, _ entry: HostTokens.Entry) throws(Failure) -> Secret? {
-        let items = try items(OtherPlaces.tokens(of: source.rawValue, at: entry.host))
+    private func keyringToken(of source: ImportSource, _ entry: HostTokens.Entry) throws(CommandError) -> Secret? {
+        let items = try items(OtherLocations.tokens(of: source.rawValue, at: entry.host))
         let names = [entry.username, entry.isActive ? "" : nil].compactMap(\.self)
         return names.lazy.compactMap { name in items.first { $0.attributes["username"] == name }?.secret }.first
     }
@@ -199,33 +199,33 @@ struct SourceReader {
     }
 
     /// Reads a cache whose place only the user knows.
-    func msalExtensions() throws(Failure) -> ImportFindings {
+    func msalExtensions() throws(CommandError) -> ImportFindings {
         if let file { return try locked(file) }
         let schema = item ?? ""
-        guard let findings = try keyringCache(KeyringPlace(schema: schema)) else {
-            throw Failure("the keyring has no item of the schema \(schema.displayable(limit: 200))")
+        guard let findings = try keyringCache(ItemQuery(schema: schema)) else {
+            throw CommandError("the keyring has no item of the schema \(schema.displayable(limit: 200))")
         }
         return findings
     }
 
     /// Reads the Azure SDKs' caches: those with the name that was given, or else the usual ones.
-    func azureIdentity() throws(Failure) -> ImportFindings {
+    func azureIdentity() throws(CommandError) -> ImportFindings {
         if let file { return try locked(file) }
         var found: [ImportFindings?] = []
         for cache in places.azureIdentityCaches(item) {
-            found += try OtherLock(cache.file + OtherPlaces.extensionsLock).reading { () throws(Failure) in
+            found += try OtherLock(cache.file + OtherLocations.extensionsLock).reading { () throws(CommandError) in
                 [try keyringCache(cache.item), try plain(cache.file)]
             }
         }
-        found.append(try keyringCache(OtherPlaces.azureIdentityScriptItem))
+        found.append(try keyringCache(OtherLocations.azureIdentityScriptItem))
         let all = found.compactMap(\.self)
         guard !all.isEmpty else { throw Self.nothing(.azureIdentity, at: "the keyring or in \(places.azureIdentity)") }
         return all.reduce(into: ImportFindings()) { $0.add($1) }
     }
 
     /// Reads the Azure Developer CLI's caches: one per account, and an older one for all accounts.
-    func azureDeveloperCLI() throws(Failure) -> ImportFindings {
-        let lock = OtherPlaces.azureDeveloperCLILock
+    func azureDeveloperCLI() throws(CommandError) -> ImportFindings {
+        let lock = OtherLocations.azureDeveloperCLILock
         if let file { return try locked(file, lock) }
         let caches = places.azureDeveloperCLICaches
         var findings = ImportFindings()
@@ -236,7 +236,7 @@ struct SourceReader {
             }
         }
         let names = (try? Folder(caches))?.names(atMost: 1024) ?? []
-        let found = names.filter(OtherPlaces.isAzureDeveloperCLICache).sorted()
+        let found = names.filter(OtherLocations.isAzureDeveloperCLICache).sorted()
         guard !found.isEmpty || !findings.cache.rejects.isEmpty else {
             throw Self.nothing(.azd, at: caches).with(
                 Hint("if it uses the Azure CLI's", run: "lanyard import --from azure-cli"))
@@ -246,15 +246,17 @@ struct SourceReader {
     }
 
     /// Reads a cache in a file with a lock beside it.
-    private func locked(_ path: String, _ lock: String = OtherPlaces.extensionsLock) throws(Failure) -> ImportFindings {
+    private func locked(_ path: String, _ lock: String = OtherLocations.extensionsLock) throws(CommandError)
+        -> ImportFindings
+    {
         let remedy = Self.remedy(path)
         guard path != "-" else { return try unified(path, remedy: remedy) }
-        return try OtherLock(path + lock).reading { () throws(Failure) in try unified(path, remedy: remedy) }
+        return try OtherLock(path + lock).reading { () throws(CommandError) in try unified(path, remedy: remedy) }
     }
 
     /// Reads the cache of a program that may work without a keyring; otherwise its file only shows when the cache
     /// changed.
-    private func plain(_ path: String) throws(Failure) -> ImportFindings? {
+    private func plain(_ path: String) throws(CommandError) -> ImportFindings? {
         guard session.context.isFile(path) else { return nil }
         let source = try SourceFile(path, input: session.context.input)
         return OtherCache(unified: source.contents).map {
@@ -274,7 +276,7 @@ struct SourceFile {
     let isOpenToOthers: Bool
 
     /// Reads a file; `-` stands for stdin.
-    init(_ path: String, input: FileDescriptor) throws(Failure) {
+    init(_ path: String, input: FileDescriptor) throws(CommandError) {
         let shown = path.displayable(limit: 500)
         do {
             let isInput = path == "-"
@@ -283,10 +285,10 @@ struct SourceFile {
             isOpenToOthers = file.isFileOpenToOthers
             contents = try OpenFile.bytes(from: file.rawValue, atMost: OtherCache.mostBytes + 1)
         } catch {
-            throw Failure("\(shown) can't be read: \((error as? FileProblem)?.reason ?? "\(error)")")
+            throw CommandError("\(shown) can't be read: \((error as? FileError)?.reason ?? "\(error)")")
         }
         guard contents.count <= OtherCache.mostBytes else {
-            throw Failure("\(shown) is longer than \(OtherCache.mostBytes >> 20) MiB")
+            throw CommandError("\(shown) is longer than \(OtherCache.mostBytes >> 20) MiB")
         }
     }
 }
@@ -306,7 +308,7 @@ struct OtherLock {
     private static let patience = 5
 
     /// Reads while no other program writes, as far as the lock shows.
-    func reading<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    func reading<Result>(_ body: () throws(CommandError) -> Result) throws(CommandError) -> Result {
         let start = time(nil)
         while true {
             while isHeld, time(nil) - start < Self.patience { usleep(50_000) }

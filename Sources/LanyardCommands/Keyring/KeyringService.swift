@@ -69,7 +69,7 @@ extension StoreError {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a keyring that doesn't work.
     init(_ error: StoreError) {
         let (message, hints) = Self.keyring(error)

@@ -26,11 +26,11 @@ struct UnlockCommand: Command {
         }
         defer { if let provider = try? context.keyring.provider() { console.warnOfRival(provider, in: context) } }
         guard let problem = session.store.problem() else {
-            if let problem = session.store.problemOfItems() { throw Failure(problem) }
+            if let problem = session.store.problemOfItems() { throw CommandError(problem) }
             return console.note("the keyring is unlocked already")
         }
         guard [.locked, .noDefaultCollection].contains(problem.reason), problem.isOfGnomeKeyring else {
-            throw Failure(problem)
+            throw CommandError(problem)
         }
         let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)
         let input = SecretInput(name: "password", command: "lanyard unlock")
@@ -55,22 +55,22 @@ struct KeyringUnlocker {
 
     /// Finds the daemon that takes the password.
     ///
-    /// - Throws: `Failure` with the remedy if only the provider's own window can unlock the keyring.
-    init(_ context: CommandContext, group: String) throws(Failure) {
+    /// - Throws: `CommandError` with the remedy if only the provider's own window can unlock the keyring.
+    init(_ context: CommandContext, group: String) throws(CommandError) {
         keyring = context.keyring
         store = SecretServiceStore(configuration: KeyringConfiguration(keyring, group: group))
         let found: KeyringProvider?
-        do { found = try keyring.provider() } catch { throw Failure(error) }
-        guard let found else { throw Failure(StoreError(.noProvider)) }
+        do { found = try keyring.provider() } catch { throw CommandError(error) }
+        guard let found else { throw CommandError(StoreError(.noProvider)) }
         guard let name = found.programName, name == Self.daemon else {
-            throw Failure(
+            throw CommandError(
                 "the keyring belongs to \((found.programName ?? "another program").displayable(limit: 60)), "
                     + "and only that can unlock it",
                 hints: ["unlock its database or wallet in its window"])
         }
         provider = found
         guard let control = GnomeKeyringControl(of: found, environment: context.environment) else {
-            throw Failure(
+            throw CommandError(
                 "\(Self.daemon) has no control socket in this session", hints: [.restartingGnomeKeyring])
         }
         self.control = control
@@ -79,26 +79,26 @@ struct KeyringUnlocker {
     private static let daemon = "gnome-keyring-daemon"
 
     /// Unlocks the keyring, and checks that it is unlocked.
-    func unlock(with password: Secret) throws(Failure) {
+    func unlock(with password: Secret) throws(CommandError) {
         switch control.unlock(password, for: provider) {
         case .done?: break
         case .denied?: throw Self.wrongPassword
         case .failed?, nil:
-            throw Failure(
+            throw CommandError(
                 "\(Self.daemon) could not unlock the keyring",
                 hints: [.restartingGnomeKeyring])
         }
         // The default keyring may be another one, with its own password.
         guard store.problem() == nil else {
-            throw Failure(
+            throw CommandError(
                 "the login keyring is unlocked, but the default keyring is another one",
                 hints: [Hint("make the login keyring the default one, or unlock the other", run: "seahorse")])
         }
     }
 
-    private static let wrongPassword = Failure(
+    private static let wrongPassword = CommandError(
         "that is not the keyring's password", hints: [Hint("try again", run: "lanyard unlock")])
-    private static let passwordsDiffer = Failure(
+    private static let passwordsDiffer = CommandError(
         "the two passwords differ", hints: [Hint("try again", run: "lanyard unlock")])
     /// The errors of a user who mistyped.
     static let retypable = [wrongPassword, passwordsDiffer]
@@ -111,13 +111,13 @@ struct KeyringUnlocker {
     /// Opens the keyring with a password that the user types at the terminal; false if they type none.
     ///
     /// - Throws: The last try's error.
-    func openAtTerminal(_ context: CommandContext) async throws(Failure) -> Bool {
+    func openAtTerminal(_ context: CommandContext) async throws(CommandError) -> Bool {
         let prompt = Prompt(context.console)
         let makesFirst = makesFirst
         for left in (0..<Self.tries).reversed() {
             let question = makesFirst ? "password of the new keyring" : "password of the keyring"
             guard let typed = await prompt.line(question, echo: false), !typed.isEmpty else { return false }
-            do throws(Failure) {
+            do throws(CommandError) {
                 guard makesFirst else {
                     try unlock(with: Secret(typed))
                     return true
@@ -138,7 +138,7 @@ struct KeyringUnlocker {
     /// A daemon that creates the keyring at its control socket doesn't show it to clients, but the next one does. So the
     /// daemon ends, which has no open keyring to lose, and the new one unlocks what is on disk by then. The daemon's own
     /// command to start it with a password waits for ever where systemd listens for it.
-    func make(with password: Secret, in context: CommandContext) async throws(Failure) {
+    func make(with password: Secret, in context: CommandContext) async throws(CommandError) {
         if case .done? = control.unlock(password, for: provider) {
             control.end(provider)
             for _ in 0..<Self.attempts {
@@ -152,7 +152,7 @@ struct KeyringUnlocker {
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
-        throw Failure("\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
+        throw CommandError("\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
     }
 
     /// The number of times to check for the keyring, ten times a second.

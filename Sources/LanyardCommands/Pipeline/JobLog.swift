@@ -20,12 +20,12 @@ struct JobLog: Sendable {
     /// Whether the log, and nothing else, reads what is written to an open file; nil if the process that reads it is out
     /// of sight, as in a container.
     func reads(_ file: FileDescriptor) -> Bool? {
-        guard let place = OpenPlace(file), place.isStream else { return false }
+        guard let place = OpenRegion(file), place.isStream else { return false }
         var process = getppid()
         // A job's step starts lanyard. If nothing is above lanyard, or nothing of a job, the variable alone says nothing.
         guard isOfJob(process) == true else { return false }
         while process > 0 {
-            if ![1, 2].contains(where: { OpenPlace("/proc/\(process)/fd/\($0)") == place }) {
+            if ![1, 2].contains(where: { OpenRegion("/proc/\(process)/fd/\($0)") == place }) {
                 return isAbove(process) && !Self.isShell(process) && (!place.isPipe || Self.reads(place, process))
             }
             guard let parent = ProcessFields(of: process)?.parent else { return false }
@@ -57,9 +57,9 @@ struct JobLog: Sendable {
     }
 
     /// Whether a process has a pipe open.
-    private static func reads(_ pipe: OpenPlace, _ process: pid_t) -> Bool {
+    private static func reads(_ pipe: OpenRegion, _ process: pid_t) -> Bool {
         let folder = "/proc/\(process)/fd"
-        return (try? Folder(folder))?.names(atMost: 4096).contains { OpenPlace("\(folder)/\($0)") == pipe } ?? false
+        return (try? Folder(folder))?.names(atMost: 4096).contains { OpenRegion("\(folder)/\($0)") == pipe } ?? false
     }
 
     /// Returns the name of a process's program; nil if that isn't known.
@@ -69,7 +69,7 @@ struct JobLog: Sendable {
 }
 
 /// The identity of an open file, the same in all processes that have it open.
-private struct OpenPlace: Equatable {
+private struct OpenRegion: Equatable {
     /// Whether it is a pipe, a socket or a terminal, which can be read while it is written.
     let isStream: Bool
     let isPipe: Bool
@@ -106,7 +106,7 @@ extension CommandContext {
         guard let service = PipelineService(environment) else { return }
         let (log, masks) = (JobLog(service: service), service.masks(of: values))
         // Out of a container, standard output may lead to a variable, as in `$(docker run …)`.
-        let mayBeLog = OpenPlace(console.errors) != OpenPlace(console.output)
+        let mayBeLog = OpenRegion(console.errors) != OpenRegion(console.output)
         if log.reads(console.errors) ?? mayBeLog { console.command(masks) }
         if log.reads(console.output) == true { console.write(Array(masks.utf8)) }
     }

@@ -43,7 +43,7 @@ struct PluginListCommand: Command {
         }
         for problem in registry.problems {
             context.console.report(
-                Failure(problem.description, hints: problem.hints))
+                CommandError(problem.description, hints: problem.hints))
         }
         if registry.plugins.isEmpty, registry.problems.isEmpty { context.console.note("no plugin is installed") }
     }
@@ -133,7 +133,7 @@ extension PluginRegistry {
     }
 }
 
-extension PluginProblem {
+extension ManifestError {
     fileprivate var json: JSONValue {
         [
             "plugin": JSONValue(plugin), "file": .string(file), "line": JSONValue(line), "message": .string(message),
@@ -176,13 +176,13 @@ struct PluginCheckCommand: Command {
         guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func found(_ context: CommandContext) throws(Failure) -> PluginManifest {
+    private func found(_ context: CommandContext) throws(CommandError) -> PluginManifest {
         var environment = context.environment
         var name = plugin
         let isPath = plugin.hasBytes("/") || plugin == "."
         if isPath {
             guard let path = FileTrust.realPath(plugin) else {
-                throw Failure("\(plugin.displayable(limit: 200)) is not there", status: .usage)
+                throw CommandError("\(plugin.displayable(limit: 200)) is not there", status: .usage)
             }
             var parts = path.pieces(between: "/")
             if parts.last == "plugin.toml" { parts.removeLast() }
@@ -192,11 +192,11 @@ struct PluginCheckCommand: Command {
         let registry = PluginRegistry.discover(environment: environment, executable: context.executable)
         let folder = isPath ? "\(environment["LANYARD_PLUGIN_PATH"] ?? "")/\(name)/" : "/\(name)/"
         if let problem = registry.problems.first(where: { $0.file.hasBytes(folder) }) {
-            throw Failure(problem.description, hints: problem.hints)
+            throw CommandError(problem.description, hints: problem.hints)
         }
         guard let manifest = registry.plugins.first(where: { $0.name == name }) else {
             let names = registry.plugins.map(\.name).joined(separator: ", ")
-            throw Failure(
+            throw CommandError(
                 isPath
                     ? "there is no plugin.toml in \(plugin.displayable(limit: 200))"
                     : "no plugin \(name.displayable(limit: 64)) is installed",

@@ -144,7 +144,7 @@ struct DetachedRedeemer: Redeemer {
 
     /// Reads messages until the outcome, blocking the thread.
     private static func read(
-        _ output: CInt, until deadline: ContinuousClock.Instant, _ take: (RedemptionMessage) -> Void
+        _ output: CInt, until deadline: ContinuousClock.Instant, _ receive: (RedemptionMessage) -> Void
     ) -> RedeemerAnswer {
         var lines: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 16 * 1024)
@@ -161,7 +161,7 @@ struct DetachedRedeemer: Redeemer {
                 let message = RedemptionMessage(lines[..<end])
                 lines.removeSubrange(...end)
                 if case .outcome(let outcome)? = message { return .outcome(outcome) }
-                if let message { take(message) }
+                if let message { receive(message) }
             }
         }
         return .lost

@@ -104,7 +104,7 @@ final class DueRenewals: Sendable {
     private static func isFree(_ renewal: RenewalRequest, _ notes: SharedNotes) -> Bool {
         let key = "renewal ahead of time\n\(renewal.mark)"
         if notes.happened(key, within: pause) { return false }
-        notes.leaveTime(about: key)
+        notes.noteTime(about: key)
         return true
     }
 }
@@ -138,13 +138,13 @@ struct RenewalRequest: Sendable, Equatable {
     /// The texts that decide which token a request gets (`CachedCredential`).
     private static var texts: [(String, WritableKeyPath<CredentialRequest, String?>)] {
         [
-            ("scheme", \.scheme), ("path", \.path), ("username", \.username), ("authority", \.wish.authority),
-            ("tenant", \.wish.tenant), ("client_id", \.wish.clientID), ("account", \.wish.account),
-            ("identity", \.wish.identity),
+            ("scheme", \.scheme), ("path", \.path), ("username", \.username), ("authority", \.explicit.authority),
+            ("tenant", \.explicit.tenant), ("client_id", \.explicit.clientID), ("account", \.explicit.account),
+            ("identity", \.explicit.identity),
         ]
     }
     private static var lists: [(String, WritableKeyPath<CredentialRequest, [String]>)] {
-        [("scope[]", \.wish.scopes), ("wwwauth[]", \.wwwAuthenticate)]
+        [("scope[]", \.explicit.scopes), ("wwwauth[]", \.wwwAuthenticate)]
     }
 
     /// Starts the renewing process and returns its ID; if it can't be started, a later request gets the new token.

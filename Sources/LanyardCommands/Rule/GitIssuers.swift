@@ -27,11 +27,11 @@ extension PluginRegistry {
     func gitIssuer(kind: String) -> PluginIssuer? { gitIssuers.first { $0.kind == kind.lowercased() } }
 
     /// Throws if no plugin has a kind.
-    func requireKind(_ kind: String) throws(Failure) {
+    func requireKind(_ kind: String) throws(CommandError) {
         let kinds = Set(plugins.flatMap(\.kinds)).sorted()
         guard !kinds.contains(kind) else { return }
         let meant = kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
-        throw Failure(
+        throw CommandError(
             kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind.displayable(limit: 60))",
             hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)
     }
@@ -57,7 +57,7 @@ extension PluginRegistry {
 
 extension PluginIssuer {
     /// The kind's name for people.
-    var nameForPeople: String { (name.isEmpty ? kind : name).displayable(limit: 64) }
+    var displayName: String { (name.isEmpty ? kind : name).displayable(limit: 64) }
 }
 
 extension URLPattern {
@@ -85,13 +85,13 @@ extension AuthorityMatch {
     /// A hint about where to register an app; nil if the plugin doesn't say.
     var registrationHint: Hint? {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }
-        return Hint("register an application at \(issuer.nameForPeople)", write: page.displayable(limit: 2048))
+        return Hint("register an application at \(issuer.displayName)", write: page.displayable(limit: 2048))
     }
 
     /// Shows where and how to register an application with the issuer; false if the manifest doesn't say where.
     func tellRegistration(_ console: Console) -> Bool {
         guard let issuer, let page = issuer.registrationPage(at: authority) else { return false }
-        let name = issuer.nameForPeople
+        let name = issuer.displayName
         console.note(
             Hint(
                 "if you have no application at \(name) yet, register one",
@@ -138,21 +138,21 @@ struct IssuerFinder {
         guard let root = pattern.ownAuthority, session.registry.resource(of: pattern) == nil else { return nil }
         let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
         if let known, let issuer = known.issuer, kind == nil || kind == issuer.kind {
-            if prompt != nil { console.note("\(host) is \(issuer.nameForPeople); using \(known.authority)") }
+            if prompt != nil { console.note("\(host) is \(issuer.displayName); using \(known.authority)") }
             return ("\(known.authority)", nil)
         }
         if let kind { return session.registry.gitIssuer(kind: kind).map { (root, $0.kind) } }
         guard let prompt, let issuer = await suggestion() else { return nil }
-        guard await prompt.accepts("\(host) looks like \(issuer.nameForPeople); sign in there?") else { return nil }
+        guard await prompt.accepts("\(host) looks like \(issuer.displayName); sign in there?") else { return nil }
         return await settled(root, issuer, prompt)
     }
 
     /// Returns the URL's own host as an issuer of the typed kind; nil if the text isn't a kind, or if the user gives
     /// up.
-    func found(typed text: String) async throws(Failure) -> Found? {
+    func found(typed text: String) async throws(CommandError) -> Found? {
         guard let root = pattern.ownAuthority, let issuer = await issuer(typed: text) else { return nil }
         guard let prompt else {
-            throw Failure(
+            throw CommandError(
                 "\(issuer.kind) is a kind of authority, not an authority",
                 hints: [Hint("if the URL's own host is of that kind", write: "--kind \(issuer.kind)")], status: .usage)
         }
@@ -172,20 +172,20 @@ struct IssuerFinder {
     /// Returns a given authority at the URL's own host, with the kind from another rule, or the one that the server
     /// suggests and the user agrees to.
     ///
-    /// - Throws: `Failure` if there is a suggestion and the user can't be asked: git would get its tokens in another
+    /// - Throws: `CommandError` if there is a suggestion and the user can't be asked: git would get its tokens in another
     ///   form.
-    func found(at authority: String, known: String?) async throws(Failure) -> Found {
+    func found(at authority: String, known: String?) async throws(CommandError) -> Found {
         let match = session.registry.match(authority: authority, isConfigured: true)
         guard kind == nil, known == nil, match?.issuer == nil, let issuer = await suggestion() else {
             return (authority, known)
         }
         guard let prompt else {
             let other = match?.plugin.kind.map { Hint("if it is not", write: "--kind \($0)") }
-            throw Failure(
-                "\(host) looks like \(issuer.nameForPeople), but there is no terminal to ask you whether it is",
+            throw CommandError(
+                "\(host) looks like \(issuer.displayName), but there is no terminal to ask you whether it is",
                 hints: [Hint("if it is", write: "--kind \(issuer.kind)"), other].compactMap(\.self), status: .usage)
         }
-        let isSo = await prompt.accepts("\(host) looks like \(issuer.nameForPeople); is it?")
+        let isSo = await prompt.accepts("\(host) looks like \(issuer.displayName); is it?")
         return (authority, isSo ? issuer.kind : nil)
     }
 
@@ -205,7 +205,7 @@ struct IssuerFinder {
     /// Asks for the server's own URL, which has a path if the server isn't at the root of its host.
     private func settled(_ root: String, _ issuer: PluginIssuer, _ prompt: Prompt) async -> Found? {
         guard pattern.hasPath else { return (root, issuer.kind) }
-        while let text = await prompt.text("\(issuer.nameForPeople)'s own URL", suggesting: root) {
+        while let text = await prompt.text("\(issuer.displayName)'s own URL", suggesting: root) {
             let url = text.withoutTrailingSlashes
             if let authority = AuthorityURL(url), authority.host == AuthorityURL(root)?.host {
                 return (url, issuer.kind)

@@ -54,7 +54,7 @@ struct RuleAddCommand: Command {
         try pattern.requireTokenPlace()
         let prompt = Prompt(session.context)
         let isReplaced: Bool
-        do throws(Failure) {
+        do throws(CommandError) {
             try session.tables.requireRoom(for: pattern)
             isReplaced = false
         } catch {
@@ -205,7 +205,7 @@ struct RuleRemoveCommand: Command {
         // The file may also have what no command adds.
         let pattern = try URLPattern(url) ?? URLPattern(typed: url)
         guard try session.tables.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
-            throw Failure(
+            throw CommandError(
                 missing: "rule for \(pattern.text.displayable(limit: 200))", session,
                 elsewhere: session.configuration.rules.first { $0.pattern.means(pattern) }, name: \.pattern.text)
         }

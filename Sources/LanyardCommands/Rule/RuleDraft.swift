@@ -23,8 +23,8 @@ struct RuleDraft {
 
     /// Returns the complete rule.
     ///
-    /// - Throws: `Failure` that says what is missing and which option provides it.
-    func rule() async throws(Failure) -> Rule {
+    /// - Throws: `CommandError` that says what is missing and which option provides it.
+    func rule() async throws(CommandError) -> Rule {
         let known = session.registry.resource(of: pattern)
         // Report mistakes before asking anything.
         try pattern.requireOneOwner()
@@ -34,7 +34,7 @@ struct RuleDraft {
         if let identity { return try await completed(rule, for: identity, known) }
         let authority = try await authority()
         if let name = authority.match.plugin.reserved(in: rule.signIn) {
-            throw Failure(.badParameter(.reserved(name)), in: session.context)
+            throw CommandError(.badParameter(.reserved(name)), in: session.context)
         }
         rule.authority = authority.url
         rule.exchange = try exchange(authority.match)
@@ -48,9 +48,9 @@ struct RuleDraft {
     /// Completes a rule for an identity, which has its own authority and client.
     private func completed(
         _ draft: Rule, for identity: String, _ known: PluginResource?
-    ) async throws(Failure) -> Rule {
+    ) async throws(CommandError) -> Rule {
         guard options.clientId == nil, options.account == nil else {
-            throw Failure(
+            throw CommandError(
                 "the identity \(identity) has a client ID of its own, and no account",
                 hints: ["leave out --client-id and --account"], status: .usage)
         }
@@ -70,19 +70,19 @@ struct RuleDraft {
 
     /// Asks for `what`, a noun with its article, until an answer is valid, and says what is wrong with the others.
     ///
-    /// - Throws: `Failure` if the user gives up.
+    /// - Throws: `CommandError` if the user gives up.
     private func ask<Answer>(
         for what: String, _ question: String, suggesting suggestion: String? = nil,
-        _ read: (String) async throws(Failure) -> Answer
-    ) async throws(Failure) -> Answer {
+        _ read: (String) async throws(CommandError) -> Answer
+    ) async throws(CommandError) -> Answer {
         while let text = await prompt?.text(question, suggesting: suggestion) {
             guard !text.isEmpty else {
                 console.note("type \(what), or Ctrl-C to cancel")
                 continue
             }
-            do throws(Failure) { return try await read(text) } catch { console.report(error) }
+            do throws(CommandError) { return try await read(text) } catch { console.report(error) }
         }
-        throw Failure("nothing was changed: a rule needs \(what)", cause: .ofNoAnswer)
+        throw CommandError("nothing was changed: a rule needs \(what)", cause: .ofNoAnswer)
     }
 
     // MARK: - Authority
@@ -91,14 +91,15 @@ struct RuleDraft {
     /// names the kind.
     private typealias Authority = (url: String, match: AuthorityMatch, kind: String?)
 
-    private func authority() async throws(Failure) -> Authority {
+    private func authority() async throws(CommandError) -> Authority {
         if let given = options.authority { return try await authority(given) }
         // A host that exchanges tokens doesn't sign users in itself.
         if !isExchanging, let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
         guard prompt != nil else { throw Self.noAuthority }
         introduceAuthorities()
-        return try await ask(for: "an authority", "authority", suggesting: suggestedAuthority) { text throws(Failure) in
+        return try await ask(for: "an authority", "authority", suggesting: suggestedAuthority) {
+            text throws(CommandError) in
             try await authority(text)
         }
     }
@@ -133,7 +134,7 @@ struct RuleDraft {
 
     /// Returns the URL's own host as the authority: the user trusts it with its repositories, unless they mistook it
     /// for another host.
-    private func own(_ found: IssuerFinder.Found?) async throws(Failure) -> Authority? {
+    private func own(_ found: IssuerFinder.Found?) async throws(CommandError) -> Authority? {
         guard let found, let match = match(found.authority, found.kind) else { return nil }
         let host = match.authority.host
         guard !options.trustAuthority, let twin = session.registry.lookAlike(of: host) else {
@@ -141,7 +142,7 @@ struct RuleDraft {
         }
         let warning = "\(host) looks like \(twin), but is a different host"
         guard let prompt else {
-            throw Failure(
+            throw CommandError(
                 warning, hints: ["check the URL", Hint("if you trust it, say so", write: "--trust-authority")],
                 status: .usage)
         }
@@ -150,28 +151,28 @@ struct RuleDraft {
         return (found.authority, match, found.kind)
     }
 
-    private func confirm(_ host: String, _ prompt: Prompt) async throws(Failure) {
+    private func confirm(_ host: String, _ prompt: Prompt) async throws(CommandError) {
         guard await prompt.decision("use \(host) anyway?", suggesting: false) == true else {
-            throw Failure("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
+            throw CommandError("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
         }
     }
 
-    private static let noAuthority = Failure(
+    private static let noAuthority = CommandError(
         "a rule needs an authority", hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
 
-    private func authority(_ text: String) async throws(Failure) -> Authority {
+    private func authority(_ text: String) async throws(CommandError) -> Authority {
         guard !text.isEmpty else { throw Self.noAuthority }
         if let own = try await own(finder.found(typed: text)) { return own }
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
         // Another rule may already say which kind the authority is.
         let known = options.kind == nil ? session.configuration.rules.last { $0.authority == url }?.kind : nil
         guard AuthorityURL(url) != nil else {
-            throw Failure(
+            throw CommandError(
                 "\(text.displayable(limit: 200)) is neither a domain nor a URL",
                 hints: ["write it like \(Example.domain) or \(Example.authority)"], status: .usage)
         }
         guard let match = match(url, known) else {
-            throw Failure(
+            throw CommandError(
                 unknownAuthority: url, in: session.registry,
                 hints: [
                     .tenant,
@@ -197,11 +198,11 @@ struct RuleDraft {
 
     /// Returns the authority if its host is known or the user confirms it, or the one that it looks like if the user
     /// meant that.
-    private func trusted(_ url: String, _ match: AuthorityMatch) async throws(Failure) -> Authority {
+    private func trusted(_ url: String, _ match: AuthorityMatch) async throws(CommandError) -> Authority {
         let host = match.authority.host
         guard !options.trustAuthority, !session.trusts(authorityHost: host) else { return (url, match, nil) }
         let twin = session.registry.lookAlike(of: host)
-        guard let prompt else { throw Failure(unknownHost: match.authority, twin: twin) }
+        guard let prompt else { throw CommandError(unknownHost: match.authority, twin: twin) }
         if let twin, let right = match.authority.at(host: twin), let other = self.match(right) {
             console.note("\(host) looks like \(twin), but is a different host: its owner would get your sign-in")
             if await prompt.accepts("use \(right)?") { return (right, other, nil) }
@@ -214,7 +215,7 @@ struct RuleDraft {
 
     // MARK: - Client
 
-    private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(Failure) -> String? {
+    private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(CommandError) -> String? {
         if let id = options.clientId { return try checked(id, authority.match) }
         guard !leavesClientOpen, session.configuration.clientID(at: authority.url) == nil else { return nil }
         guard prompt != nil else { throw noClient(authority) }
@@ -224,7 +225,7 @@ struct RuleDraft {
         }
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
         let suggestion = other?.clientID ?? offered.first?.name
-        return try await ask(for: "a client ID", "client ID", suggesting: suggestion) { id throws(Failure) in
+        return try await ask(for: "a client ID", "client ID", suggesting: suggestion) { id throws(CommandError) in
             try checked(id, authority.match)
         }
     }
@@ -241,10 +242,10 @@ struct RuleDraft {
         }
     }
 
-    private func noClient(_ authority: Authority) -> Failure {
-        let missing = Failure(.noClientID(authority: authority.url), in: session.context)
+    private func noClient(_ authority: Authority) -> CommandError {
+        let missing = CommandError(.noClientID(authority: authority.url), in: session.context)
         let name = authority.match.clients.map(\.name).first(where: session.configuration.allows)
-        return Failure(
+        return CommandError(
             missing.message,
             hints: [
                 authority.match.registrationHint, Hint("give the app's client ID", write: "--client-id ID"),
@@ -252,37 +253,37 @@ struct RuleDraft {
             ].compactMap(\.self))
     }
 
-    private func checked(_ id: String, _ match: AuthorityMatch) throws(Failure) -> String {
+    private func checked(_ id: String, _ match: AuthorityMatch) throws(CommandError) -> String {
         guard id.isScopeToken, id.utf8.count <= 256 else {
-            throw Failure(
+            throw CommandError(
                 "\(id.displayable(limit: 60)) is not a client ID", hints: ["the app's registration shows it"]
             )
         }
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {
-            throw Failure(error, in: session.context)
+            throw CommandError(error, in: session.context)
         }
         return id
     }
 
     // MARK: - Exchange
 
-    private func exchange(_ match: AuthorityMatch) throws(Failure) -> String? {
+    private func exchange(_ match: AuthorityMatch) throws(CommandError) -> String? {
         guard let name = options.exchange else { return nil }
         let names = Set(match.plugin.exchanges.map(\.name)).sorted()
         guard !names.contains(name) else { return name }
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-        throw Failure(
+        throw CommandError(
             "the plugin for \(match.authority) has no exchange \(name.displayable(limit: 64))",
             hints: [Hint(known.displayable(limit: 300))], status: .usage)
     }
 
     // MARK: - Scopes
 
-    private func scopes(of resource: String) throws(Failure) -> [String] {
+    private func scopes(of resource: String) throws(CommandError) -> [String] {
         try checked(session.scopes(ofResource: resource))
     }
 
-    private func scopes(_ known: PluginResource?, _ match: AuthorityMatch) async throws(Failure) -> [String] {
+    private func scopes(_ known: PluginResource?, _ match: AuthorityMatch) async throws(CommandError) -> [String] {
         if let resource = options.resource { return try scopes(of: resource) }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
@@ -292,13 +293,13 @@ struct RuleDraft {
         guard prompt != nil else { throw noScope }
         console.note("which API of the server's? its app registration names the scopes, below Expose an API")
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
-        return try await ask(for: "a scope", question) { text throws(Failure) in
+        return try await ask(for: "a scope", question) { text throws(CommandError) in
             try checked(session.scopes(named: text) ?? text.pieces(between: " ").map(String.init))
         }
     }
 
     /// The error for missing scopes; an exchange needs those of one of the organisation's own APIs.
-    private var noScope: Failure {
+    private var noScope: CommandError {
         let hints =
             isExchanging
             ? [Hint("name the API that the host trusts, such as", write: "--scope api://aws.contoso.com/.default")]
@@ -306,14 +307,14 @@ struct RuleDraft {
                 Hint("name it, such as", write: "--scope api://git.contoso.com/.default"),
                 Hint("or its resource", write: "--resource \"Azure DevOps\""),
             ]
-        return Failure("a rule needs a scope", hints: hints)
+        return CommandError("a rule needs a scope", hints: hints)
     }
 
-    private func checked(_ scopes: [String]) throws(Failure) -> [String] {
-        guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope, in: session.context) }
+    private func checked(_ scopes: [String]) throws(CommandError) -> [String] {
+        guard scopes.allSatisfy(\.isScopeToken) else { throw CommandError(.badScope, in: session.context) }
         // Almost any text can be a scope, but a pasted command line contains options.
         if let option = scopes.first(where: { $0.hasPrefix("--") }) {
-            throw Failure(
+            throw CommandError(
                 "\(option.displayable(limit: 60)) is an option, not a scope",
                 hints: prompt == nil ? noScope.hints : [], status: .usage)
         }
@@ -328,7 +329,7 @@ extension AuthorityURL {
     }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for an authority at an unknown host if the user can't be asked.
     init(unknownHost authority: AuthorityURL, twin: String?) {
         let looks = twin.map { ", which looks like \($0)" } ?? ""

@@ -17,7 +17,7 @@ struct InteractionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long to wait for you.", valueName: "seconds"))
     var timeout: Int?
 
-    @Flag(help: "Never prompt; exit 2 if a person is needed.")
+    @Flag(help: "Never prompt; exit 2 if a user is needed.")
     var nonInteractive = false
 
     mutating func validate() throws {

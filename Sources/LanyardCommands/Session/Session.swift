@@ -46,11 +46,11 @@ final class Session: Sendable {
     ///
     /// If `isToBeWritten`, the user's file may be missing even if `LANYARD_CONFIG` names it.
     ///
-    /// - Throws: `Failure` if the configuration has errors.
+    /// - Throws: `CommandError` if the configuration has errors.
     init(
         _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init(),
         isToBeWritten: Bool = false
-    ) throws(Failure) {
+    ) throws(CommandError) {
         if let failure = ProcessLimits.failure { throw failure }
         self.context = context
         self.scope = scope
@@ -90,71 +90,73 @@ final class Session: Sendable {
     }
 
     /// Returns all stored records; at a terminal, it offers to unlock the keyring.
-    func storedRecords(for url: String? = nil) async throws(Failure) -> StoredRecords {
-        try await unlocking(for: url) { () throws(Failure) in
+    func storedRecords(for url: String? = nil) async throws(CommandError) -> StoredRecords {
+        try await unlocking(for: url) { () throws(CommandError) in
             try keeping { () throws(StoreError) in try acquirer.allRecords() }
         }
     }
 
     /// Resolves a request to the token that it needs; nil if it needs none.
-    func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
-        do throws(Refusal) { return try sources.resolve(request) } catch { throw Failure(error, in: context) }
+    func resolve(_ request: CredentialRequest) throws(CommandError) -> TokenRequest? {
+        do throws(Refusal) { return try sources.resolve(request) } catch { throw CommandError(error, in: context) }
     }
 
     /// Gets a token, asking the user if the command allows it and they can be reached.
     ///
     /// `url` is the URL that the token is for, if any; git's configuration may forbid prompts for it.
-    func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+    func token(for request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(Refusal) {
             let token = try await sources.token(for: request, place: url)
             guard !token.accessToken.isEmpty else { throw .severalParts(token.fields.keys.sorted(), place: url) }
             return token
         } catch {
-            throw Failure(error, in: context)
+            throw CommandError(error, in: context)
         }
     }
 
     /// Gets a token from the agent that this machine asks.
     func forwardedToken(
         for request: CredentialRequest, _ options: InteractionOptions.Values
-    ) throws(Failure) -> AcquiredToken {
+    ) throws(CommandError) -> AcquiredToken {
         let engine = Engine(in: context.surroundings, terms: AgentTerms(context, options)) { [sources] in sources }
-        guard case .settled(let outcome) = engine.attempt(.get(request)) else { throw Failure(noRuleMaps: request) }
+        guard case .settled(let outcome) = engine.attempt(.get(request)) else {
+            throw CommandError(noRuleMaps: request)
+        }
         switch outcome {
         case .credential(let credential) where credential.kind == .accessToken:
             return AcquiredToken(
                 forwarded: credential.secret, expiresOn: credential.expiresOn, realm: credential.realm ?? "",
                 basicUsername: credential.takesBearer ? nil : credential.basicUsername)
-        case .refused(let refusal): throw Failure(refusal, in: context)
-        case .credential, .list, .nothing: throw Failure("on the agent's machine, no rule maps \(request.url)")
+        case .refused(let refusal): throw CommandError(refusal, in: context)
+        case .credential, .list, .nothing: throw CommandError("on the agent's machine, no rule maps \(request.url)")
         }
     }
 
     /// Signs the user in.
-    func signIn(_ request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
-        guard let person = await sources.prompter.person(for: url) else {
-            throw Failure(nobodyToSignIn: request, url: url)
+    func signIn(_ request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
+        guard let user = await sources.prompter.user(for: url) else {
+            throw CommandError(nobodyToSignIn: request, url: url)
         }
         defer { context.console.endProgress() }
         do throws(AcquisitionError) {
-            return try await acquirer.signIn(request, person: person)
+            return try await acquirer.signIn(request, user: user)
         } catch {
-            throw Failure(error, request: request, url: url, in: context)
+            throw CommandError(error, request: request, url: url, in: context)
         }
     }
 
     /// Runs a body that only throws errors of the keyring.
-    func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
-        do { return try body() } catch { throw Failure(error) }
+    func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(CommandError) -> Result {
+        do { return try body() } catch { throw CommandError(error) }
     }
 
     /// Runs a body that needs the keyring; if the keyring is locked and the user unlocks it at the terminal, runs it
     /// again.
     func unlocking<Result>(
-        for url: String?, _ body: () async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        do throws(Failure) {
+        for url: String?, _ body: () async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
+        do throws(CommandError) {
             return try await body()
         } catch  where error.cause == .lockedKeyring {
             guard await sources.prompter.unlockKeyring(for: url) else { throw error }
@@ -164,7 +166,7 @@ final class Session: Sendable {
 
     /// Returns all accounts and where each is used, or only those of one authority; at a terminal, it offers to unlock
     /// the keyring.
-    func accounts(at named: NamedPlace? = nil, for url: String? = nil) async throws(Failure) -> KnownAccounts {
+    func accounts(at named: NamedAuthority? = nil, for url: String? = nil) async throws(CommandError) -> KnownAccounts {
         let stored = try await storedRecords(for: url ?? named?.url)
         return KnownAccounts(acquirer.accounts(among: stored), at: named)
     }
@@ -172,8 +174,8 @@ final class Session: Sendable {
     /// The plugins of brokers that tokens may come from, each with requests of rules and of the top-level authority.
     var brokerUses: [(plugin: PluginManifest, requests: [TokenRequest])] {
         var own = CredentialRequest()
-        own.wish.authority = configuration.authority
-        own.wish.scopes = ["openid"]
+        own.explicit.authority = configuration.authority
+        own.explicit.scopes = ["openid"]
         let rules = configuration.rules.filter { $0.identity == nil }.map(\.pattern.request)
         let uses = (rules + (configuration.authority == nil ? [] : [own])).compactMap {
             asked -> (PluginManifest, TokenRequest)? in
@@ -190,7 +192,7 @@ final class Session: Sendable {
         guard let wanted = try? resolve(pattern.request) else { return false }
         return switch acquirer.decide(wanted).step {
         case .answer, .exchange, .renew, .authenticate: true
-        case .askPerson, .refuse: false
+        case .askUser, .refuse: false
         }
     }
 
@@ -208,14 +210,14 @@ final class Session: Sendable {
     }
 
     /// Returns the place of an authority's records.
-    func place(of authority: String) throws(Failure) -> AuthorityPlace {
+    func place(of authority: String) throws(CommandError) -> AuthorityKey {
         let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
         guard let match = registry.match(authority: authority, isConfigured: known) else {
-            throw Failure(
+            throw CommandError(
                 unknownAuthority: authority, in: registry,
                 hints: [Hint("see which are stored", run: "lanyard cache list")])
         }
-        return AuthorityPlace(match)
+        return AuthorityKey(match)
     }
 
     /// Returns the scopes of the well-known resource with a name, in any case; nil if there is none.
@@ -224,12 +226,12 @@ final class Session: Sendable {
     }
 
     /// Returns the scopes of a resource, by its well-known name or its identifier.
-    func scopes(ofResource text: String) throws(Failure) -> [String] {
+    func scopes(ofResource text: String) throws(CommandError) -> [String] {
         if let known = scopes(named: text) { return known }
-        let scope = CredentialRequest.TokenWish.scope(ofResource: text)
+        let scope = CredentialRequest.ExplicitToken.scope(ofResource: text)
         guard scope.isScopeToken else {
             let near = registry.plugins.flatMap(\.resources).map(\.name).nearest(to: text)
-            throw Failure(
+            throw CommandError(
                 "there is no resource \(text.displayable(limit: 100))",
                 hints: [
                     near.map { Hint("did you mean \($0)?") }
@@ -241,27 +243,27 @@ final class Session: Sendable {
     }
 
     /// Returns the identity with a name, which may be the one that the environment describes.
-    func identity(named name: String) throws(Failure) -> Identity {
+    func identity(named name: String) throws(CommandError) -> Identity {
         do throws(ResolutionError) { return try configuration.identity(named: name) } catch {
-            throw Failure(error, in: context)
+            throw CommandError(error, in: context)
         }
     }
 
     /// Returns the authority of an application, with the plugin that serves it.
-    func match(_ identity: Identity) throws(Failure) -> AuthorityMatch {
+    func match(_ identity: Identity) throws(CommandError) -> AuthorityMatch {
         let authority = identity.authority ?? ""
         let match = registry.match(authority: authority, kind: identity.application?.kind, isConfigured: true)
-        guard let match else { throw Failure(unknownAuthority: authority, in: registry) }
+        guard let match else { throw CommandError(unknownAuthority: authority, in: registry) }
         return match
     }
 
     /// Returns the default resource of an identity's authority.
-    func ownResource(of name: String) throws(Failure) -> String {
+    func ownResource(of name: String) throws(CommandError) -> String {
         let identity = try identity(named: name)
         let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
         // Machines ask their platform; what the variables describe is only known with the token.
         guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
-            throw Failure(
+            throw CommandError(
                 "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
                 hints: [Hint("name it", write: "--resource RESOURCE")], status: .usage)
         }
@@ -287,14 +289,14 @@ extension Configuration {
     /// Reads the configuration and applies the command's options.
     init(
         _ context: CommandContext, _ scope: Session.Scope, _ options: InteractionOptions.Values, isToBeWritten: Bool
-    ) throws(Failure) {
+    ) throws(CommandError) {
         do {
             self =
                 try scope == .system
                 ? Configuration.loadSystem()
                 : Configuration.load(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
-            throw Failure(ofConfiguration: error)
+            throw CommandError(ofConfiguration: error)
         }
         for fault in unknown {
             context.console.noteOnce(Hint("warning: \(fault.description)"))
@@ -313,9 +315,9 @@ extension PluginRunner {
         var timeouts = PluginTimeouts()
         // The other half is for other processes that use the plugin for the same purpose.
         if let timeLimit { timeouts.silence = .seconds(timeLimit) / 2 }
-        timeouts.person = .seconds(patience)
+        timeouts.user = .seconds(patience)
         // After the user is done, there must be time for the rest.
-        timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
+        timeouts.conversation = max(timeouts.conversation, timeouts.user * 3)
         let keeper = PluginMemos { subject in
             memos.memo(about: subject, now: context.now)
         } keep: { memo, subject in

@@ -65,18 +65,18 @@ struct ShareCommand: TokenNamingCommand {
         context.console.print(json: record)
         let count = records.count { $0.kind == .accessToken }
         context.console.note(
-            "\(cache) has \(count) access \(count == 1 ? "token" : "tokens") of \(account.nameForPeople); "
+            "\(cache) has \(count) access \(count == 1 ? "token" : "tokens") of \(account.displayName); "
                 + "run this again when they have expired")
     }
 
     /// Returns the token's account if Azure Identity supports such accounts.
-    private static func account(of token: AcquiredToken) throws(Failure) -> AccountRecord {
+    private static func account(of token: AcquiredToken) throws(CommandError) -> AccountRecord {
         guard let account = token.account else {
-            throw Failure(
+            throw CommandError(
                 "an identity has no account to share", hints: ["let the program itself sign in as the identity"])
         }
         guard SharedCache.accepts(account), !token.isExchanged else {
-            throw Failure("Azure Identity accepts only accounts of Microsoft Entra ID, and their tokens")
+            throw CommandError("Azure Identity accepts only accounts of Microsoft Entra ID, and their tokens")
         }
         return account
     }
@@ -84,7 +84,7 @@ struct ShareCommand: TokenNamingCommand {
     /// Returns the account and its usable access tokens for a client.
     private static func records(
         of account: AccountRecord, _ clientID: String, in session: Session
-    ) async throws(Failure) -> [CredentialRecord] {
+    ) async throws(CommandError) -> [CredentialRecord] {
         let now = session.context.now
         let own = try await session.storedRecords().all.filter { record in
             record.homeAccountID?.lowercased() == account.homeAccountID.lowercased()
@@ -107,9 +107,9 @@ private struct SharedCacheWriter {
     let place: AzureIdentityCache
     let session: Session
 
-    func add(_ records: [CredentialRecord]) throws(Failure) {
+    func add(_ records: [CredentialRecord]) throws(CommandError) {
         guard let home = session.context.environment.absolutePath("HOME") else {
-            throw Failure("HOME names no folder, and the cache's lock is there")
+            throw CommandError("HOME names no folder, and the cache's lock is there")
         }
         let item = SharedCacheItem(
             session.store.configuration, schema: place.schema, attributes: place.attributes, label: place.label)
@@ -117,30 +117,30 @@ private struct SharedCacheWriter {
         try write(records, to: item, home)
         let written = try session.keeping { () throws(StoreError) in try item.contents() }
         guard let written, SharedCache(written)?.has(records) == true else {
-            throw Failure(
+            throw CommandError(
                 "another program has replaced the cache meanwhile", hints: ["run the same command again"])
         }
     }
 
-    private func write(_ records: [CredentialRecord], to item: SharedCacheItem, _ home: String) throws(Failure) {
+    private func write(_ records: [CredentialRecord], to item: SharedCacheItem, _ home: String) throws(CommandError) {
         let lock = try lock("\(home)/\(place.lock)")
         defer { withExtendedLifetime(lock) {} }
         let found = try session.keeping { () throws(StoreError) in try item.contents() }
         guard var cache = SharedCache(found ?? []), cache.add(records) else {
-            throw Failure("the cache was not written by MSAL, and stays as it is")
+            throw CommandError("the cache was not written by MSAL, and stays as it is")
         }
         let bytes = cache.bytes
         try session.keeping { () throws(StoreError) in try item.replace(bytes) }
         touch("\(home)/\(place.signal)")
     }
 
-    private func lock(_ path: String) throws(Failure) -> SharedCacheLock {
+    private func lock(_ path: String) throws(CommandError) -> SharedCacheLock {
         do throws(SharedCacheLockError) {
-            if let lock = try SharedCacheLock.take(at: path) { return lock }
+            if let lock = try SharedCacheLock.acquire(at: path) { return lock }
         } catch {
-            throw Failure("\(path.displayable(limit: 500)) can't be made: \(error.reason)")
+            throw CommandError("\(path.displayable(limit: 500)) can't be made: \(error.reason)")
         }
-        throw Failure(
+        throw CommandError(
             "another program is writing to the cache", hints: [Hint("if none is, remove its lock", run: "rm \(path)")])
     }
 

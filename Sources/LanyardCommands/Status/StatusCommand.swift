@@ -14,7 +14,7 @@ struct StatusCommand: Command {
         commandName: "status", abstract: "Show who is signed in, and what each rule would return.",
         discussion: """
             Uses only what is stored: starts no plugin, asks and unlocks nothing. Exit status 0: every rule would \
-            answer silently; 2: a person is needed, to sign in or to unlock the keyring; 1: something is wrong.
+            answer silently; 2: a user is needed, to sign in or to unlock the keyring; 1: something is wrong.
             """)
 
     static let examples: KeyValuePairs = [
@@ -52,18 +52,18 @@ struct Status {
     /// itself.
     let agent: String?
     /// The error if the agent doesn't answer.
-    let silence: Failure?
+    let silence: CommandError?
     /// The accounts; nil if the keyring can't be read.
     let accounts: KnownAccounts?
     let rules: [RuleStatus]
     /// The error if the keyring can't be read.
-    let keyring: Failure?
+    let keyring: CommandError?
     /// The current time in seconds since 1970.
     let now: Int
     let context: CommandContext
 
     /// Determines the status with one search of the keyring.
-    init(of url: String?, in session: Session) throws(Failure) {
+    init(of url: String?, in session: Session) throws(CommandError) {
         context = session.context
         now = session.context.now
         agent = session.configuration.agent
@@ -71,7 +71,7 @@ struct Status {
             (accounts, rules, keyring) = (nil, [], nil)
             var problem: AgentSocket.Problem?
             do throws(AgentSocket.Problem) { try AgentSocket(agent).check() } catch { problem = error }
-            silence = problem.map { Failure($0, at: session.context.short(agent), path: agent) }
+            silence = problem.map { CommandError($0, at: session.context.short(agent), path: agent) }
             return
         }
         silence = nil
@@ -79,11 +79,11 @@ struct Status {
         var error: StoreError?
         do throws(StoreError) { found = try session.acquirer.allRecords() } catch let problem { error = problem }
         accounts = found.map { KnownAccounts(session.acquirer.accounts(among: $0)) }
-        keyring = error.map { Failure($0) }
+        keyring = error.map { CommandError($0) }
         if let url {
             let request = try CredentialRequest(url: url)
             let rule = session.configuration.rule(for: request)
-            guard try session.resolve(request) != nil else { throw Failure(noRuleMaps: request) }
+            guard try session.resolve(request) != nil else { throw CommandError(noRuleMaps: request) }
             rules = [RuleStatus(request, url: request.url, rule: rule, found, error, in: session)]
             return
         }
@@ -183,7 +183,7 @@ struct RuleStatus {
     /// Whether the token came from the machine's broker, or the next one will.
     private(set) var isBrokered = false
     /// What is in the way.
-    private(set) var failure: Failure?
+    private(set) var failure: CommandError?
 
     /// Judges by what is stored; if the keyring can't be read, `records` is nil and `error` is the reason.
     init(
@@ -193,8 +193,8 @@ struct RuleStatus {
         self.url = url
         self.rule = rule
         step = .fail
-        do throws(Failure) {
-            guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
+        do throws(CommandError) {
+            guard let wanted = try session.resolve(request) else { throw CommandError(noRuleMaps: request) }
             self.wanted = wanted
             if let records {
                 settle(session.acquirer.decide(wanted, among: records), wanted, session)
@@ -219,11 +219,11 @@ struct RuleStatus {
         url = rule.pattern.text
         self.rule = rule
         step = .nothing
-        failure = Failure("the rule at \(other.place(context)) is for the same URLs")
+        failure = CommandError("the rule at \(other.place(context)) is for the same URLs")
     }
 
     private mutating func settle(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
-        account = decision.account?.nameForPeople
+        account = decision.account?.displayName
         isBrokered = decision.isBrokered
         switch session.sources.next(decision, for: wanted, .all) {
         case .answer(let token):
@@ -244,7 +244,7 @@ struct RuleStatus {
         _ step: Step, _ error: AcquisitionError, _ wanted: TokenRequest, _ session: Session
     ) {
         self.step = step
-        failure = Failure(error, request: wanted, url: url, in: session.context)
+        failure = CommandError(error, request: wanted, url: url, in: session.context)
     }
 
     /// The exit status for this step.
@@ -271,7 +271,7 @@ struct RuleStatus {
     }
 
     /// `keyring` is what is wrong with the keyring, which is told once for all rules.
-    fileprivate func text(now: Int, but keyring: Failure?) -> String {
+    fileprivate func text(now: Int, but keyring: CommandError?) -> String {
         let shown = url.displayable(limit: 300)
         let whose = account.map { "\(shown) as \($0)" } ?? shown
         switch step {
@@ -287,7 +287,7 @@ struct RuleStatus {
 
     private var origin: String {
         (isBrokered ? ", from the machine's broker" : "")
-            + (wanted?.exchange?.name == AWSConsumer.exchange ? ", as keys for lanyard aws only" : "")
+            + (wanted?.exchange?.name == AWSProtocol.exchange ? ", as keys for lanyard aws only" : "")
     }
 
     fileprivate var json: JSONValue {

@@ -103,7 +103,7 @@ struct ExecCommand: TokenNamingCommand {
     }
 
     /// Runs the command with what makes it find lanyard.
-    private func run(as standIn: StandIn, in session: Session) async throws(Failure) -> Never {
+    private func run(as standIn: StandIn, in session: Session) async throws(CommandError) -> Never {
         if let program = standIn.program {
             let variables = try standIn.variables(linking: program, in: session)
             try ProgramInPlace(words: command, variables: variables).run()
@@ -135,7 +135,7 @@ extension String {
     /// Whether it can be a resource: a URI or an application's ID, without a suffix.
     fileprivate var isResource: Bool {
         let isID = utf8.count == 36 && utf8.count { $0 == UInt8(ascii: "-") } == 4
-        return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix(CredentialRequest.TokenWish.wholeResource)
+        return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix(CredentialRequest.ExplicitToken.wholeResource)
             && utf8.allSatisfy(\.isVisibleASCII)
     }
 }
@@ -195,8 +195,8 @@ struct ProgramInPlace {
 
     /// Runs the program; only returns if that fails.
     ///
-    /// - Throws: `Failure` with status 127 if there is no such program and 126 if it can't be executed, as in shells.
-    func run() throws(Failure) -> Never {
+    /// - Throws: `CommandError` with status 127 if there is no such program and 126 if it can't be executed, as in shells.
+    func run() throws(CommandError) -> Never {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         // This process's own variables are passed on byte for byte.
         var environment = inherited
@@ -208,7 +208,7 @@ struct ProgramInPlace {
         if let path = variables["PATH"] ?? nil { setenv("PATH", path, 1) }
         Inheritance.atStart.restore()
         let reason = -lanyard_exec(words[0], &arguments, &environment)
-        throw Failure(
+        throw CommandError(
             "\(words[0].displayable(limit: 200)) can't be run: \(String(cString: strerror(reason)))",
             status: reason == ENOENT ? .notFound : .notExecutable)
     }
@@ -234,8 +234,8 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
     /// The program that is asked; nil if it isn't a program.
     var program: String? {
         switch self {
-        case .azureCLI: AzureCLIConsumer.program
-        case .azd: AzureDeveloperCLIConsumer.program
+        case .azureCLI: AzureCLIProtocol.program
+        case .azd: AzureDeveloperCLIProtocol.program
         case .managedIdentity: nil
         }
     }
@@ -243,7 +243,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
     /// Returns the variables that make a command find lanyard instead of the program.
     ///
     /// The folder with the link isn't removed, because the command replaces this process.
-    func variables(linking program: String, in session: Session) throws(Failure) -> [String: String?] {
+    func variables(linking program: String, in session: Session) throws(CommandError) -> [String: String?] {
         try requireClient(in: session.configuration)
         let folder = try makeFolder(with: program, in: session.context)
         let path = [folder, session.context.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"].joined(separator: ":")
@@ -255,7 +255,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
     /// Returns the variables that make a command find a managed identity whose tokens are lanyard's.
     static func variables(
         ofIdentityFor resources: [String], _ options: [String], in context: CommandContext
-    ) throws(Failure) -> [String: String?] {
+    ) throws(CommandError) -> [String: String?] {
         let endpoint = try TokenEndpoint(serving: .managedIdentity, of: resources, options, in: context)
         let variables: [String: String?] = [
             "IDENTITY_ENDPOINT": "\(endpoint.url)/msi/token", "IDENTITY_HEADER": endpoint.secret.reveal(),
@@ -276,38 +276,38 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// Throws for a mistake that would otherwise show later, and only in an SDK's error.
-    private func requireClient(in configuration: Configuration) throws(Failure) {
+    private func requireClient(in configuration: Configuration) throws(CommandError) {
         // An agent has its own settings.
         guard configuration.agent == nil else { return }
         guard let authority = configuration.authority else {
-            throw Failure(
+            throw CommandError(
                 "no authority is configured, so programs can't say where to sign in",
                 hints: [Hint("set one", run: "lanyard config set authority \(Example.wideAuthority)")])
         }
         guard configuration.clientID(at: authority) == nil else { return }
-        throw Failure(
+        throw CommandError(
             "no client ID is configured for \(authority.displayable(limit: 255))",
             hints: [Hint("set your app's, or", run: "lanyard config set client-id azure-cli")])
     }
 
     /// Makes the folder that contains only the link, in the user's runtime folder or else the state folder.
-    private func makeFolder(with program: String, in context: CommandContext) throws(Failure) -> String {
+    private func makeFolder(with program: String, in context: CommandContext) throws(CommandError) -> String {
         let runtime = context.environment.ownRuntimeFolder.map { "\($0)/lanyard" }
         guard let parent = runtime ?? context.environment.stateFolder else {
-            throw Failure("there is no place for a link to lanyard", hints: ["set HOME or XDG_RUNTIME_DIR"])
+            throw CommandError("there is no place for a link to lanyard", hints: ["set HOME or XDG_RUNTIME_DIR"])
         }
         let folder = "\(parent)/\(rawValue)"
-        do throws(FileProblem) {
+        do throws(FileError) {
             Folder.make(parent)
             let above = try Folder(parent)
             try above.requireOwn(closedTo: 0o022)
             try above.privateFolder(rawValue, making: true)
                 .link(program, to: context.executable)
         } catch {
-            throw Failure("\(folder.displayable(limit: 300)) can't be used: \(error.reason)")
+            throw CommandError("\(folder.displayable(limit: 300)) can't be used: \(error.reason)")
         }
         guard !folder.hasBytes(":") else {
-            throw Failure("\(folder.displayable(limit: 300)) can't be in PATH: there is a colon in its name")
+            throw CommandError("\(folder.displayable(limit: 300)) can't be in PATH: there is a colon in its name")
         }
         return folder
     }

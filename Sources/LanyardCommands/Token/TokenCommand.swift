@@ -60,7 +60,7 @@ struct TokenCommand: TokenNamingCommand {
         let proof = authorization.cut(at: " ").map { [String($0.1)] } ?? []
         context.mask([acquired.accessToken.reveal()] + proof)
         if json {
-            let members = AzureCLIConsumer.token(
+            let members = AzureCLIProtocol.token(
                 acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm,
                 expiresOn: Credential(acquired, at: nil).end)
             console.print(json: .object(members))
@@ -78,14 +78,14 @@ struct TokenCommand: TokenNamingCommand {
     }
 
     /// Prints the content of a token.
-    private func show(_ token: AcquiredToken, _ console: Console, now: Int) throws(Failure) {
+    private func show(_ token: AcquiredToken, _ console: Console, now: Int) throws(CommandError) {
         do throws(DecodedToken.Obstacle) {
             let decoded = try DecodedToken(token.accessToken, now: now)
             if json { return console.print(json: decoded.json) }
             for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
             console.note("decoded only: the token's signature was not verified")
         } catch {
-            throw Failure(error)
+            throw CommandError(error)
         }
     }
 }
@@ -171,7 +171,7 @@ struct DecodedToken {
     static func local(_ time: Int) -> String { Moment.local(time, "%Y-%m-%d %H:%M:%S %z") }
 }
 
-extension Failure {
+extension CommandError {
     /// Creates the error for a token that can't be decoded.
     init(_ obstacle: DecodedToken.Obstacle) {
         switch obstacle {

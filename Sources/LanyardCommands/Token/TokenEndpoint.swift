@@ -34,10 +34,10 @@ struct TokenEndpoint {
     ///   - resources: The resources that tokens may be for.
     ///   - options: The options of `lanyard token` that say which of lanyard's tokens are meant.
     ///   - context: The context of lanyard; the endpoint gets its environment.
-    /// - Throws: `Failure` if the program isn't installed, or doesn't start.
+    /// - Throws: `CommandError` if the program isn't installed, or doesn't start.
     init(
         serving service: Service, of resources: [String] = [], _ options: [String] = [], in context: CommandContext
-    ) throws(Failure) {
+    ) throws(CommandError) {
         secret = Secret((0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal)
         let order = try Self.order(service, secret, resources, options, context)
         let answer = try Self.start(Self.path(context), context.environment, order)
@@ -48,13 +48,13 @@ struct TokenEndpoint {
         url = "http://127.0.0.1:\(port)"
     }
 
-    private static func failure(_ reason: String) -> Failure {
-        Failure("the endpoint for tokens can't be started: \(reason)")
+    private static func failure(_ reason: String) -> CommandError {
+        CommandError("the endpoint for tokens can't be started: \(reason)")
     }
 
     private static func order(
         _ service: Service, _ secret: Secret, _ resources: [String], _ options: [String], _ context: CommandContext
-    ) throws(Failure) -> [UInt8] {
+    ) throws(CommandError) -> [UInt8] {
         var order = Attributes()
         do throws(ProtocolError) {
             try order.append("serve", service.rawValue)
@@ -70,11 +70,11 @@ struct TokenEndpoint {
     }
 
     /// Returns the path of the installed program.
-    private static func path(_ context: CommandContext) throws(Failure) -> String {
+    private static func path(_ context: CommandContext) throws(CommandError) -> String {
         let folder = FileTrust.parent(of: context.executable)
         var trust = FileTrust()
         for place in ["\(folder)/\(program)", "\(FileTrust.parent(of: folder))/lib/lanyard/\(program)"] {
-            switch trust.judge(place) {
+            switch trust.check(place) {
             case .trusted(let path) where FileTrust.isProgram(path): return path
             case .writable(let culprit):
                 throw failure("\(culprit.displayable()) could have been written by another user")
@@ -87,7 +87,7 @@ struct TokenEndpoint {
     /// Starts the program, sends it the order, and reads its block.
     private static func start(
         _ path: String, _ variables: [String: String], _ order: [UInt8]
-    ) throws(Failure) -> Attributes {
+    ) throws(CommandError) -> Attributes {
         var streams: [CInt] = [-1, -1]
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(path), strdup(argument), nil]
         var environment: [UnsafeMutablePointer<CChar>?] = ProcessEnvironment.entries(variables) + [nil]

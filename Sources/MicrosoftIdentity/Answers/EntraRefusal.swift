@@ -123,8 +123,8 @@ package struct EntraRefusal: Sendable, Equatable {
     /// The reasons, as far as someone can act on them, from suberrors (MSAL's classification) and numbers.
     private var reasons: Set<PluginError.Reason> {
         let named = suberror.flatMap { Self.suberrors[$0] } ?? (error == "consent_required" ? .consent : nil)
-        let isStranger = !Self.strangers.isDisjoint(with: codes)
-        return Set([named, isStranger ? .otherAccount : nil].compactMap(\.self))
+        let isUnknownAccount = !Self.unknownAccountCodes.isDisjoint(with: codes)
+        return Set([named, isUnknownAccount ? .otherAccount : nil].compactMap(\.self))
     }
 
     private static let suberrors: [String: PluginError.Reason] = [
@@ -134,7 +134,7 @@ package struct EntraRefusal: Sendable, Equatable {
     ]
 
     /// The numbers for an account that the tenant doesn't know or doesn't admit.
-    private static let strangers: Set<Int> = [50020, 50034, 50105, 500_212, 500_213]
+    private static let unknownAccountCodes: Set<Int> = [50020, 50034, 50105, 500_212, 500_213]
 
     /// Returns the error code.
     ///
@@ -201,7 +201,7 @@ private enum Advice {
             return "\(reason): sign in with a browser instead of a code"
         }
         if stage == .authentication { return application[number] ?? registration[number] }
-        return registration[number] ?? policy[number] ?? person[number]
+        return registration[number] ?? policy[number] ?? user[number]
     }
 
     /// Hints for an application that authenticates itself.
@@ -260,7 +260,7 @@ private enum Advice {
     ]
 
     /// Hints for errors that the user can fix on the sign-in page.
-    static let person: [Int: String] = [
+    static let user: [Int: String] = [
         50076: "sign in again and pass multi-factor authentication",
         50079: "sign in again and set up multi-factor authentication",
         50074: "sign in again and pass multi-factor authentication",

@@ -125,10 +125,10 @@ struct ApplicationToken: Sendable {
         guard let path = identity.certificate else {
             return .assertion(try AssertionSource(identity, authority: request.authority))
         }
-        let wish = identity.variable("AZURE_CLIENT_SEND_CERTIFICATE_CHAIN")?.lowercased()
+        let explicit = identity.variable("AZURE_CLIENT_SEND_CERTIFICATE_CHAIN")?.lowercased()
         do throws(OAuthError) {
             let certificate = try ClientCertificate(file: path, password: identity.certificatePassword)
-            return .certificate(certificate, sendsChain: wish == "1" || wish == "true")
+            return .certificate(certificate, sendsChain: explicit == "1" || explicit == "true")
         } catch {
             throw error.pluginError()
         }

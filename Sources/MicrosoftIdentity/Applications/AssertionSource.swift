@@ -166,7 +166,7 @@ struct AssertionSource: Sendable {
     }
 
     private static func read(_ path: String) throws(PluginError) -> String {
-        do throws(FileProblem) {
+        do throws(FileError) {
             return String(decoding: try OpenFile(path).contents(atMost: longest), as: UTF8.self)
         } catch {
             throw PluginError(
@@ -217,7 +217,7 @@ struct AssertionCommand: Sendable {
     /// secrets.
     func output(atMost limit: Int) async throws(PluginError) -> String {
         var trust = FileTrust()
-        if case .writable(let culprit) = trust.judge(path) {
+        if case .writable(let culprit) = trust.check(path) {
             throw PluginError(
                 .invalidRequest,
                 "the command \(shown) isn't run: another user could have written \(culprit.displayable(limit: 300))",

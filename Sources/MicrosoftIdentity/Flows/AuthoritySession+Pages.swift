@@ -19,7 +19,7 @@ extension AuthoritySession {
         if resetsPassword(after: told) { return .forgottenPassword }
         let refusal: EntraRefusal? =
             if case .refused(let response, _) = error.kind { EntraRefusal(response) } else { nil }
-        var page = endedByPerson(told, refusal) ?? failure(told, refusal)
+        var page = endedByUser(told, refusal) ?? failure(told, refusal)
         page.facts = request.facts(account: request.signIn.loginHint, authority: authority.url)
         return page
     }
@@ -27,7 +27,7 @@ extension AuthoritySession {
     /// Returns the page for a sign-in that the user declined; nil if the authority refused.
     ///
     /// Which of B2C's errors mean that is decided by B2C's plugin, through the error code.
-    private func endedByPerson(_ told: PluginError, _ refusal: EntraRefusal?) -> LoopbackPage? {
+    private func endedByUser(_ told: PluginError, _ refusal: EntraRefusal?) -> LoopbackPage? {
         guard told.code == .cancelled else { return nil }
         guard let refusal, authority.kind != .b2c else { return .declined }
         return switch refusal.declined {
@@ -64,8 +64,8 @@ extension AuthoritySession {
     /// separate account, so they are dropped.
     ///
     /// - Throws: `cancelled` if the user doesn't reset the password, or the policy's refusal.
-    func resetPassword(_ flows: [OAuth.Flow], _ person: any Conversation) async throws(PluginError) {
-        await person.progress("the password has to be reset first, on a separate page")
+    func resetPassword(_ flows: [OAuth.Flow], _ user: any Conversation) async throws(PluginError) {
+        await user.progress("the password has to be reset first, on a separate page")
         var request = request
         request.authority = try resetAuthority().url
         request.signIn.prompt = nil
@@ -73,8 +73,8 @@ extension AuthoritySession {
         request.signIn.resetPolicy = nil
         var reset = try await Self.open(request, profile: profile, over: transport)
         reset.success = .passwordReset
-        _ = try await reset.signIn(flows, person)
-        await person.progress("the password is reset; now sign in with it")
+        _ = try await reset.signIn(flows, user)
+        await user.progress("the password is reset; now sign in with it")
     }
 
     private func resetAuthority() throws(PluginError) -> Authority {

@@ -28,7 +28,7 @@ package struct ClientCertificate: Sendable {
     ///   password doesn't open it.
     package init(file path: String, password: Secret?) throws(OAuthError) {
         let (bytes, isWritableByAll): ([UInt8], Bool)
-        do throws(FileProblem) {
+        do throws(FileError) {
             let file = try OpenFile(path)
             (bytes, isWritableByAll) = (try file.contents(atMost: Self.longestFile), try file.status().grants(0o002))
         } catch {

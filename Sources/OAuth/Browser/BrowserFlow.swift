@@ -22,30 +22,30 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// The events that can occur while the browser is open.
     private enum Event: Sendable {
         case answered(AuthorizationResponse)
-        case replied(PersonReply)
+        case replied(UserReply)
         case pageShown
     }
 
     /// Signs the user in.
     ///
-    /// - Parameter person: The user, who is asked to open the page.
+    /// - Parameter user: The user, who is asked to open the page.
     /// - Returns: The tokens, or `notHere` if no browser can be opened.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
-    func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    func run(_ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let target = try signIn.redirect()
-        guard target.isLoopback else { return try await PasteFlow(signIn: signIn).run(person) }
-        return try await run(person, target, on: try await LoopbackListener.open(port: target.port))
+        guard target.isLoopback else { return try await PasteFlow(signIn: signIn).run(user) }
+        return try await run(user, target, on: try await LoopbackListener.open(port: target.port))
     }
 
     /// Signs the user in with the response arriving on this listener, and closes the listener.
     func run(
-        _ person: any Person, _ target: RedirectURI, on listener: LoopbackListener
+        _ user: any User, _ target: RedirectURI, on listener: LoopbackListener
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let request = AuthorizationRequest(
             redirectURI: target.text(listeningAt: listener.port), responseMode: responseMode)
         do throws(OAuthError) {
             let url = try signIn.page(of: request)
-            return try await run(request, url: url, listener: listener, path: target.path, person: person)
+            return try await run(request, url: url, listener: listener, path: target.path, user: user)
         } catch {
             await listener.close()
             throw error
@@ -54,7 +54,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     private func run(
         _ request: AuthorizationRequest, url: String, listener: LoopbackListener, path: String,
-        person: any Person
+        user: any User
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let (events, happen) = AsyncStream.makeStream(of: Event.self)
         let page = LastPage()
@@ -76,11 +76,11 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                 happen.yield(
                     .replied(
                         await isInAddress
-                            ? person.openToPaste(url, for: request)
-                            : person.open(url, redirectURI: request.redirectURI)))
+                            ? user.openToPaste(url, for: request)
+                            : user.open(url, redirectURI: request.redirectURI)))
             }
             return await Result { () async throws(OAuthError) in
-                try await conclude(events, of: request, page: page, person: person)
+                try await conclude(events, of: request, page: page, user: user)
             }
         }
         return try outcome.get()
@@ -88,13 +88,13 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     /// Waits for the event that decides the flow, and shows the browser the result.
     private func conclude(
-        _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, person: any Person
+        _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, user: any User
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         for await event in events {
             switch event {
             case .answered(let response):
                 // Here the host's time limit for the user ends, and the one for this plugin begins.
-                await person.progress("the browser has returned; getting the tokens")
+                await user.progress("the browser has returned; getting the tokens")
                 let tokens = await Result { () async throws(OAuthError) in
                     try await signIn.redeem(response, of: request)
                 }
@@ -103,7 +103,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
                 return .signedIn(try tokens.get())
             case .replied(.done), .pageShown: continue
             case .replied(.pasted(let pasted)):
-                return try await self.pasted(pasted, of: request, person: person)
+                return try await self.pasted(pasted, of: request, user: user)
             case .replied(.unavailable): return .notHere(OAuthError(.unsupported, "no browser can be opened here"))
             case .replied(.cancelled): throw .cancelled
             }
@@ -116,14 +116,14 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
     /// If it contains no response to this request, a posted response failed to arrive; the next request asks for the
     /// response in the URL.
     private func pasted(
-        _ text: Secret, of request: AuthorizationRequest, person: any Person
+        _ text: Secret, of request: AuthorizationRequest, user: any User
     ) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let response = AuthorizationResponse(pasted: text)
         if response.isResponse, responseMode == .query || response.answers(state: request.state) {
             return .signedIn(try await signIn.redeem(response, of: request))
         }
         guard responseMode == .formPost else { throw .noAnswer }
-        return try await PasteFlow(signIn: signIn).run(person)
+        return try await PasteFlow(signIn: signIn).run(user)
     }
 
     private func lastPage(for tokens: Result<Rules.Tokens, OAuthError>) -> LoopbackPage {
@@ -181,7 +181,7 @@ struct RedirectCatcher: Sendable {
         }
         guard FormEncoding.isType(incoming.headers["content-type"].first) else { return .wrongType }
         guard let body = incoming.body else { return .tooLarge }
-        return await judge(AuthorizationResponse(form: body[...]))
+        return await check(AuthorizationResponse(form: body[...]))
     }
 
     /// Answers a response in the URL.
@@ -190,10 +190,10 @@ struct RedirectCatcher: Sendable {
     private func answerAddress(_ query: Substring) async -> LoopbackPage {
         let response = AuthorizationResponse(form: query)
         if response.hasCode, request.responseMode == .formPost { return .codeInAddress }
-        return response.isResponse ? await judge(response) : .wrongMethod
+        return response.isResponse ? await check(response) : .wrongMethod
     }
 
-    private func judge(_ response: AuthorizationResponse) async -> LoopbackPage {
+    private func check(_ response: AuthorizationResponse) async -> LoopbackPage {
         guard response.isResponse else { return .wrongType }
         guard response.answers(state: request.state) else { return .wrongState }
         return await take(response)

@@ -10,17 +10,17 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
 
     /// Signs the user in.
     ///
-    /// - Parameter person: The user, who is asked to open the page and to paste.
+    /// - Parameter user: The user, who is asked to open the page and to paste.
     /// - Returns: The tokens, or `notHere` if nobody can paste here.
     /// - Throws: `cancelled` if the user declines in the host or at the authority, or the authority's refusal.
-    func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    func run(_ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         let target = try signIn.redirect()
         // The port may be taken; the URL can still be pasted.
         if target.isLoopback, let listener = try? await LoopbackListener.open(port: target.port) {
-            return try await BrowserFlow(signIn, mayBePasted: true).run(person, target, on: listener)
+            return try await BrowserFlow(signIn, mayBePasted: true).run(user, target, on: listener)
         }
         let request = AuthorizationRequest(redirectURI: target.text(listeningAt: nil), responseMode: .query)
-        switch await person.openToPaste(try signIn.page(of: request), for: request) {
+        switch await user.openToPaste(try signIn.page(of: request), for: request) {
         case .pasted(let address):
             let response = AuthorizationResponse(pasted: address)
             guard response.isResponse else { throw .noAnswer }
@@ -61,11 +61,11 @@ extension OAuthError {
         hint: "paste the whole address that the browser shows after the sign-in")
 }
 
-extension Person {
+extension User {
     /// Asks for the final URL, up to three times.
     ///
     /// After a wrong URL, it asks again and states the reason, so that a slip doesn't end the sign-in.
-    func openToPaste(_ page: String, for request: AuthorizationRequest) async -> PersonReply {
+    func openToPaste(_ page: String, for request: AuthorizationRequest) async -> UserReply {
         for _ in 0..<3 {
             let reply = await open(page, redirectURI: request.redirectURI)
             guard case .pasted(let address) = reply,

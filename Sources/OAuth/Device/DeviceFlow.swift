@@ -10,11 +10,11 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
 
     /// Signs the user in.
     ///
-    /// - Parameter person: The user, who is shown the code.
+    /// - Parameter user: The user, who is shown the code.
     /// - Returns: The tokens, or `notHere` if no code can be shown here or a policy forbids device codes.
     /// - Throws: `cancelled` if the user declines in the host or at the authority or lets the code expire, or the
     ///   authority's refusal.
-    func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    func run(_ user: any User) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         guard let endpoint = signIn.client.endpoints.deviceAuthorization else {
             return .notHere(OAuthError(.unsupported, "\(signIn.client.authority) offers no device codes"))
         }
@@ -22,11 +22,11 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
         do throws(OAuthError) {
             code = try await signIn.client.deviceCode(from: endpoint)
         } catch {
-            return try judge(error)
+            return try outcome(of: error)
         }
         let outcome = await withTaskGroup(of: Outcome?.self) { group -> Outcome in
             defer { group.cancelAll() }
-            group.addTask { await show(code, to: person) }
+            group.addTask { await show(code, to: user) }
             group.addTask { await Outcome { () async throws(OAuthError) in try await poll(code) } }
             for await case let outcome? in group { return outcome }
             return .failure(.ended)
@@ -35,8 +35,8 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     }
 
     /// Returns the outcome if the code can't be shown; nil if it is.
-    private func show(_ code: DeviceAuthorization, to person: any Person) async -> Outcome? {
-        switch await person.show(code) {
+    private func show(_ code: DeviceAuthorization, to user: any User) async -> Outcome? {
+        switch await user.show(code) {
         case .done, .pasted: nil
         case .unavailable: .success(.notHere(OAuthError(.unsupported, "no code can be shown here")))
         case .cancelled: .failure(.cancelled)
@@ -55,12 +55,12 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
             }
         } catch {
             guard case .refused = error.kind else { throw error }
-            return try judge(error)
+            return try outcome(of: error)
         }
         return .signedIn(try await signIn.rules.accept(tokens, nonce: nil))
     }
 
-    private func judge(_ error: OAuthError) throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+    private func outcome(of error: OAuthError) throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         guard signIn.rules.mayDoBetterElsewhere(after: error) else { throw error }
         return .notHere(error)
     }

@@ -75,7 +75,7 @@ extension OAuthError {
         + "above the first [[rule]], as ca-file = \"/PATH/ca.pem\"; see lanyard-config(5)"
 }
 
-extension CertificateProblem {
+extension CertificateDefect {
     /// What follows the certificate in a sentence.
     fileprivate var words: String {
         switch self {

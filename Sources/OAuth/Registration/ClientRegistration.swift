@@ -49,10 +49,11 @@ package struct ClientRegistration: Sendable, Encodable {
     /// Returns the error for an authority that requires an initial access token (RFC 7591, 3), or accepts no
     /// registrations from this network.
     private static func closed(_ authority: String, _ status: Int) -> OAuthError {
-        let wish =
+        let explicit =
             status == 401
             ? " requires a token to register an application" : " doesn't let programs register applications"
-        return OAuthError(.unsupported, "\(authority)\(wish)", hint: "register one on its pages, or have it registered")
+        return OAuthError(
+            .unsupported, "\(authority)\(explicit)", hint: "register one on its pages, or have it registered")
     }
 }
 

@@ -18,7 +18,7 @@ struct PluginConversation {
         let operation: PluginRequest.Operation
         let timeouts: PluginTimeouts
 
-        var hasPerson: Bool { operation == .authorize || operation == .signOut }
+        var hasUser: Bool { operation == .authorize || operation == .signOut }
         var total: Duration {
             switch operation {
             case .authorize, .signOut: timeouts.conversation
@@ -33,7 +33,7 @@ struct PluginConversation {
 
     private let plugin: String
     private let bounds: Bounds
-    private let person: any PersonInterface
+    private let user: any UserInterface
     private let occurrences: AsyncStream<Occurrence>
     private let occur: AsyncStream<Occurrence>.Continuation
     private let outgoing: AsyncStream<Attributes>.Continuation
@@ -44,19 +44,19 @@ struct PluginConversation {
     private var waiting: [(id: Int, event: PluginEvent)] = []
     private var lastID = 0
     /// Whether the plugin has reason to be silent: the user is looking at a page that it opened, or typing.
-    private var personIsBusy = false
+    private var userIsBusy = false
     private var asking: Task<Void, Never>?
     private var timer: Task<Void, Never>?
     private var timerID = 0
 
     init(
-        plugin: String, bounds: Bounds, person: any PersonInterface,
+        plugin: String, bounds: Bounds, user: any UserInterface,
         occurrences: (stream: AsyncStream<Occurrence>, continuation: AsyncStream<Occurrence>.Continuation),
         outgoing: AsyncStream<Attributes>.Continuation, trace: PluginTrace?, secrets: KnownSecrets
     ) {
         self.plugin = plugin
         self.bounds = bounds
-        self.person = person
+        self.user = user
         self.occurrences = occurrences.stream
         occur = occurrences.continuation
         self.outgoing = outgoing
@@ -118,8 +118,8 @@ struct PluginConversation {
             switch step {
             case .reply(let block): send(block)
             case .progress(let text):
-                personIsBusy = !waiting.isEmpty
-                await person.progress(secrets.masked(text))
+                userIsBusy = !waiting.isEmpty
+                await user.progress(secrets.masked(text))
             case .ask(let event): ask(event)
             case .end: break
             }
@@ -153,17 +153,17 @@ struct PluginConversation {
 
     /// Queues an event for the user; it replaces one that is still shown, because the plugin has moved on.
     private mutating func ask(_ event: PluginEvent) {
-        guard bounds.hasPerson else { return reply(to: event, .unsupported) }
+        guard bounds.hasUser else { return reply(to: event, .unsupported) }
         lastID += 1
-        personIsBusy = true
+        userIsBusy = true
         waiting.append((lastID, event))
         if waiting.count == 1 { start() } else { asking?.cancel() }
     }
 
     private mutating func start() {
         guard let next = waiting.first else { return }
-        asking = Task { [person, occur] in
-            let reply = await person.answer(next.event)
+        asking = Task { [user, occur] in
+            let reply = await user.answer(next.event)
             occur.yield(.answered(event: next.id, reply))
         }
     }
@@ -171,7 +171,7 @@ struct PluginConversation {
     private mutating func answer(_ id: Int, _ reply: PluginReply) {
         guard let first = waiting.first, first.id == id else { return }
         waiting.removeFirst()
-        personIsBusy = !waiting.isEmpty || (reply == .done && !first.event.isPrompt)
+        userIsBusy = !waiting.isEmpty || (reply == .done && !first.event.isPrompt)
         self.reply(to: first.event, waiting.isEmpty ? reply : .cancelled)
         start()
     }
@@ -198,7 +198,7 @@ struct PluginConversation {
     private mutating func restartTimer() {
         timer?.cancel()
         timerID += 1
-        timer = timer(personIsBusy ? bounds.timeouts.person : bounds.timeouts.silence, .deadline(timerID))
+        timer = timer(userIsBusy ? bounds.timeouts.user : bounds.timeouts.silence, .deadline(timerID))
     }
 
     private func timer(_ duration: Duration, _ occurrence: Occurrence) -> Task<Void, Never> {
@@ -209,15 +209,15 @@ struct PluginConversation {
     }
 
     private var silenceError: PluginError {
-        guard personIsBusy else { return timeoutError(bounds.timeouts.silence) }
+        guard userIsBusy else { return timeoutError(bounds.timeouts.silence) }
         var error = PluginError(
-            .cancelled, "nobody signed in within \(bounds.timeouts.person.words)", hint: "try again when you are there")
+            .cancelled, "nobody signed in within \(bounds.timeouts.user.words)", hint: "try again when you are there")
         error.isTimeout = true
         return error
     }
 
     private var overdueError: PluginError {
-        bounds.hasPerson
+        bounds.hasUser
             ? PluginError(.cancelled, "the sign-in was not done within \(bounds.total.words)", hint: "try again")
             : timeoutError(bounds.total)
     }
@@ -296,7 +296,7 @@ struct ConversationState {
         var fault: ProtocolError?
         do throws(ProtocolError) { try parser.consume(bytes, into: &blocks) } catch { fault = error }
         var steps: [Step] = []
-        for block in blocks { steps += take(block) }
+        for block in blocks { steps += receive(block) }
         if let fault { steps += broken(by: fault) }
         return (blocks, steps)
     }
@@ -321,7 +321,7 @@ struct ConversationState {
         return fail("ended in the middle of a message")
     }
 
-    private mutating func take(_ block: Attributes) -> [Step] {
+    private mutating func receive(_ block: Attributes) -> [Step] {
         if block.isEmpty { return [] }
         events += 1
         switch end {
@@ -330,7 +330,7 @@ struct ConversationState {
         case .failed?: return []
         }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
-        do throws(WireFault) {
+        do throws(WireError) {
             return step(for: try PluginMessage(wire: block))
         } catch {
             return [fail("sent a broken message, with \(error.text)")]

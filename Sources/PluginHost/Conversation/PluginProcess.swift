@@ -31,7 +31,7 @@ struct PluginProcess {
     /// Sends the request, which is made while the process starts, and runs the conversation to its end; afterwards the
     /// process and its group are gone.
     func converse(
-        person: any PersonInterface, request: () async throws(PluginError) -> Attributes
+        user: any UserInterface, request: () async throws(PluginError) -> Attributes
     ) async throws(PluginError) -> ConversationState.Ending {
         signal(SIGPIPE, SIG_IGN)
         let finished = Mutex<ConversationState.Ending?>(nil)
@@ -48,7 +48,7 @@ struct PluginProcess {
                 }
                 let wires = start(
                     block, execution.standardInputWriter, execution.standardOutput, execution.standardError)
-                let ending = await runConversation(wires, person)
+                let ending = await runConversation(wires, user)
                 finished.withLock { $0 = ending }
                 await stop(execution, patiently: ending?.isResult ?? true)
                 // Reading stops when the process exits, even if a child of it holds the pipes open.
@@ -138,11 +138,11 @@ struct PluginProcess {
         return wires
     }
 
-    private func runConversation(_ wires: Wires, _ person: any PersonInterface) async -> ConversationState.Ending? {
+    private func runConversation(_ wires: Wires, _ user: any UserInterface) async -> ConversationState.Ending? {
         let occur = wires.occurrences.continuation
         let interrupts = Interrupts.watch { occur.yield(.interrupted) }
         var conversation = PluginConversation(
-            plugin: plugin.name, bounds: bounds, person: person, occurrences: wires.occurrences,
+            plugin: plugin.name, bounds: bounds, user: user, occurrences: wires.occurrences,
             outgoing: wires.outgoing.continuation, trace: trace, secrets: secrets)
         let ending = await conversation.run()
         interrupts.cancel()

@@ -39,15 +39,15 @@ public struct PluginRunner: Sendable {
     /// - Parameters:
     ///   - request: The request; its operation is `authorize` or `renew`.
     ///   - match: The plugin and the authority.
-    ///   - person: The interface to the user; not used by `renew`.
+    ///   - user: The interface to the user; not used by `renew`.
     /// - Returns: The tokens and the account.
     /// - Throws: The plugin's error, or the host's: `internal` if the plugin broke the protocol, `unavailable` if it
     ///   was silent for too long, `cancelled` if nobody answered, the task was cancelled or a signal arrived.
     public func run(
-        _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
+        _ request: PluginRequest, on match: AuthorityMatch, user: any UserInterface
     ) async throws(PluginError) -> PluginResult {
         try request.require(.authorize, .renew, to: "give tokens")
-        let result = try await tokens(request, match.plugin, at: match, person)
+        let result = try await tokens(request, match.plugin, at: match, user)
         // A renewal is for the account of its refresh token, whatever the plugin or its authority says.
         if request.operation == .renew { try request.require(result, from: match.plugin) }
         return result
@@ -96,10 +96,10 @@ public struct PluginRunner: Sendable {
     /// - Returns: The token and the account; never a refresh token.
     /// - Throws: The errors of `run`.
     public func authorize(
-        _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, person: any PersonInterface
+        _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, user: any UserInterface
     ) async throws(PluginError) -> PluginResult {
-        try request.require(.authorize, to: "ask the person")
-        var result = try await tokens(request, plugin, at: match, person)
+        try request.require(.authorize, to: "ask the user")
+        var result = try await tokens(request, plugin, at: match, user)
         try request.require(result, from: plugin)
         result.refreshToken = nil
         return result
@@ -181,10 +181,10 @@ public struct PluginRunner: Sendable {
 
     /// Runs an operation that gives tokens; they are for the authority that was asked about.
     private func tokens(
-        _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ person: any PersonInterface
+        _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ user: any UserInterface
     ) async throws(PluginError) -> PluginResult {
         try await remembering(request, plugin) { request throws(PluginError) in
-            var result = try await converse(request, plugin, person) { reader throws(WireFault) in
+            var result = try await converse(request, plugin, user) { reader throws(WireError) in
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
@@ -215,10 +215,10 @@ public struct PluginRunner: Sendable {
         request.memo = memos.read(subject)
         do throws(PluginError) {
             let (value, memo) = try await body(request)
-            memos.take(memo, about: subject)
+            memos.store(memo, about: subject)
             return value
         } catch {
-            if request.memo != nil { memos.judge(error, about: subject) }
+            if request.memo != nil { memos.discard(after: error, about: subject) }
             throw error
         }
     }
@@ -227,10 +227,10 @@ public struct PluginRunner: Sendable {
     ///
     /// - Throws: The errors of `run`.
     public func signOut(
-        _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
+        _ request: PluginRequest, on match: AuthorityMatch, user: any UserInterface
     ) async throws(PluginError) {
         try request.require(.signOut, to: "sign out")
-        _ = try await converse(request, match.plugin, person)
+        _ = try await converse(request, match.plugin, user)
     }
 
     /// Runs `revoke`.
@@ -243,15 +243,15 @@ public struct PluginRunner: Sendable {
 
     /// Has a conversation, and returns the plugin's result.
     private func converse(
-        _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere()
+        _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
         let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
-        if bounds.hasPerson { await person.begin(request) }
+        if bounds.hasUser { await user.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
         // git is asked while the plugin starts.
         switch try await process.converse(
-            person: person, request: { () async throws(PluginError) in try await block(of: request) })
+            user: user, request: { () async throws(PluginError) in try await block(of: request) })
         {
         case .result(let block): return block
         case .failed(let error): throw error
@@ -281,11 +281,11 @@ public struct PluginRunner: Sendable {
 
     /// The same; reads what the result says.
     private func converse<Value>(
-        _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface = NobodyThere(),
-        reading read: (WireReader) throws(WireFault) -> Value
+        _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere(),
+        reading read: (WireReader) throws(WireError) -> Value
     ) async throws(PluginError) -> Value {
-        let block = try await converse(request, plugin, person)
-        do throws(WireFault) {
+        let block = try await converse(request, plugin, user)
+        do throws(WireError) {
             return try read(WireReader(block))
         } catch {
             throw .broken(plugin.name, "gave a result with \(error.text)")
@@ -295,7 +295,7 @@ public struct PluginRunner: Sendable {
 
 extension PluginError {
     /// Creates the error for a plugin that can't be used.
-    public init(_ plugin: String, unusable problem: PluginProblem) {
+    public init(_ plugin: String, unusable problem: ManifestError) {
         self.init(
             .internal, "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
             hint: "to see what to do: lanyard plugin list")
@@ -364,12 +364,12 @@ public struct PluginMemos: Sendable {
     }
 
     /// Stores the memo of a result, if there is one.
-    func take(_ memo: PluginMemo?, about subject: String) {
+    func store(_ memo: PluginMemo?, about subject: String) {
         if let memo { keep(memo, subject) }
     }
 
     /// Forgets the memo that a failed operation used, unless the memo can't be the cause.
-    func judge(_ error: PluginError, about subject: String) {
+    func discard(after error: PluginError, about subject: String) {
         switch error.code {
         case .interactionRequired, .declinedScopes, .cancelled, .throttled: return
         case .unavailable, .invalidRequest, .unsupported, .internal: keep(nil, subject)

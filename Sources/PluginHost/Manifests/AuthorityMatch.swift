@@ -157,7 +157,7 @@ extension PluginClient {
 }
 
 extension PluginRegistry {
-    /// Returns the well-known consumer whose tokens have these scopes; nil if there is none.
+    /// Returns the well-known resource whose tokens have these scopes; nil if there is none.
     public func resource(ofScopes scopes: [String]) -> PluginResource? {
         plugins.lazy.flatMap(\.resources).first { $0.scopes == scopes }
     }

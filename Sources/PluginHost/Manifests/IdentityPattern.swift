@@ -125,10 +125,10 @@ extension IdentityPattern {
     fileprivate func filledIn(from environment: [String: String], isAssumed: Bool) -> IdentityFound {
         var filled = self
         filled.isAssumed = managed != nil && isAssumed
-        func fill(_ text: String?, isURL: Bool = false) throws(TemplateFault) -> String? {
-            try text.map { text throws(TemplateFault) in try Template(text).filledIn(environment, isURL: isURL) }
+        func fill(_ text: String?, isURL: Bool = false) throws(TemplateError) -> String? {
+            try text.map { text throws(TemplateError) in try Template(text).filledIn(environment, isURL: isURL) }
         }
-        do throws(TemplateFault) {
+        do throws(TemplateError) {
             filled.authority = try fill(authority, isURL: true)
             filled.clientID = try fill(clientID)
             filled.certificate = try fill(certificate)
@@ -143,7 +143,7 @@ extension IdentityPattern {
 }
 
 /// A value that can't be inserted into a template.
-private struct TemplateFault: Error {
+private struct TemplateError: Error {
     let variable: String
     let what: String
 }
@@ -180,16 +180,16 @@ private struct Template {
 
     /// Inserts the values; in a URL, a value at the start must be a host or an https URL, and any other a single
     /// segment of the path.
-    func filledIn(_ environment: [String: String], isURL: Bool) throws(TemplateFault) -> String {
+    func filledIn(_ environment: [String: String], isURL: Bool) throws(TemplateError) -> String {
         var filled = ""
         for part in parts {
             switch part {
             case .text(let text): filled += text
             case .variable(let name, let fallback):
                 let value = environment[name].flatMap { $0.isEmpty ? nil : $0 }
-                guard let text = value ?? fallback else { throw TemplateFault(variable: name, what: "set") }
+                guard let text = value ?? fallback else { throw TemplateError(variable: name, what: "set") }
                 guard text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-                    throw TemplateFault(variable: name, what: "a short text without control characters")
+                    throw TemplateError(variable: name, what: "a short text without control characters")
                 }
                 filled += isURL ? try Self.urlPart(text, of: name, isFirst: filled.isEmpty) : text
             }
@@ -197,15 +197,15 @@ private struct Template {
         return filled
     }
 
-    private static func urlPart(_ text: String, of name: String, isFirst: Bool) throws(TemplateFault) -> String {
+    private static func urlPart(_ text: String, of name: String, isFirst: Bool) throws(TemplateError) -> String {
         guard isFirst else {
             guard text.isPathName else {
-                throw TemplateFault(variable: name, what: "letters, digits, dots and hyphens")
+                throw TemplateError(variable: name, what: "letters, digits, dots and hyphens")
             }
             return text
         }
         guard let authority = AuthorityURL(text.withHTTPS) else {
-            throw TemplateFault(variable: name, what: "an https URL of a host")
+            throw TemplateError(variable: name, what: "an https URL of a host")
         }
         return authority.description
     }

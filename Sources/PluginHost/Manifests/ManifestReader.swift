@@ -34,7 +34,7 @@ struct ManifestReader {
     }
 
     /// Returns the manifest, and the `executable` in it, which hasn't been located yet.
-    func read() throws(PluginProblem) -> (manifest: PluginManifest, executable: String) {
+    func read() throws(ManifestError) -> (manifest: PluginManifest, executable: String) {
         do throws(SettingsError) {
             let table = try SettingsTable(file: file, text: text)
             let unknown = table.unknown(besides: Self.keys)
@@ -46,7 +46,7 @@ struct ManifestReader {
                 throw fault
             }
         } catch {
-            throw PluginProblem(error)
+            throw ManifestError(error)
         }
     }
 
@@ -102,7 +102,7 @@ struct ManifestReader {
         _ table: SettingsTable, noting unknown: [SettingsError]
     ) throws(SettingsError) -> (PluginManifest, String) {
         var manifest = PluginManifest(name: try table.requiredText("name", .pluginName))
-        manifest.notes = unknown.map { PluginProblem($0) }
+        manifest.notes = unknown.map { ManifestError($0) }
         manifest.version = try table.requiredText("version", .token(64))
         manifest.summary = try table.requiredText("description", .text(256))
         manifest.protocols = try table.requiredList("protocols", .token(32))
@@ -126,7 +126,7 @@ struct ManifestReader {
         manifest.identitySelector = try table.text("identity-selector", .fieldName)
         manifest.otherSelectors = try table.list("other-selectors", .token(64)).map { $0.lowercased() }
         if let claims = try table.table("claims") {
-            manifest.notes += claims.unknown(besides: TokenFact.allCases.map(\.rawValue)).map { PluginProblem($0) }
+            manifest.notes += claims.unknown(besides: TokenFact.allCases.map(\.rawValue)).map { ManifestError($0) }
             for fact in TokenFact.allCases { manifest.claims[fact] = try claims.text(fact.rawValue, .token(64)) }
         }
         try readTables(table, into: &manifest)
@@ -294,7 +294,7 @@ struct ManifestReader {
 private struct ManifestRows {
     let table: SettingsTable
     /// Notes about the tables that were left out.
-    var notes: [PluginProblem] = []
+    var notes: [ManifestError] = []
     /// The tables of the last kind that were left out.
     var leftOut: [SettingsTable] = []
 
@@ -306,7 +306,7 @@ private struct ManifestRows {
         for row in try table.each(key) {
             let unknown = row.unknown(besides: known)
             if unknown.isEmpty { rows.append(try read(row)) } else { leftOut.append(row) }
-            notes += unknown.map { PluginProblem($0, "\($0.message): this [[\(key)]] is left out") }
+            notes += unknown.map { ManifestError($0, "\($0.message): this [[\(key)]] is left out") }
         }
         return rows
     }

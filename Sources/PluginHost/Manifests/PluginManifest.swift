@@ -52,7 +52,7 @@ public struct PluginManifest: Sendable, Equatable {
     public var environments: [[String]] = []
     /// The names that may take a realm's place without being one.
     public var sharedRealms: [SharedRealm] = []
-    /// The hosts of well-known consumers, and the scopes of their tokens.
+    /// The hosts of well-known resources, and the scopes of their tokens.
     public var resources: [PluginResource] = []
     /// The exchanges of tokens that it supports.
     public var exchanges: [PluginExchange] = []
@@ -74,7 +74,7 @@ public struct PluginManifest: Sendable, Equatable {
     /// doesn't say.
     public var clientRegistration: String?
     /// Notes about parts of the manifest that this version doesn't know.
-    public var notes: [PluginProblem] = []
+    public var notes: [ManifestError] = []
     /// The manifest's folder, with symbolic links resolved.
     public var folder = ""
     /// The program, with symbolic links resolved; only root and the user can have written it.
@@ -86,7 +86,7 @@ public struct PluginManifest: Sendable, Equatable {
     ///
     /// Of such a plugin only the name is known, and what is its own: authorities, kinds, issuers' hosts, exchanges and
     /// kinds of identity.
-    public var problem: PluginProblem?
+    public var problem: ManifestError?
     /// The authorities of the tables that were left out of `authorities` because they hold unknown keys.
     var leftOut: [AuthorityPattern] = []
 
@@ -214,7 +214,7 @@ extension String {
     }
 }
 
-/// A well-known consumer of tokens: a `[[resource]]` table.
+/// A well-known resource of tokens: a `[[resource]]` table.
 public struct PluginResource: Sendable, Equatable {
     /// The display name.
     public let name: String
@@ -268,7 +268,7 @@ public struct PluginClient: Sendable, Equatable {
 }
 
 /// A problem with an installed plugin, which doesn't affect the others.
-public struct PluginProblem: Error, Sendable, Equatable {
+public struct ManifestError: Error, Sendable, Equatable {
     /// The file or folder with the problem.
     public let file: String
     /// The line in the file, counted from 1.
@@ -297,7 +297,7 @@ public struct PluginProblem: Error, Sendable, Equatable {
     }
 }
 
-extension PluginProblem: CustomStringConvertible {
+extension ManifestError: CustomStringConvertible {
     /// The problem as `FILE:LINE: MESSAGE`.
     public var description: String {
         "\(file.displayable())\(line.map { ":\($0)" } ?? ""): \(message)"

@@ -9,12 +9,12 @@ public struct PluginRegistry: Sendable {
     /// The same with those that can't be used, whose authorities are nevertheless theirs.
     let claimants: [PluginManifest]
     /// The problems with the others.
-    public let problems: [PluginProblem]
+    public let problems: [ManifestError]
     /// The problems of those plugins of which nobody knows what they claim.
-    public let unreadable: [PluginProblem]
+    public let unreadable: [ManifestError]
 
     /// Creates a registry of known plugins.
-    public init(plugins: [PluginManifest], problems: [PluginProblem] = [], unreadable: [PluginProblem] = []) {
+    public init(plugins: [PluginManifest], problems: [ManifestError] = [], unreadable: [ManifestError] = []) {
         self.plugins = plugins.filter { $0.problem == nil }
         // What was left out of a manifest is for no other plugin.
         claimants = plugins.flatMap { plugin in
@@ -43,7 +43,7 @@ public struct PluginRegistry: Sendable {
     /// - Returns: The plugins and the problems.
     public static func discover(environment: [String: String], executable: String? = nil) -> PluginRegistry {
         let program = FileTrust.realPath(executable ?? "/proc/self/exe")
-        return PluginDiscovery(places: PluginPlaces(environment: environment, executable: program)).registry()
+        return PluginDiscovery(places: PluginFolders(environment: environment, executable: program)).registry()
     }
 
     /// Returns the plugin that serves an authority.
@@ -99,7 +99,7 @@ public struct PluginRegistry: Sendable {
         return "https://\(wide.authority.host)/\(path.joined(separator: "/"))"
     }
 
-    /// The hosts of well-known consumers that serve git, with the owner of a repository in the path.
+    /// The hosts of well-known resources that serve git, with the owner of a repository in the path.
     public var gitHosts: [String] { plugins.flatMap(\.resources).flatMap(\.gitHosts) }
 
     /// Returns the authority that a manifest names for a git server: at its own host, or the one whose tokens it
@@ -125,7 +125,7 @@ public struct PluginRegistry: Sendable {
         return named.count == 1 ? named[0] : nil
     }
 
-    /// Returns the first well-known consumer that one of these scopes is for; nil if no manifest names one.
+    /// Returns the first well-known resource that one of these scopes is for; nil if no manifest names one.
     public func resource(forScopes scopes: [String]) -> PluginResource? {
         plugins.flatMap(\.resources).first { $0.scopes.contains { scopes.contains($0) } }
     }
@@ -135,10 +135,10 @@ public struct PluginRegistry: Sendable {
         plugins.flatMap(\.clients).first { $0.id.lowercased() == id.lowercased() }
     }
 
-    /// Returns the well-known consumer at a host, whose `scopes` are requested for its tokens.
+    /// Returns the well-known resource at a host, whose `scopes` are requested for its tokens.
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
-    /// - Returns: The consumer; nil if no manifest names the host.
+    /// - Returns: The tool; nil if no manifest names the host.
     public func resource(forHost host: String) -> PluginResource? {
         plugins.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
     }
@@ -179,7 +179,7 @@ public struct PluginRegistry: Sendable {
 
     /// Returns the folders where plugins are looked for, whether or not they exist; reads nothing.
     public static func folders(environment: [String: String], executable: String?) -> [String] {
-        PluginPlaces(environment: environment, executable: executable).folders
+        PluginFolders(environment: environment, executable: executable).folders
     }
 
     /// The patterns of the authorities' hosts, without `*`.
@@ -272,10 +272,10 @@ extension InstalledPlugins {
 
 /// One search of the places where plugins are.
 private struct PluginDiscovery {
-    let places: PluginPlaces
+    let places: PluginFolders
     var plugins: [PluginManifest] = []
-    var unreadable: [PluginProblem] = []
-    var problems: [PluginProblem] = []
+    var unreadable: [ManifestError] = []
+    var problems: [ManifestError] = []
     var trust = FileTrust()
 
     func registry() -> PluginRegistry {
@@ -288,12 +288,12 @@ private struct PluginDiscovery {
     }
 
     private mutating func names(in place: String) -> [String] {
-        do throws(FileProblem) {
+        do throws(FileError) {
             return try Folder(place).names(atMost: 1024)
         } catch {
             // A folder of somebody else's home is none of the places.
             guard FileStatus(of: place)?.isFolder == true else { return [] }
-            let problem = PluginProblem(file: place, "cannot be read: \(error.reason)")
+            let problem = ManifestError(file: place, "cannot be read: \(error.reason)")
             problems.append(problem)
             unreadable.append(problem)
             return []
@@ -302,7 +302,7 @@ private struct PluginDiscovery {
 
     /// Looks at one folder; a plugin of a name that was found earlier is hidden by that one, even if it can't be used.
     private mutating func visit(_ name: String, in place: String) {
-        do throws(PluginProblem) {
+        do throws(ManifestError) {
             let folder = PluginFolder(folder: place + "/" + name, name: name)
             guard var plugin = try folder.load(places, &trust) else { return }
             guard !plugins.contains(where: { $0.name == plugin.name }) else { return }

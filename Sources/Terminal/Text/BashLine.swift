@@ -39,7 +39,7 @@ package struct BashLine {
                 if let next = rest.popFirst() { append(next) }
             case " ", "\t", "\n": endWord()
             case "<", ">": redirect(&rest)
-            default: take(scalar)
+            default: readUnquoted(scalar)
             }
         }
         words.append(word)
@@ -47,7 +47,7 @@ package struct BashLine {
 
     private mutating func append(_ scalar: Unicode.Scalar) { word.unicodeScalars.append(scalar) }
 
-    private mutating func take(_ scalar: Unicode.Scalar) {
+    private mutating func readUnquoted(_ scalar: Unicode.Scalar) {
         isStarted = true
         // readline keeps a word's @ for completing host names.
         if scalar == "@", breaks.contains("@" as Unicode.Scalar) { kept = word }

@@ -105,7 +105,7 @@ package enum ShellWords {
     /// Splits a command into words as a shell would, without expanding anything; nil if a quote isn't closed.
     package static func split(_ command: String) -> [String]? {
         var scanner = Scanner()
-        for byte in command.utf8 { scanner.take(byte) { isBlank($0) } }
+        for byte in command.utf8 { scanner.scan(byte) { isBlank($0) } }
         return scanner.finish()
     }
 
@@ -118,7 +118,7 @@ package enum ShellWords {
                 parts.append([])
                 scanner = Scanner()
             } else {
-                scanner.take(byte) { _ in false }
+                scanner.scan(byte) { _ in false }
                 parts[parts.count - 1].append(byte)
             }
         }
@@ -158,7 +158,7 @@ package enum ShellWords {
         /// Whether the next byte is neither quoted nor escaped.
         var isOpen: Bool { quote == nil && !isEscaped }
 
-        mutating func take(_ byte: UInt8, separates: (UInt8) -> Bool) {
+        mutating func scan(_ byte: UInt8, separates: (UInt8) -> Bool) {
             if isEscaped {
                 isEscaped = false
                 // The line continues on the next one.

@@ -54,7 +54,7 @@ public struct AnswerCache: Sendable, Equatable {
     /// A file that is no longer valid is removed.
     public func answer(_ name: AnswerCacheKey, now: Int) -> [UInt8]? {
         guard let directory = AnswerCacheFolder(in: runtimeDirectory, making: false) else { return nil }
-        do throws(FileProblem) {
+        do throws(FileError) {
             if let sealed = SealedAnswer(try directory.read(name.file)), sealed.counts(at: now),
                 let key = AnswerEncryptionKey.read(keyDescription), let answer = sealed.opened(name, key)
             {
@@ -115,14 +115,14 @@ struct AnswerCacheFolder: ~Copyable {
         self.folder = folder
     }
 
-    private static func folder(in runtimeDirectory: String, making: Bool) throws(FileProblem) -> Folder {
+    private static func folder(in runtimeDirectory: String, making: Bool) throws(FileError) -> Folder {
         let base = try Folder(runtimeDirectory)
         try base.requireOwn(closedTo: 0o022)
         return try base.privateFolder("lanyard", making: making).privateFolder("answers", making: making)
     }
 
     /// Reads a file, or only its first bytes if a number is given.
-    func read(_ name: String, first: Int? = nil) throws(FileProblem) -> [UInt8] {
+    func read(_ name: String, first: Int? = nil) throws(FileError) -> [UInt8] {
         try folder.read(name, atMost: SealedAnswer.longest, first: first)
     }
 

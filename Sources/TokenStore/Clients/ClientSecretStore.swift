@@ -50,7 +50,7 @@ public struct ClientSecretStore: Sendable {
     ///
     /// - Throws: `locked` if it can't be known whether one is stored.
     public func secret(of owner: Owner) throws(StoreError) -> ClientSecret? {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
                 $0.isSecret(of: owner, group: configuration.group)
             }
@@ -63,7 +63,7 @@ public struct ClientSecretStore: Sendable {
         var members: [String: JSONValue] = [Self.member: .string(secret.secret.reveal())]
         members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
         let json = JSONValue.object(members).encodedWithLongEscapes()
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             try session.store(
                 attributes(of: owner).stored,
                 label: "lanyard: client secret for \(owner.environment.displayable(limit: 100))", secret: json,
@@ -75,7 +75,7 @@ public struct ClientSecretStore: Sendable {
     ///
     /// - Throws: `locked` if it may exist but can't be unlocked.
     public func remove(of owner: Owner) throws(StoreError) -> Bool {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             let items = try session.deletableItems(of: attributes(of: owner).dictionary) {
                 $0.isSecret(of: owner, group: configuration.group)
             }

@@ -53,17 +53,17 @@ public struct KeyringConfiguration: Sendable {
 
     /// Runs an operation on the keyring; the operation must be safe to run twice.
     func withKeyring<Result>(
-        _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
+        _ body: (borrowing KeyringSession) throws(ServiceError) -> Result
     ) throws(StoreError) -> Result {
         var access = KeyringAccess(
             alias: collection.rawValue, isConfined: collection == .session, deadline: deadline, mayPrompt: mayPrompt)
-        do throws(ServiceFailure) {
-            do throws(ServiceFailure) {
+        do throws(ServiceError) {
+            do throws(ServiceError) {
                 return try connection.service.run(access, body)
             } catch  where error.wantsTurn {
                 // By the time it is this process's turn, the keyring may be open.
                 access.hasTurn = true
-                return try taking(turn: KeyringTurn(connection.environment)) { () throws(ServiceFailure) in
+                return try taking(turn: KeyringTurn(connection.environment)) { () throws(ServiceError) in
                     try connection.service.run(access, body)
                 }
             }
@@ -76,13 +76,13 @@ public struct KeyringConfiguration: Sendable {
 
     /// Runs an operation when it is this process's turn to have the user unlock or create the keyring.
     private func taking<Result>(
-        turn: consuming KeyringTurn, _ body: () throws(ServiceFailure) -> Result
-    ) throws(ServiceFailure) -> Result {
+        turn: consuming KeyringTurn, _ body: () throws(ServiceError) -> Result
+    ) throws(ServiceError) -> Result {
         let began = SharedNotes.milliseconds
-        guard turn.take() else { throw ServiceFailure(.locked) }
+        guard turn.acquire() else { throw ServiceError(.locked) }
         // A "no" while this process waited was its answer, too.
-        if turn.wasDeclined(since: began) { throw ServiceFailure(.denied, detail: "another process was told no") }
-        do throws(ServiceFailure) {
+        if turn.wasDeclined(since: began) { throw ServiceError(.denied, detail: "another process was told no") }
+        do throws(ServiceError) {
             return try body()
         } catch {
             if error.isDeclined { turn.noteDeclined() }
@@ -112,7 +112,7 @@ public struct KeyringConfiguration: Sendable {
     private func lockBesideDefault() -> StoreError.Lock? {
         let access = KeyringAccess(
             alias: collection.rawValue, isConfined: collection == .session, deadline: deadline, mayPrompt: false)
-        let labels = try? connection.service.run(access) { session throws(ServiceFailure) in
+        let labels = try? connection.service.run(access) { session throws(ServiceError) in
             try session.lockedBesideDefault()
         }
         guard let labels = labels ?? nil else { return nil }
@@ -125,9 +125,9 @@ extension SecretServiceStore {
     public func problemOfItems() -> StoreError? {
         let schemas = [ItemAttributes.schemaName, PasswordItem.schemaName]
         do throws(StoreError) {
-            try configuration.withKeyring { session throws(ServiceFailure) in
+            try configuration.withKeyring { session throws(ServiceError) in
                 for schema in schemas where try !session.reachable(["xdg:schema": schema]).locked.isEmpty {
-                    throw ServiceFailure(.locked)
+                    throw ServiceError(.locked)
                 }
             }
             return nil
@@ -165,7 +165,7 @@ public final class KeyringConnection: Sendable {
     public func provider(
         deadline: Double = KeyringConfiguration.defaultDeadline
     ) throws(StoreError) -> KeyringProvider? {
-        do throws(ServiceFailure) {
+        do throws(ServiceError) {
             return try service.providerProcess(deadline: deadline).map { KeyringProvider(processID: $0) }
         } catch {
             throw StoreError(error)
@@ -192,7 +192,7 @@ struct KeyringTurn: ~Copyable {
     /// Waits for the turn, which ends with this value; false if it didn't come.
     ///
     /// Where there can be no locks, it is always this process's turn.
-    func take() -> Bool {
+    func acquire() -> Bool {
         guard let isLocked = try? file?.lock(within: Self.patience) else { return true }
         return isLocked
     }
@@ -203,7 +203,7 @@ struct KeyringTurn: ~Copyable {
     }
 
     /// Tells the processes that wait that the user said no.
-    func noteDeclined() { notes.leaveTime(about: Self.key) }
+    func noteDeclined() { notes.noteTime(about: Self.key) }
 }
 
 /// The session bus that an environment names, which decides whose keyring is used.

@@ -26,7 +26,7 @@ public struct SecretServiceStore: RecordStore {
     /// Tells why items can't be read and stored, without a prompt and within the deadline; nil if they can.
     public func problem() -> StoreError? {
         do throws(StoreError) {
-            try configuration.withKeyring { session throws(ServiceFailure) in try session.requireUnlocked() }
+            try configuration.withKeyring { session throws(ServiceError) in try session.requireUnlocked() }
             return nil
         } catch {
             return error
@@ -36,7 +36,7 @@ public struct SecretServiceStore: RecordStore {
     /// Returns the path of the default keyring's file if gnome-keyring keeps it as text, because it has no password; nil
     /// if it doesn't, or if the keyring can't be asked.
     public func plainFile() -> String? {
-        try? configuration.withKeyring { session throws(ServiceFailure) in try session.plainFile() }
+        try? configuration.withKeyring { session throws(ServiceError) in try session.plainFile() }
     }
 
     /// Reads the records that match.
@@ -44,7 +44,7 @@ public struct SecretServiceStore: RecordStore {
     /// Matching items that can't be read are listed in `unreadable`. It isn't an error if nothing is found, not even
     /// without a keyring. A locked keyring is an error, because it can't be known whether it has matching items.
     public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             let found = try session.unlockedRecords(matching: query, group: configuration.group)
             if !found.isEmpty { return found }
             // No readable item is lanyard's; find out whether that is because something is locked.
@@ -61,7 +61,7 @@ public struct SecretServiceStore: RecordStore {
     /// Reads the same items again, in one call and without a search; nil if one of them can't be read there.
     public func current(_ found: StoredRecords) -> StoredRecords? {
         guard !found.paths.isEmpty else { return nil }
-        return try? configuration.withKeyring { session throws(ServiceFailure) in
+        return try? configuration.withKeyring { session throws(ServiceError) in
             try session.records(at: found.paths)
         }
     }
@@ -71,10 +71,10 @@ public struct SecretServiceStore: RecordStore {
     /// Records are stored one by one; if one fails, those before it are stored.
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             let collection = try session.openForStoring()
             // If there is no keyring to change, the tokens that are remembered instead must stay valid.
-            try configuration.changing { () throws(ServiceFailure) in
+            try configuration.changing { () throws(ServiceError) in
                 for record in records {
                     let attributes = ItemAttributes(record, group: configuration.group)
                     try session.store(
@@ -118,7 +118,7 @@ public struct SecretServiceStore: RecordStore {
     /// An item whose secret can't be loaded stays, because it isn't known what it holds.
     public func deleteDamaged() throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
-            try configuration.withKeyring { session throws(ServiceFailure) in
+            try configuration.withKeyring { session throws(ServiceError) in
                 let items = try session.readableItems(
                     of: RecordQuery.all.searchAttributes(group: configuration.group), needsSecrets: true
                 ) { isOurs($0) && RecordQuery.all.kind(of: $0.attributes) != nil }
@@ -133,7 +133,7 @@ public struct SecretServiceStore: RecordStore {
         _ search: [String: String], holding record: CredentialRecord? = nil, where matches: ([String: String]) -> Bool
     ) throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
-            try configuration.withKeyring { session throws(ServiceFailure) in
+            try configuration.withKeyring { session throws(ServiceError) in
                 var items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
                 if let record {
                     let secrets = try session.secrets(of: items.map(\.path))
@@ -204,7 +204,7 @@ extension KeyringSession {
     ///
     /// A record's kind and owner come from the record itself, because reading an item's attributes would take another
     /// call.
-    func unlockedRecords(matching query: RecordQuery, group: String) throws(ServiceFailure) -> StoredRecords {
+    func unlockedRecords(matching query: RecordQuery, group: String) throws(ServiceError) -> StoredRecords {
         var found = StoredRecords()
         let paths = try paths(matching: query, group: group)
         let secrets = try secrets(of: paths)
@@ -220,12 +220,12 @@ extension KeyringSession {
     }
 
     /// Whether a readable access token of the group, or the result of an exchange, has one of these fingerprints.
-    func holdsToken(_ fingerprints: Set<String>, group: String) throws(ServiceFailure) -> Bool {
+    func holdsToken(_ fingerprints: Set<String>, group: String) throws(ServiceError) -> Bool {
         try unlockedRecords(matching: .tokens, group: group).hasToken(fingerprints)
     }
 
     /// Reads the items of records again; nil if one is missing or locked, or no longer holds a record.
-    func records(at paths: [String]) throws(ServiceFailure) -> StoredRecords? {
+    func records(at paths: [String]) throws(ServiceError) -> StoredRecords? {
         let secrets = try secrets(of: paths)
         var found = StoredRecords()
         for path in paths {
@@ -235,7 +235,7 @@ extension KeyringSession {
         return found
     }
 
-    private func paths(matching query: RecordQuery, group: String) throws(ServiceFailure) -> [String] {
+    private func paths(matching query: RecordQuery, group: String) throws(ServiceError) -> [String] {
         let schema = ItemAttributes.schemaName
         let broad = try reachable(query.searchAttributes(group: group).ofSchema(schema)).unlocked
         let searches = query.narrowSearches(group: group)

@@ -26,14 +26,14 @@ public struct SharedCacheItem: Sendable {
     ///
     /// - Throws: `locked` if that can't be known.
     public func contents() throws(StoreError) -> [UInt8]? {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             try item(session)?.secret
         }
     }
 
     /// Replaces the item's contents, or creates the item.
     public func replace(_ contents: [UInt8]) throws(StoreError) {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             if let item = try item(session) {
                 return try session.replaceSecret(of: item, with: contents, contentType: "text/plain")
             }
@@ -45,11 +45,11 @@ public struct SharedCacheItem: Sendable {
 
     private var named: [String: String] { attributes.merging(["xdg:schema": schema]) { $1 } }
 
-    private func item(_ session: borrowing KeyringSession) throws(ServiceFailure) -> KeyringItem? {
+    private func item(_ session: borrowing KeyringSession) throws(ServiceError) -> KeyringItem? {
         let items = try session.readableItems(of: named, needsSecrets: true) { $0.attributes == named }
         guard let item = items.first(where: { !$0.isLocked }) else {
             if items.isEmpty { return nil }
-            throw ServiceFailure(.locked)
+            throw ServiceError(.locked)
         }
         return item
     }
@@ -80,7 +80,7 @@ public struct OtherItems: Sendable {
     public func items(schema: String?, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         var wanted = attributes
         if let schema { wanted["xdg:schema"] = schema }
-        return try configuration.withKeyring { session throws(ServiceFailure) in
+        return try configuration.withKeyring { session throws(ServiceError) in
             let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }
             }

@@ -59,7 +59,7 @@ public struct StoreError: Error, Sendable, Equatable {
 
 extension StoreError {
     /// What the Secret Service said, in the store's terms, which have the same names.
-    init(_ failure: ServiceFailure) {
+    init(_ failure: ServiceError) {
         self.init(Reason(rawValue: failure.reason.rawValue) ?? .broken, detail: failure.detail)
     }
 }

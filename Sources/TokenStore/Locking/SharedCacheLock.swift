@@ -19,7 +19,7 @@ public final class SharedCacheLock: Sendable {
     /// forever.
     ///
     /// - Throws: `SharedCacheLockError` if the file can't be created.
-    public static func take(
+    public static func acquire(
         at path: String, within seconds: Double = SharedCacheLock.patience
     ) throws(SharedCacheLockError) -> SharedCacheLock? {
         let end = now + seconds

@@ -58,7 +58,7 @@ public struct SingleFlight: Sendable {
     {
         let file = try open(key)
         let isLocked: Bool
-        do throws(FileProblem) {
+        do throws(FileError) {
             isLocked = try file.lock(within: seconds)
         } catch {
             throw SingleFlightError.unusable("no lock is available: \(error.reason)")
@@ -85,7 +85,7 @@ public struct SingleFlight: Sendable {
         do {
             let isLocked = try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting)
             guard isLocked else { throw SingleFlightError.timedOut }
-        } catch let problem as FileProblem {
+        } catch let problem as FileError {
             throw SingleFlightError.unusable("no lock is available: \(problem.reason)")
         }
         return file
@@ -96,7 +96,7 @@ public struct SingleFlight: Sendable {
         let name = "\(bus)\n\(key)".digest + ".lock"
         var last = SingleFlightError.unusable("neither HOME nor XDG_RUNTIME_DIR names a folder for locks")
         for directory in directories {
-            do throws(FileProblem) {
+            do throws(FileError) {
                 return try LockFile(name, in: directory)
             } catch {
                 last = .unusable("\(directory) can't be used: \(error.reason)")
@@ -119,7 +119,7 @@ struct LockFile: ~Copyable {
     private let file: OpenFile
 
     /// Opens a lock file in a folder of this user's; it, the folder and those above are made if they are missing.
-    init(_ name: String, in path: String) throws(FileProblem) {
+    init(_ name: String, in path: String) throws(FileError) {
         guard let (parent, last) = path.cut(atLast: "/") else { throw .irregular }
         Folder.make(String(parent))
         let folder = try Folder(parent.isEmpty ? "/" : String(parent)).privateFolder(String(last), making: true)
@@ -127,7 +127,7 @@ struct LockFile: ~Copyable {
     }
 
     /// Waits for the lock, blocking the thread; false if another process held it all the time.
-    func lock(within seconds: Double) throws(FileProblem) -> Bool {
+    func lock(within seconds: Double) throws(FileError) -> Bool {
         guard try file.lock(within: .seconds(seconds)) else { return false }
         sign()
         return true

@@ -56,8 +56,8 @@ public struct SharedNotes: Sendable {
     }
 
     /// Writes a note atomically, replacing any about the same subject.
-    public func leave(_ note: JSONValue, about key: String) {
-        notes.leave(note, about: subject(key)) { $0.removeFiles(olderThan: Self.lifetime) }
+    public func write(_ note: JSONValue, about key: String) {
+        notes.write(note, about: subject(key)) { $0.removeFiles(olderThan: Self.lifetime) }
     }
 
     /// Whether something happened within the last `limit` milliseconds, going by the note about it.
@@ -67,7 +67,7 @@ public struct SharedNotes: Sendable {
     }
 
     /// Records that something happened now.
-    public func leaveTime(about key: String) { leave(["at": .integer(Int64(Self.milliseconds))], about: key) }
+    public func noteTime(about key: String) { write(["at": .integer(Int64(Self.milliseconds))], about: key) }
 
     /// Removes the note about a subject.
     public func remove(about key: String) { notes.remove(about: subject(key)) }
@@ -105,7 +105,7 @@ struct NoteFolder: Sendable {
     }
 
     /// Puts a note in place of any about the same, once room is made for it; others see all of it or nothing.
-    func leave(_ note: JSONValue, about subject: String, makingRoom: (borrowing Folder) -> Void) {
+    func write(_ note: JSONValue, about subject: String, makingRoom: (borrowing Folder) -> Void) {
         let bytes = note.encoded()
         guard bytes.count <= longest, let folder = folder(making: true) else { return }
         makingRoom(folder)
@@ -146,7 +146,7 @@ public struct GivenTokens: Sendable {
         let fingerprint = token.fingerprint
         // Most gets give the same token again.
         guard !notes.has(noteAbout: fingerprint, youngerThan: Self.freshness) else { return }
-        notes.leave(.bool(true), about: fingerprint) { $0.removeFiles(olderThan: Self.lifetime + Self.freshness) }
+        notes.write(.bool(true), about: fingerprint) { $0.removeFiles(olderThan: Self.lifetime + Self.freshness) }
     }
 
     /// Whether one of these fingerprints is that of a token that was given.
@@ -188,7 +188,7 @@ public struct KeptMemos: Sendable {
         let note = JSONValue.object([
             "memo": .string(memo), "from": .integer(Int64(now)), "until": .integer(Int64(now + seconds)),
         ])
-        notes.leave(note, about: subject, makingRoom: sweep)
+        notes.write(note, about: subject, makingRoom: sweep)
     }
 
     /// Forgets the memo about a subject.

@@ -34,7 +34,7 @@ public struct PasswordStore: Sendable {
     public func get(
         _ query: PasswordQuery, now: Int, at isMeant: (String) -> Bool = { _ in true }
     ) throws(StoreError) -> StoredPassword? {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             try session.stored(
                 for: query, session.passwordItems(for: query, needsSecrets: true, caseless),
                 group: configuration.group, caseless, at: isMeant
@@ -56,7 +56,7 @@ public struct PasswordStore: Sendable {
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
-        return try configuration.withKeyring { session throws(ServiceFailure) in
+        return try configuration.withKeyring { session throws(ServiceError) in
             var isFree = true
             let found = try session.passwordItems(for: anybody, needsSecrets: true, caseless) { isFree = false }
             let stored = try session.stored(for: anybody, found, group: configuration.group, caseless)
@@ -66,7 +66,7 @@ public struct PasswordStore: Sendable {
             switch password.proof {
             case .password where password.hasLines:
                 guard query.acceptsLines else {
-                    throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
+                    throw ServiceError(.broken, detail: "a password with a line feed can't be kept")
                 }
                 try session.storeOwn(.lines, password, for: query, group: configuration.group, in: collection)
             case .password(let secret):
@@ -109,7 +109,7 @@ public struct PasswordStore: Sendable {
     /// A query with a password erases only equal passwords, one with a credential only equal authorizations, and one
     /// with a label only passwords.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
             if query.credential == nil {
@@ -158,7 +158,7 @@ public struct PasswordStore: Sendable {
     ///
     /// - Throws: `locked` if it can't be known whether there are any.
     public func labelled(_ prefix: String) throws(StoreError) -> [String: String] {
-        try configuration.withKeyring { session throws(ServiceFailure) in
+        try configuration.withKeyring { session throws(ServiceError) in
             let attributes = ["xdg:schema": PasswordItem.schemaName]
             let items = try session.readableItems(of: attributes, needsSecrets: false) {
                 $0.schema == PasswordItem.schemaName
@@ -181,7 +181,7 @@ public struct PasswordStore: Sendable {
 
 extension KeyringSession {
     /// Whether the item's label has this prefix; true if the prefix is nil.
-    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(ServiceFailure) -> Bool {
+    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(ServiceError) -> Bool {
         guard let prefix else { return true }
         return try label(of: item.item)?.utf8.starts(with: prefix.utf8) ?? false
     }
@@ -190,7 +190,7 @@ extension KeyringSession {
     fileprivate func stored(
         for query: PasswordQuery, _ passwords: [KeyringItem], group: String, _ caseless: HostTrait,
         at isMeant: (String) -> Bool = { _ in true }
-    ) throws(ServiceFailure) -> [StoredPassword] {
+    ) throws(ServiceError) -> [StoredPassword] {
         var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
         for (kind, isAccepted) in [(OwnPassword.authorization, query.acceptsAuthtype), (.lines, query.acceptsLines)]
         where isAccepted {
@@ -213,9 +213,9 @@ extension KeyringSession {
     fileprivate func store(
         _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in place: PasswordStore.Place,
         _ caseless: HostTrait
-    ) throws(ServiceFailure) {
+    ) throws(ServiceError) {
         guard let content = password.itemSecret(secret) else {
-            throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
+            throw ServiceError(.broken, detail: "a password with a line feed can't be kept")
         }
         let contentType = "text/plain"
         // Whose a locked one is may not show.
@@ -243,7 +243,7 @@ extension KeyringSession {
 
     fileprivate func storeOwn(
         _ kind: OwnPassword, _ password: StoredPassword, for query: PasswordQuery, group: String, in collection: String
-    ) throws(ServiceFailure) {
+    ) throws(ServiceError) {
         let attributes = ItemAttributes(
             of: kind, at: PasswordAddress(query), username: password.username, group: group)
         let what = kind == .lines ? "password" : "authorization"

@@ -78,7 +78,7 @@ public enum CredentialRecord: Sendable, Equatable {
         }
     }
 
-    /// Whether its texts contain only the allowed characters, because consumers and plugins receive them as lines.
+    /// Whether its texts contain only the allowed characters, because tools and plugins receive them as lines.
     ///
     /// Tokens and names are visible ASCII (RFC 6749, appendix A), scopes may also contain spaces, and display names and
     /// user names must not contain control characters.

@@ -58,7 +58,7 @@ public struct SelectionFile: Sendable, Equatable {
 
     /// Removes choices.
     public func remove(_ isGone: (SelectedAccount) -> Bool) throws(SelectionError) {
-        do throws(FileProblem) {
+        do throws(FileError) {
             _ = try opened()
         } catch {
             // A missing file has nothing to remove.
@@ -71,7 +71,7 @@ public struct SelectionFile: Sendable, Equatable {
     /// Changes the current choices while no other process does.
     private func change(_ body: (inout [SelectedAccount]) -> Void) throws(SelectionError) {
         Folder.make(folder)
-        do throws(FileProblem) {
+        do throws(FileError) {
             let folder = try opened()
             _ = try? folder.lock(within: Self.patience)
             let before = Self.accounts(in: folder)
@@ -91,7 +91,7 @@ public struct SelectionFile: Sendable, Equatable {
     }
 
     /// Opens the folder; only this user can write to it.
-    private func opened() throws(FileProblem) -> Folder {
+    private func opened() throws(FileError) -> Folder {
         let folder = try Folder(folder)
         try folder.requireOwn(closedTo: 0o022)
         return folder
@@ -159,7 +159,7 @@ public struct SelectionError: Error, Sendable, Equatable {
     /// The folder, as the environment names it.
     public var path: String
     /// What the system said.
-    package var problem: FileProblem
+    package var problem: FileError
 
     /// The reason, in few words.
     public var reason: String { problem.reason }

@@ -23,7 +23,7 @@ extension Tool {
                       "lanyard aws \(AWSSettings.example)"
                     """
                 ])),
-        { AWSConsumer($0.arguments) },
+        { AWSProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "the AWS CLI and SDKs use lanyard for a role",
             discussion: """
@@ -40,23 +40,24 @@ struct AWSSettings: ToolSettings {
     static let example = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
     private static let exampleHint = Hint("write it like", write: example)
 
-    let place: ToolPlace
+    let place: ToolTarget
 
     /// Returns the pattern of a role.
-    @Sendable static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+    @Sendable static func place(of pattern: URLPattern) throws(CommandError) -> URLPattern {
         guard pattern.text.hasBytes("/arn:aws") else {
-            throw Failure("the URL names no role", hints: [exampleHint], status: .usage)
+            throw CommandError("the URL names no role", hints: [exampleHint], status: .usage)
         }
         // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
         guard pattern.text.utf8.allSatisfy({ $0.isAlphanumeric || "+=,.@_/:-".utf8.contains($0) }) else {
-            throw Failure("the role's ARN has characters that IAM doesn't allow", hints: [exampleHint], status: .usage)
+            throw CommandError(
+                "the role's ARN has characters that IAM doesn't allow", hints: [exampleHint], status: .usage)
         }
         return try pattern.withoutWildcard(for: "aws")
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         guard place.context.variable("AWS_CONFIG_FILE")?.hasBytes("$") != true else {
-            throw Failure(
+            throw CommandError(
                 "the path in AWS_CONFIG_FILE has a $, which the AWS CLI replaces and other SDKs don't",
                 hints: ["write the path without variables"])
         }
@@ -72,12 +73,12 @@ struct AWSSettings: ToolSettings {
     }
 
     /// Throws for hosts other than AWS's, unless a rule says that they are token services.
-    func requireUse() throws(Failure) {
+    func requireUse() throws(CommandError) {
         guard let pattern = place.pattern else { return }
         let host = pattern.host.name
         let isOfAWS = ["amazonaws.com", "amazonaws.com.cn", "amazonaws.eu"].contains { host.hasSuffix(".\($0)") }
         guard !isOfAWS, try place.context.resolve(pattern.request)?.exchange == nil else { return }
-        throw Failure(
+        throw CommandError(
             "\(host.displayable(limit: 200)) is not AWS's token service, and no rule exchanges a token for its keys",
             hints: [
                 Self.exampleHint,
@@ -115,7 +116,7 @@ struct AWSSettings: ToolSettings {
     }
 
     /// Returns hints if there would be no keys because no rule maps the URL to a token, or nothing exchanges the token.
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         guard let pattern = place.pattern else { return [] }
         let wanted = try place.context.resolve(pattern.request)
         guard wanted?.exchange == nil else { return [] }
@@ -144,7 +145,7 @@ struct AWSSettings: ToolSettings {
     }
 
     /// The order of botocore's credential providers; the two files make one profile, in which the keys' file wins.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         func variable(_ name: String) -> ToolOverride? {
             guard place.context.variable(name) != nil else { return nil }
             return ToolOverride("\(name) in the environment comes first", unset: name)
@@ -159,7 +160,7 @@ struct AWSSettings: ToolSettings {
         )
         let named = found.filter { $0.url == place.url }.map(\.profile)
         let profiles = named.isEmpty ? [profile] : named
-        func settings(_ names: [String], in file: String) throws(Failure) {
+        func settings(_ names: [String], in file: String) throws(CommandError) {
             for profile in profiles {
                 let section = file == own ? try section(of: profile) : profile
                 for name in names where try ToolSetting(.ini, [section, name], in: file).current() != nil {
@@ -184,13 +185,13 @@ struct AWSSettings: ToolSettings {
     }
 
     /// Returns the name of a profile's section in the file, or else the one that the AWS CLI would use.
-    private func section(of profile: String) throws(Failure) -> String {
+    private func section(of profile: String) throws(CommandError) -> String {
         guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
-            throw Failure(
+            throw CommandError(
                 "the name of the profile in AWS_PROFILE has characters that lanyard doesn't write",
                 hints: ["choose another name for the profile"])
         }
-        let text = try ToolPlace.text(of: file) ?? ""
+        let text = try ToolTarget.text(of: file) ?? ""
         // Of several sections, the AWS CLI uses the last.
         if let own = LineSettings(text, section: nil).sections.last(where: { self.profile(ofSection: $0) == profile }) {
             return own
@@ -212,7 +213,7 @@ struct AWSSettings: ToolSettings {
 /// ARN.
 ///
 /// They run it without a terminal, read its whole output, and run it again when less than fifteen minutes are left.
-public struct AWSConsumer: Consumer {
+public struct AWSProtocol: ToolProtocol {
     /// The SDKs accept keys only.
     public static var takesPasswords: Bool { false }
 
@@ -223,7 +224,7 @@ public struct AWSConsumer: Consumer {
 
     private let arguments: [String]
 
-    /// Creates a consumer for the arguments in `credential_process`: one URL.
+    /// Creates a tool for the arguments in `credential_process`: one URL.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -241,7 +242,7 @@ public struct AWSConsumer: Consumer {
     }
 
     /// Answers with the engine's credential.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
         case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))

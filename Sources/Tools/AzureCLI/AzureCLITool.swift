@@ -10,7 +10,7 @@ extension Tool {
         "azure-cli", aliases: ["az"],
         .standIn(
             ToolVerb(
-                name: AzureCLIConsumer.program, abstract: "Print tokens as the Azure CLI does.",
+                name: AzureCLIProtocol.program, abstract: "Print tokens as the Azure CLI does.",
                 discussion: """
                     For SDKs, which run the Azure CLI for tokens; `lanyard exec --as azure-cli` makes them run lanyard instead. The options \
                     are the Azure CLI's: --resource, --scope, --tenant, --subscription, --query and --output.
@@ -18,7 +18,7 @@ extension Tool {
                 argument: "The arguments that az would get.",
                 usage: "lanyard az account get-access-token | account show | version [<options>]",
                 examples: ["Get a token as an SDK does": "lanyard az account get-access-token --output json"])),
-        { AzureCLIConsumer($0.arguments, environment: $0.environment, version: $0.version) },
+        { AzureCLIProtocol($0.arguments, environment: $0.environment, version: $0.version) },
         recipe: Hint("run programs for Azure with", run: "lanyard exec --as azure-cli -- COMMAND"))
 }
 
@@ -26,7 +26,7 @@ extension Tool {
 ///
 /// They wait ten seconds. If the exit status isn't 0 and stderr contains "az login", they conclude that the user hasn't
 /// signed in. Some read stderr together with the JSON.
-public struct AzureCLIConsumer: Consumer {
+public struct AzureCLIProtocol: ToolProtocol {
     /// The SDKs accept tokens only.
     public static var takesPasswords: Bool { false }
 
@@ -43,7 +43,7 @@ public struct AzureCLIConsumer: Consumer {
     private let ownVersion: String
     private var command: AzureCLICommandLine?
 
-    /// Creates a consumer for arguments of `az`; `version` is lanyard's own.
+    /// Creates a tool for arguments of `az`; `version` is lanyard's own.
     public init(_ arguments: [String], environment: [String: String], version: String) {
         self.arguments = arguments
         self.environment = environment
@@ -60,7 +60,7 @@ public struct AzureCLIConsumer: Consumer {
 
     /// Parses the arguments, and asks for the token if the command needs one.
     public mutating func begin() -> Turn {
-        do throws(Mistake) {
+        do throws(InputError) {
             let command = try AzureCLICommandLine(arguments)
             self.command = command
             return switch command.action {
@@ -74,7 +74,7 @@ public struct AzureCLIConsumer: Consumer {
     }
 
     /// Answers with the token or account.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
         case .refused(let refusal):
@@ -86,8 +86,8 @@ public struct AzureCLIConsumer: Consumer {
     private static func request(_ command: AzureCLICommandLine) -> CredentialRequest {
         var request = CredentialRequest()
         request.isUnattended = true
-        request.wish.scopes = command.scopes
-        request.wish.tenant = command.tenant
+        request.explicit.scopes = command.scopes
+        request.explicit.tenant = command.tenant
         return request
     }
 
@@ -144,7 +144,7 @@ public struct AzureCLIConsumer: Consumer {
     }
 
     /// The default scope of a token.
-    static let defaultScope = CredentialRequest.TokenWish.scope(ofResource: AzureCLICommandLine.defaultResource)
+    static let defaultScope = CredentialRequest.ExplicitToken.scope(ofResource: AzureCLICommandLine.defaultResource)
 
     /// Formats a time as az does.
     package static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }

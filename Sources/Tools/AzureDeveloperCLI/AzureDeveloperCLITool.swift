@@ -11,14 +11,14 @@ extension Tool {
         "azd",
         .standIn(
             ToolVerb(
-                name: AzureDeveloperCLIConsumer.program, abstract: "Print tokens as the Azure Developer CLI does.",
+                name: AzureDeveloperCLIProtocol.program, abstract: "Print tokens as the Azure Developer CLI does.",
                 discussion: """
                     For SDKs, which run the Azure Developer CLI for tokens; `lanyard exec --as azd` makes them run lanyard instead. The \
                     options are the Azure Developer CLI's: --scope, --tenant-id, --claims and --output.
                     """,
                 argument: "The arguments that azd would get.", usage: "lanyard azd auth token [<options>]",
                 examples: ["Get a token as an SDK does": "lanyard azd auth token --output json --no-prompt"])),
-        { AzureDeveloperCLIConsumer($0.arguments) },
+        { AzureDeveloperCLIProtocol($0.arguments) },
         recipe: Hint("run programs for Azure with", run: "lanyard exec --as azd -- COMMAND"))
 }
 
@@ -26,7 +26,7 @@ extension Tool {
 ///
 /// They wait ten seconds. If a complaint contains "azd auth login", they conclude that the user hasn't signed in. Some
 /// read stderr together with the JSON.
-public struct AzureDeveloperCLIConsumer: Consumer {
+public struct AzureDeveloperCLIProtocol: ToolProtocol {
     /// The SDKs accept tokens only.
     public static var takesPasswords: Bool { false }
 
@@ -44,12 +44,12 @@ public struct AzureDeveloperCLIConsumer: Consumer {
 
     private let arguments: [String]
 
-    /// Creates a consumer for arguments of `azd`.
+    /// Creates a tool for arguments of `azd`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
     /// Returns the invocation of SDKs, which name the scope that the token is for.
     public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
-        let scope = CredentialRequest.TokenWish.scope(ofResource: url)
+        let scope = CredentialRequest.ExplicitToken.scope(ofResource: url)
         return Invocation(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])
     }
 
@@ -58,13 +58,13 @@ public struct AzureDeveloperCLIConsumer: Consumer {
 
     /// Parses the arguments and asks for the token.
     public mutating func begin() -> Turn {
-        do throws(Mistake) { return Turn(.ask(.get(try request()))) } catch {
+        do throws(InputError) { return Turn(.ask(.get(try request()))) } catch {
             return .fail("azd: \(error.message)".displayable(limit: 300), status: 2)
         }
     }
 
     /// Answers with the token.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .credential(let credential): Self.answer(credential)
         case .refused(let refusal):
@@ -85,34 +85,34 @@ public struct AzureDeveloperCLIConsumer: Consumer {
         return .answer(.object(members))
     }
 
-    private func request() throws(Mistake) -> CredentialRequest {
-        guard Self.serves(arguments) else { throw Mistake(message: "lanyard answers only `azd auth token`") }
+    private func request() throws(InputError) -> CredentialRequest {
+        guard Self.serves(arguments) else { throw InputError(message: "lanyard answers only `azd auth token`") }
         let values = try values()
         var request = CredentialRequest()
         request.isUnattended = true
         guard values["--output"]?.last ?? "json" == "json" else {
-            throw Mistake(message: "lanyard writes azd's answers with `--output json`")
+            throw InputError(message: "lanyard writes azd's answers with `--output json`")
         }
-        request.wish.scopes = values["--scope"] ?? []
-        if request.wish.scopes.isEmpty { request.wish.scopes = [AzureCLIConsumer.defaultScope] }
-        request.wish.tenant = values["--tenant-id"]?.last
-        if let tenant = request.wish.tenant, !CredentialRequest.TokenWish.isTenant(tenant) {
-            throw Mistake(message: "--tenant-id is neither an id nor a domain")
+        request.explicit.scopes = values["--scope"] ?? []
+        if request.explicit.scopes.isEmpty { request.explicit.scopes = [AzureCLIProtocol.defaultScope] }
+        request.explicit.tenant = values["--tenant-id"]?.last
+        if let tenant = request.explicit.tenant, !CredentialRequest.ExplicitToken.isTenant(tenant) {
+            throw InputError(message: "--tenant-id is neither an id nor a domain")
         }
-        request.wish.claims = try values["--claims"]?.last.map(Self.claims)
+        request.explicit.claims = try values["--claims"]?.last.map(Self.claims)
         return request
     }
 
-    private func values() throws(Mistake) -> [String: [String]] {
+    private func values() throws(InputError) -> [String: [String]] {
         var values: [String: [String]] = [:]
         var rest = arguments.dropFirst(2)
         while let word = rest.popFirst() {
             let (written, inline) = word.hasPrefix("-") ? word.cut(at: "=") ?? (word[...], nil) : (word[...], nil)
             let name = Self.names[String(written)] ?? String(written)
             if Self.flags.contains(name) { continue }
-            guard Self.options.contains(name) else { throw Mistake(message: "unknown flag: \(word)") }
+            guard Self.options.contains(name) else { throw InputError(message: "unknown flag: \(word)") }
             guard let value = inline.map(String.init) ?? rest.popFirst(), !value.isEmpty else {
-                throw Mistake(message: "flag needs an argument: \(name)")
+                throw InputError(message: "flag needs an argument: \(name)")
             }
             values[name, default: []].append(value)
         }
@@ -120,10 +120,10 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     }
 
     /// Decodes a claims request from base64.
-    private static func claims(_ text: String) throws(Mistake) -> String {
+    private static func claims(_ text: String) throws(InputError) -> String {
         guard text.utf8.count <= longestClaims, let bytes = Base64URL.decode(text),
             let json = String(validating: bytes, as: UTF8.self), let request = try? ClaimsRequest(json)
-        else { throw Mistake(message: "--claims must be a claims request in base64") }
+        else { throw InputError(message: "--claims must be a claims request in base64") }
         return request.encoded
     }
 }

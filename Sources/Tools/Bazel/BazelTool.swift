@@ -9,7 +9,7 @@ import Terminal
 
 extension Tool {
     static let bazel = Tool(
-        "bazel", aliases: ["bazelisk"], .link("bazel-credential-lanyard"), { BazelConsumer($0.arguments) },
+        "bazel", aliases: ["bazelisk"], .link("bazel-credential-lanyard"), { BazelProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "Bazel use lanyard as a credential helper",
             discussion: """
@@ -24,10 +24,10 @@ extension Tool {
 
 /// Bazel: lanyard is an option in its startup file.
 struct BazelSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
     /// Returns the pattern of a host, or of all below one.
-    @Sendable static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+    @Sendable static func place(of pattern: URLPattern) throws(CommandError) -> URLPattern {
         let name = pattern.host.name
         guard name.hasPrefix("*."), !name.dropFirst().hasBytes("*") else {
             return try pattern.withoutWildcard(for: "bazel, except for *. at the beginning,").hostAlone(withPort: false)
@@ -94,7 +94,7 @@ struct BazelSettings: ToolSettings {
 
     /// Of several helpers for the same hosts, the one of a command's own lines counts, and of these the last; one for a
     /// host comes before one for all.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let scope = place.pattern?.host.name ?? ""
         let helpers = self.helpers
         let general = helpers.indices.filter { helpers[$0].command == nil && helpers[$0].scope == scope }
@@ -122,7 +122,7 @@ struct BazelSettings: ToolSettings {
     }
 
     /// Returns a hint if lanyard overrides another program; of several lines for the same hosts, Bazel uses the last.
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         let scope = place.pattern?.host.name ?? ""
         let own = helpers.last { $0.file == home && $0.command == nil && $0.scope == scope }
         guard let other = own, !other.isLanyard else { return [] }
@@ -130,7 +130,7 @@ struct BazelSettings: ToolSettings {
         return ["\(other.shown) is in ~/.bazelrc for \(what); lanyard replaces it"]
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
         let program = try place.word("bazel-credential-lanyard", for: "bazel") { program in
             // Bazel takes what is before `=` for a host, and what is between `%` for a variable.
@@ -145,14 +145,14 @@ struct BazelSettings: ToolSettings {
 
 /// The protocol of Bazel and others that follow EngFlow's credential helper specification (BuildStream, buildbarn, …):
 /// one URI on stdin, its headers on stdout.
-public struct BazelConsumer: Consumer {
+public struct BazelProtocol: ToolProtocol {
     /// Bazel's default for `--credential_helper_timeout`.
     public static var timeLimit: Int? { 10 }
 
     private let arguments: [String]
     private var input = ToolInput()
 
-    /// Creates a consumer for Bazel's arguments: `get`.
+    /// Creates a tool for Bazel's arguments: `get`.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -172,7 +172,7 @@ public struct BazelConsumer: Consumer {
     }
 
     /// Reads all of stdin, asks the engine once, and answers.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .input([]): ask()
         case .input(let bytes): input.read(bytes, orEnd: .fail("the request is longer than 1 MiB"))

@@ -9,7 +9,7 @@ import Terminal
 
 extension Tool {
     static let cargo = Tool(
-        "cargo", .link("cargo-credential-lanyard"), { CargoConsumer($0.arguments) },
+        "cargo", .link("cargo-credential-lanyard"), { CargoProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "cargo use lanyard as a credential provider",
             discussion: """
@@ -22,9 +22,9 @@ extension Tool {
 
 /// cargo: lanyard becomes the last global credential provider, which cargo asks first.
 struct CargoSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let file = self.file
         let setting = ToolSetting(.toml, ["registry", "global-credential-providers"], in: file)
         // Cargo takes what follows a blank for arguments.
@@ -37,7 +37,7 @@ struct CargoSettings: ToolSettings {
     /// cargo joins the lists of all its files and of the variable, and asks the last provider first.
     ///
     /// That is the variable's, then those of the nearest folder. A registry's own provider is the only one that it asks.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let files = projectFiles + [file]
         let variable = "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS"
         var lists = [(variable, (place.context.variable(variable) ?? "").pieces(between: " ").map(String.init))]
@@ -109,13 +109,13 @@ struct CargoSettings: ToolSettings {
     }
 
     /// Returns the list of providers with lanyard added.
-    private func list(_ old: String?, with program: String, _ file: String) throws(Failure) -> String {
+    private func list(_ old: String?, with program: String, _ file: String) throws(CommandError) -> String {
         let new = "\"\(program.inTOMLString)\""
         guard let old else { return "[\"cargo:token\", \(new)]" }
         guard !old.hasBytes("cargo-credential-lanyard") else { return old }
         let body = old.dropLast().trimmed(of: " \t\r\n,")
         guard old.utf8.first == UInt8(ascii: "["), old.utf8.last == UInt8(ascii: "]"), !body.hasBytes("#") else {
-            throw Failure(
+            throw CommandError(
                 "\(file.displayable()) has a list of providers that lanyard can't safely extend",
                 hints: [Hint("add to global-credential-providers", write: new)])
         }
@@ -135,7 +135,7 @@ extension String {
 /// The credential is the whole `Authorization` header. Only registries with a sparse index are served. Any other index
 /// is a git repository, and the credential for its host would go to whatever registry the index names: GitHub's to
 /// crates.io, for example.
-public struct CargoConsumer: Consumer {
+public struct CargoProtocol: ToolProtocol {
     /// The question that the engine is answering.
     private enum Action {
         case get, login, logout
@@ -164,7 +164,7 @@ public struct CargoConsumer: Consumer {
     private var action = Action.get
     private var request = CredentialRequest()
 
-    /// Creates a consumer for cargo's arguments: `--cargo-plugin`.
+    /// Creates a tool for cargo's arguments: `--cargo-plugin`.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -190,12 +190,12 @@ public struct CargoConsumer: Consumer {
     }
 
     /// Answers each line, in order.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .input(let bytes):
             // The last line may lack its line feed.
             hasEnded = bytes.isEmpty
-            input.take(bytes.isEmpty && !input.all.isEmpty ? [0x0A] : bytes)
+            input.append(bytes.isEmpty && !input.all.isEmpty ? [0x0A] : bytes)
             return input.isTooLong ? fail("the request is longer than 1 MiB") : proceed()
         case .credential(let credential): return proceed(with: answer(credential))
         case .nothing: return proceed(with: answerWithout())

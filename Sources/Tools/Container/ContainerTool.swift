@@ -22,18 +22,18 @@ extension Tool {
 
 /// Containers: they mount the socket of a forward.
 struct ContainerSettings: ForwardSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
     /// The path of the socket in containers.
     private let target = "/run/lanyard.sock"
 
-    func requireUse() throws(Failure) {
+    func requireUse() throws(CommandError) {
         guard isForward else {
-            throw Failure("name the forward that the container is to use, such as devbox", status: .usage)
+            throw CommandError("name the forward that the container is to use, such as devbox", status: .usage)
         }
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let devcontainers = self.devcontainers
         if devcontainers.count == 1, let file = devcontainers.first {
             let source = try socket(variable: "localEnv:")
@@ -54,26 +54,26 @@ struct ContainerSettings: ForwardSettings {
         guard !overrides.contains(where: { place.context.isFile("\(folder)/\($0)") }) else { return [] }
         let override = "\(folder)/compose.override.yaml"
         let new = try overriding()
-        if let text = try ToolPlace.text(of: override), !text.isSame(as: new) { return [] }
+        if let text = try ToolTarget.text(of: override), !text.isSame(as: new) { return [] }
         guard try services(of: compose)?.contains(forward) ?? false else { return [] }
         return [ToolChange(.document, in: override, to: new)]
     }
 
     /// Throws if a file isn't in the project's folder, because a link leads elsewhere: whoever wrote the project chose it.
-    func requireOwn(_ files: [String]) throws(Failure) {
+    func requireOwn(_ files: [String]) throws(CommandError) {
         for file in files {
             let parent = FileTrust.parent(of: file)
             let folders = [parent, FileTrust.parent(of: parent)]
             let project = folders.first { $0.hasSuffix("/.devcontainer") }.map(FileTrust.parent) ?? parent
             guard !SettingsText.target(of: file).leads(outOf: project) else {
-                throw Failure(
+                throw CommandError(
                     "\(file.displayable(limit: 300)) is a link, or in one, that leads out of the project's folder",
                     hints: [Hint("see where it leads, and remove it", run: "readlink -m\(last: file)")])
             }
         }
     }
 
-    func reasonForNothing() throws(Failure) -> Hint? {
+    func reasonForNothing() throws(CommandError) -> Hint? {
         guard try changes().isEmpty else { return nil }
         let devcontainers = self.devcontainers.map(place.context.short)
         guard devcontainers.isEmpty else {
@@ -92,7 +92,7 @@ struct ContainerSettings: ForwardSettings {
             : "nothing is written: \(file) has no service \(forward)"
     }
 
-    func notes() throws(Failure) -> [Hint] {
+    func notes() throws(CommandError) -> [Hint] {
         var notes = try faults()
         if let compose = composeFile, devcontainers.isEmpty, try changes().isEmpty {
             let file = place.context.short(compose)
@@ -129,14 +129,14 @@ struct ContainerSettings: ForwardSettings {
     }
 
     /// Whether a variable, perhaps in the project's `.env`, says which files compose reads, so that it looks for no override.
-    private func namesFiles(_ compose: String) throws(Failure) -> Bool {
-        let settings = try ToolPlace.text(of: "\(FileTrust.parent(of: compose))/.env") ?? ""
+    private func namesFiles(_ compose: String) throws(CommandError) -> Bool {
+        let settings = try ToolTarget.text(of: "\(FileTrust.parent(of: compose))/.env") ?? ""
         return place.context.variable("COMPOSE_FILE") != nil
             || LineSettings(settings, section: nil).value(of: "COMPOSE_FILE")?.isEmpty == false
     }
 
     /// Returns the current list with an element added in front; after the last one there may be a comma or a comment.
-    private func list(_ setting: ToolSetting, with element: String) throws(Failure) -> String {
+    private func list(_ setting: ToolSetting, with element: String) throws(CommandError) -> String {
         guard let old = try setting.current(), let (_, rest) = old.cut(at: "[") else { return "[\(element)]" }
         guard !old.hasBytes(element) else { return old }
         let isEmpty = rest.trimmed(of: " \t\r\n").isSame(as: "]")
@@ -145,13 +145,13 @@ struct ContainerSettings: ForwardSettings {
     }
 
     /// Returns the names of a compose file's services; nil if the file can't be read.
-    private func services(of file: String) throws(Failure) -> [String]? {
-        let settings = YAMLNode(yaml: (try ToolPlace.text(of: file) ?? "").utf8)
+    private func services(of file: String) throws(CommandError) -> [String]? {
+        let settings = YAMLNode(yaml: (try ToolTarget.text(of: file) ?? "").utf8)
         return settings.map { ($0["services"]?.entries ?? []).filter { $0.value != .other }.map(\.name) }
     }
 
     /// Returns the socket's path here, by the variable that it begins with, so that the file serves others, too.
-    private func socket(variable prefix: String = "") throws(Failure) -> String {
+    private func socket(variable prefix: String = "") throws(CommandError) -> String {
         let path = "\(try folderOfSockets())/\(forward)"
         for name in ["XDG_RUNTIME_DIR", "HOME"] {
             guard let value = place.context.variable(name), path.hasPrefix("\(value)/") else { continue }
@@ -160,7 +160,7 @@ struct ContainerSettings: ForwardSettings {
         return path
     }
 
-    private func overriding() throws(Failure) -> String {
+    private func overriding() throws(CommandError) -> String {
         let service = forward
         return """
             services:

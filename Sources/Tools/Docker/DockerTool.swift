@@ -8,7 +8,7 @@ import Terminal
 extension Tool {
     static let docker = Tool(
         "docker", aliases: ["oras", "helm"], .link("docker-credential-lanyard"),
-        DockerConsumer.init,
+        DockerProtocol.init,
         setup: ToolSetup(
             purpose: "docker use lanyard as a credential helper",
             discussion: """
@@ -16,43 +16,43 @@ extension Tool {
                 skopeo and buildah have settings of their own.
                 """,
             url: .optional, helper: "docker-credential-lanyard",
-            place: { pattern throws(Failure) in try pattern.registry(for: "docker", hub: DockerConsumer.hub) },
+            place: { pattern throws(CommandError) in try pattern.registry(for: "docker", hub: DockerProtocol.hub) },
             paths: ["DOCKER_CONFIG"], settings: DockerSettings.init))
 
     static let oras = Tool(
-        "oras", .link("docker-credential-lanyard"), DockerConsumer.init,
+        "oras", .link("docker-credential-lanyard"), DockerProtocol.init,
         recipe: Hint("oras reads docker's settings", run: "lanyard configure docker"))
 
     static let helm = Tool(
-        "helm", .link("docker-credential-lanyard"), DockerConsumer.init,
+        "helm", .link("docker-credential-lanyard"), DockerProtocol.init,
         recipe: "helm uses what lanyard configure kubectl and lanyard configure docker write")
 }
 
-extension DockerConsumer {
+extension DockerProtocol {
     init(_ call: ToolCall) { self.init(call.arguments, version: call.version) }
 }
 
 /// docker, and tools that read docker's settings.
 struct DockerSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
     var urlsFound: [String] {
         (try? DockerConfig(file, place.context))?.urlsOfLanyard ?? []
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let key = place.pattern.map { ["credHelpers", registry($0)] } ?? ["credsStore"]
         return [ToolChange(.json, key, in: file, to: #""lanyard""#)]
     }
 
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         let settings = try DockerConfig(file, place.context)
         let registry = place.pattern.map(registry)
         return settings.clearPasswords(registry, "docker") + settings.otherStore(than: registry, "docker")
     }
 
     /// docker 28.3 and later read a variable before their file; helm reads a file of its own before docker's.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let own = place.pattern.map(registry)
         let variable = "DOCKER_AUTH_CONFIG"
         let inVariable = DockerConfig(text: place.context.variable(variable) ?? "").passwords(own)
@@ -79,7 +79,7 @@ struct DockerSettings: ToolSettings {
     }
 
     private func registry(_ pattern: URLPattern) -> String {
-        pattern.isDockerHub ? DockerConsumer.hub : pattern.host.urlText
+        pattern.isDockerHub ? DockerProtocol.hub : pattern.host.urlText
     }
 
     private var file: String {
@@ -89,15 +89,15 @@ struct DockerSettings: ToolSettings {
 
 extension URLPattern {
     /// Whether the host is one of Docker Hub's names.
-    package var isDockerHub: Bool { DockerConsumer.isHub(host.urlText) }
+    package var isDockerHub: Bool { DockerProtocol.isHub(host.urlText) }
 
     /// Returns the pattern of the registry alone; for Docker Hub, that of `hub`.
     ///
-    /// - Throws: `Failure` for wildcards, and for Docker Hub's web pages, which aren't its registry.
-    func registry(for tool: String, hub: String) throws(Failure) -> URLPattern {
+    /// - Throws: `CommandError` for wildcards, and for Docker Hub's web pages, which aren't its registry.
+    func registry(for tool: String, hub: String) throws(CommandError) -> URLPattern {
         let pattern = try withoutWildcard(for: tool)
         guard !["hub.docker.com", "www.docker.com", "docker.com"].contains(host.name) else {
-            throw Failure(
+            throw CommandError(
                 "\(host.name) is no registry",
                 hints: [Hint("for Docker Hub", run: "lanyard configure \(tool) docker.io")], status: .usage)
         }
@@ -110,9 +110,9 @@ struct DockerConfig {
     private let json: JSONValue?
     private let file: String
 
-    /// - Throws: `Failure` if the file can't be read.
-    init(_ file: String, _ context: any ToolSurroundings) throws(Failure) {
-        self.init(text: try ToolPlace.text(of: file) ?? "", file: context.short(file))
+    /// - Throws: `CommandError` if the file can't be read.
+    init(_ file: String, _ context: any ToolSurroundings) throws(CommandError) {
+        self.init(text: try ToolTarget.text(of: file) ?? "", file: context.short(file))
     }
 
     init(text: String, file: String = "") {
@@ -173,7 +173,7 @@ struct DockerConfig {
 extension ShellCommand {
     /// Returns the command that makes a tool forget a registry's password; for Docker Hub, docker needs no name.
     fileprivate static func logout(_ tool: String, _ registry: String) -> ShellCommand {
-        registry == DockerConsumer.hub ? "\(tool) logout" : "\(tool) logout \(registry)"
+        registry == DockerProtocol.hub ? "\(tool) logout" : "\(tool) logout \(registry)"
     }
 }
 
@@ -182,7 +182,7 @@ extension ShellCommand {
 ///
 /// Errors go to stdout, with exit status 1, in words that clients compare (docker-credential-helpers, `credentials` and
 /// `client`).
-public struct DockerConsumer: Consumer {
+public struct DockerProtocol: ToolProtocol {
     private enum Verb: String {
         case get, store, erase, list, version
     }
@@ -208,7 +208,7 @@ public struct DockerConsumer: Consumer {
     private var request = CredentialRequest()
     private var stored = StoredSecret()
 
-    /// Creates a consumer for docker's arguments, one verb; `version` is lanyard's own.
+    /// Creates a tool for docker's arguments, one verb; `version` is lanyard's own.
     public init(_ arguments: [String], version: String) {
         self.arguments = arguments
         self.version = version
@@ -262,7 +262,7 @@ public struct DockerConsumer: Consumer {
     }
 
     /// Reads all of stdin, asks the engine once, and answers.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .input([]): ask()
         case .input(let bytes): input.read(bytes, orEnd: fail("the request is longer than 1 MiB"))
@@ -273,7 +273,7 @@ public struct DockerConsumer: Consumer {
     }
 
     /// Lists the servers as docker named them, with user names.
-    public mutating func take(list: [String: String]) -> Turn {
+    public mutating func receive(list: [String: String]) -> Turn {
         .answer(.object(list.mapValues(JSONValue.string)))
     }
 

@@ -17,7 +17,7 @@ extension ForwardSettings {
 
     func name(ofURL url: String) -> String { URLPattern(url)?.host.name ?? url }
 
-    func faults() throws(Failure) -> [Hint] {
+    func faults() throws(CommandError) -> [Hint] {
         let name = forward
         guard !(try place.context.configuration().forwards).contains(where: { $0.name == name }) else {
             return []
@@ -32,8 +32,8 @@ extension ForwardSettings {
     }
 
     /// The folder of the agent's sockets.
-    func folderOfSockets() throws(Failure) -> String {
+    func folderOfSockets() throws(CommandError) -> String {
         if let folder = place.context.agentFolder { return folder }
-        throw Failure("there is no folder for the agent's sockets", hints: ["set XDG_RUNTIME_DIR or HOME"])
+        throw CommandError("there is no folder for the agent's sockets", hints: ["set XDG_RUNTIME_DIR or HOME"])
     }
 }

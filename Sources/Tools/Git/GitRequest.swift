@@ -14,7 +14,7 @@ public struct GitRequest: Sendable, Equatable {
     public var passwordExpiry: Int?
     /// A refresh token that another helper got; stored with the password and never interpreted.
     public var oauthRefreshToken: Secret?
-    /// The consumer's capabilities beyond user names and passwords, as far as lanyard knows them.
+    /// The tool's capabilities beyond user names and passwords, as far as lanyard knows them.
     public var capabilities: Set<Capability> = []
     /// The scheme of `credential`, such as `Bearer`.
     public var authtype: String?
@@ -66,19 +66,19 @@ public struct GitRequest: Sendable, Equatable {
         }
         try readLocation(current)
         try readCredential(current)
-        readWish(current)
+        readRequest(current)
     }
 
-    private mutating func readWish(_ attributes: Attributes) {
-        wanted.wish.authority = attributes["authority"]
-        wanted.wish.clientID = attributes["client_id"]
-        wanted.wish.scopes = attributes.list("scope[]")
-        wanted.wish.account = attributes["account"]
-        wanted.wish.identity = attributes["identity"].flatMap { $0.isEmpty ? nil : $0 }
-        wanted.wish.claims = attributes["claims"]
+    private mutating func readRequest(_ attributes: Attributes) {
+        wanted.explicit.authority = attributes["authority"]
+        wanted.explicit.clientID = attributes["client_id"]
+        wanted.explicit.scopes = attributes.list("scope[]")
+        wanted.explicit.account = attributes["account"]
+        wanted.explicit.identity = attributes["identity"].flatMap { $0.isEmpty ? nil : $0 }
+        wanted.explicit.claims = attributes["claims"]
         for parameter in SignInParameter.allCases {
             let texts = parameter.texts(in: attributes)
-            if !texts.isEmpty { wanted.wish.signIn[parameter] = texts }
+            if !texts.isEmpty { wanted.explicit.signIn[parameter] = texts }
         }
     }
 
@@ -137,15 +137,15 @@ extension RequestURL {
 extension GitRequest {
     /// Returns a credential in git's format.
     ///
-    /// `authtype` and `credential` are written only to a consumer that offered the capability, and after it: git
-    /// accepts the pair as a complete credential even if it can't use it. Any other consumer gets a token as the
+    /// `authtype` and `credential` are written only to a tool that offered the capability, and after it: git
+    /// accepts the pair as a complete credential even if it can't use it. Any other tool gets a token as the
     /// password of `username`, and an empty answer instead of a stored authorization of another scheme. An
-    /// authorization without a scheme goes to no consumer.
+    /// authorization without a scheme goes to no tool.
     ///
     /// A bearer token is `ephemeral`: it is stored already, and no other helper should store it. If git carries state,
     /// the answer also says `continue`: if the server refuses the token, git asks again in the same command and returns
     /// the state, which is the token's fingerprint. The second answer is final. A token that servers only accept as a
-    /// password is written as one to every consumer, with the user name that they require rather than the URL's.
+    /// password is written as one to every tool, with the user name that they require rather than the URL's.
     func answer(_ credential: Credential) throws(ProtocolError) -> Attributes {
         var lines = Attributes()
         let takesAuthtype = capabilities.contains(.authtype)

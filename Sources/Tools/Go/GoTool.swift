@@ -16,7 +16,7 @@ extension Tool {
                     "Make Go use lanyard": #"export GOAUTH="lanyard goauth""#,
                     "See what Go gets": "lanyard goauth \(Example.url) </dev/null",
                 ])),
-        { GoConsumer($0.arguments) },
+        { GoProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "Go use lanyard for modules",
             discussion: """
@@ -30,19 +30,19 @@ extension Tool {
 
 /// Go: lanyard becomes the last command in GOAUTH.
 struct GoSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let setting = ToolSetting(.lines, ["GOAUTH"], in: try file())
         return [ToolChange(setting: setting, value: try value(try setting.current()))]
     }
 
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         guard try ToolSetting(.lines, ["GOAUTH"], in: try file()).current() == "off" else { return [] }
         return ["GOAUTH is off, so Go sends no credentials; lanyard replaces that until lanyard unconfigure go"]
     }
 
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let own = place.context.variable("GOAUTH").map { own in
             let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
             return ToolOverride(what, unset: "GOAUTH", asksLanyard: namesLanyard(own))
@@ -52,13 +52,13 @@ struct GoSettings: ToolSettings {
             .compactMap(\.self) + place.overridesOfNetrc
     }
 
-    private func file() throws(Failure) -> String {
+    private func file() throws(CommandError) -> String {
         guard place.context.variable("GOENV") != "off" else {
-            throw Failure("Go reads no settings here: GOENV is off", hints: [Hint(run: "unset GOENV")])
+            throw CommandError("Go reads no settings here: GOENV is off", hints: [Hint(run: "unset GOENV")])
         }
         if let named = place.named("GOENV") { return named }
         guard place.context.variable("XDG_CONFIG_HOME")?.hasPrefix("/") != false else {
-            throw Failure(
+            throw CommandError(
                 "Go reads no settings here: XDG_CONFIG_HOME is no absolute path",
                 hints: [Hint(run: "unset XDG_CONFIG_HOME")])
         }
@@ -66,7 +66,7 @@ struct GoSettings: ToolSettings {
     }
 
     /// Returns the commands with lanyard's added; `off` can't be combined with others.
-    private func value(_ old: String?) throws(Failure) -> String {
+    private func value(_ old: String?) throws(CommandError) -> String {
         if let old, namesLanyard(old) { return old }
         // Go first splits the list at semicolons; in quotes, nothing is escaped.
         let program = try place.word("lanyard", for: "go") { program in
@@ -90,12 +90,12 @@ struct GoSettings: ToolSettings {
 ///
 /// The first call returns nothing. Go would cache what it gets for every host that the rules name, and each of them
 /// would take a look at the keyring, and perhaps a renewal, for every command that downloads anything.
-public struct GoConsumer: Consumer {
+public struct GoProtocol: ToolProtocol {
     private let arguments: [String]
     private var input = ToolInput()
     private var request = CredentialRequest()
 
-    /// Creates a consumer for the arguments after `goauth`: none, or the URL that Go couldn't load.
+    /// Creates a tool for the arguments after `goauth`: none, or the URL that Go couldn't load.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -114,7 +114,7 @@ public struct GoConsumer: Consumer {
     }
 
     /// Reads the server's answer, asks the engine once, and answers.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
@@ -125,7 +125,7 @@ public struct GoConsumer: Consumer {
 
     /// Reads up to a blank line or the end of the input.
     private mutating func read(_ bytes: [UInt8]) -> Turn {
-        input.take(bytes)
+        input.append(bytes)
         if input.isTooLong { return .fail("the server's answer is longer than 1 MiB") }
         let isWhole =
             bytes.isEmpty || ["\n\n", "\r\n\r\n"].contains { input.all.suffix($0.utf8.count).elementsEqual($0.utf8) }

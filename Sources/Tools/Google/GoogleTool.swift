@@ -26,7 +26,7 @@ extension Tool {
                       --workforce-pool-user-project PROJECT --output-file credentials.json
                     """
                 ])),
-        { GoogleConsumer($0.arguments, $0.environment) },
+        { GoogleProtocol($0.arguments, $0.environment) },
         recipe: Hint("gcloud is set up by hand; see", run: "man lanyard-gcloud"))
 }
 
@@ -34,14 +34,14 @@ extension Tool {
 ///
 /// They read the whole output, including errors, but only if the exit status is 0. The environment says whether the
 /// user may be asked.
-public struct GoogleConsumer: Consumer {
+public struct GoogleProtocol: ToolProtocol {
     /// The SDKs accept tokens only.
     public static var takesPasswords: Bool { false }
 
     private let arguments: [String]
     private let environment: [String: String]
 
-    /// Creates a consumer for the arguments in the credential configuration's `command`: one URL.
+    /// Creates a tool for the arguments in the credential configuration's `command`: one URL.
     public init(_ arguments: [String], _ environment: [String: String]) {
         self.arguments = arguments
         self.environment = environment
@@ -60,7 +60,7 @@ public struct GoogleConsumer: Consumer {
     }
 
     /// Answers with the engine's token.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
         case .refused(let refusal): fail(Self.code(refusal.cause), refusal.text)
@@ -73,7 +73,7 @@ public struct GoogleConsumer: Consumer {
     private static func code(_ cause: Refusal.Cause) -> String {
         switch cause {
         case .keyring, .authority: "UNAVAILABLE"
-        case .person, .other: "UNAUTHENTICATED"
+        case .user, .other: "UNAUTHENTICATED"
         }
     }
 

@@ -180,7 +180,7 @@ extension KubeUser {
         return Options(words, isOIDC: isPlugin || program != "kubelogin")
     }
 
-    /// Returns the rows of an `exec` that runs lanyard; nil unless the user is a person who signs in, or lanyard's already.
+    /// Returns the rows of an `exec` that runs lanyard; nil unless the user is a user who signs in, or lanyard's already.
     package func converted(running program: String) -> String? {
         if isLanyard { return text }
         guard isOfKubelogin, obstacle == nil, !isFixed else { return nil }
@@ -328,19 +328,19 @@ private struct Options {
         return (word.prefix(2), value.hasPrefix("=") ? value.dropFirst() : value)
     }
 
-    /// Whether no person signs in with Microsoft's, or not so that lanyard could do it.
+    /// Whether no user signs in with Microsoft's, or not so that lanyard could do it.
     func obstacleOfEntra(_ variable: String?) -> String? {
         let way = variable ?? values["--login"]?.last ?? "devicecode"
         guard !["devicecode", "interactive", "azurecli"].contains(way) else { return nil }
         let setting = variable == nil ? "--login" : "AAD_LOGIN_METHOD is"
-        return "no person signs in with it (\(setting) \(way.displayable(limit: 60)))"
+        return "no user signs in with it (\(setting) \(way.displayable(limit: 60)))"
     }
 
     var obstacleOfOIDC: String? {
         for needed in ["--oidc-issuer-url", "--oidc-client-id"] where values[needed]?.last?.isEmpty ?? true {
             return "it has no \(needed)"
         }
-        if values["--grant-type"]?.last == "password" { return "no person signs in with it (--grant-type password)" }
+        if values["--grant-type"]?.last == "password" { return "no user signs in with it (--grant-type password)" }
         guard ["true", "t", "1"].contains(values["--oidc-use-access-token"]?.last?.lowercased()) else {
             return "its cluster takes ID tokens (it has no --oidc-use-access-token), and lanyard gives access tokens"
         }

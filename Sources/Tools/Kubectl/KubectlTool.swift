@@ -21,11 +21,11 @@ extension Tool {
                       --exec-provide-cluster-info --exec-interactive-mode IfAvailable
                     """
                 ])),
-        { KubernetesConsumer($0.arguments, environment: $0.environment) },
+        { KubectlProtocol($0.arguments, environment: $0.environment) },
         setup: ToolSetup(
             purpose: "kubectl, helm and k9s use lanyard for clusters that use Entra ID",
             discussion: """
-                Converts the users of your kubeconfigs that sign a person in with kubelogin or with kubectl's former azure auth-provider. \
+                Converts the users of your kubeconfigs that sign a user in with kubelogin or with kubectl's former azure auth-provider. \
                 Those of service principals and managed identities stay.
                 """,
             paths: ["KUBECONFIG"],
@@ -39,9 +39,9 @@ extension Tool {
 /// kubectl and other programs based on client-go: kubeconfig users of kubelogin, or of kubectl's former sign-in to
 /// Azure, run lanyard instead.
 struct KubectlSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let program = place.program("lanyard")
         let changes = try users().compactMap { file, user in
             user.converted(running: program).map { ToolChange(.kubeUser, [user.name], in: file, to: $0) }
@@ -50,7 +50,7 @@ struct KubectlSettings: ToolSettings {
         return changes
     }
 
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         var remarks: [Hint] = []
         for (file, user) in try users() where user.isOfKubelogin {
             let name = user.name.displayable(limit: 200)
@@ -87,7 +87,7 @@ struct KubectlSettings: ToolSettings {
         return entries.compactMap(\.change.setting.key.last).flatMap { clusters?.servers(of: $0).map(\.server) ?? [] }
     }
 
-    func rules() throws(Failure) -> [NeededRule] {
+    func rules() throws(CommandError) -> [NeededRule] {
         let record = try place.context.recordedChanges()
         let found = try users()
         var signIns: [String: KubeSignIn] = [:]
@@ -116,11 +116,11 @@ struct KubectlSettings: ToolSettings {
     /// the one in the first file.
     private func users(
         areHidden: Bool = false
-    ) throws(Failure) -> [(file: String, user: KubeUser)] {
+    ) throws(CommandError) -> [(file: String, user: KubeUser)] {
         var users: [(String, KubeUser)] = []
         var names: Set<String> = []
         for file in files {
-            let found = Kubeconfig(try ToolPlace.text(of: file) ?? "")
+            let found = Kubeconfig(try ToolTarget.text(of: file) ?? "")
             users += found.users.filter { names.contains($0.name) == areHidden }.map { (file, $0) }
             names.formUnion(found.names)
         }
@@ -134,7 +134,7 @@ struct KubectlSettings: ToolSettings {
     }
 
     /// kubectl 1.35 and later run no program that their own settings don't allow.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let file = place.named("KUBERC") ?? "\(place.home)/.kube/kuberc"
         guard place.context.variable("KUBERC") != "off", place.context.boolean("KUBECTL_KUBERC") != false else {
             return []
@@ -160,20 +160,20 @@ struct KubectlSettings: ToolSettings {
         }
     }
 
-    private func nothing() throws(Failure) -> Failure {
+    private func nothing() throws(CommandError) -> CommandError {
         var unread: [String] = []
-        for file in files where try !Kubeconfig(ToolPlace.text(of: file) ?? "").isReadable {
+        for file in files where try !Kubeconfig(ToolTarget.text(of: file) ?? "").isReadable {
             unread.append(file)
         }
         guard unread.isEmpty else {
-            return Failure(
+            return CommandError(
                 "\(unread.map(place.context.short).joined(separator: ", ")) is not written as kubectl writes it, so that lanyard "
                     + "can't read its users",
                 hints: [Hint("if kubectl can read it, have kubectl write it anew", run: .rewriting(unread[0]))])
         }
         let reasons = try remarks()
         let files = self.files.map(place.context.short).joined(separator: ", ")
-        return Failure(
+        return CommandError(
             reasons.isEmpty
                 ? "no user in \(files) signs in with kubelogin or azure"
                 : "no user in \(files) can be converted",
@@ -195,9 +195,9 @@ private struct KubeClusters {
     /// The user of the current context; nil if the files name none.
     private(set) var currentUser: String?
 
-    init(_ files: [String]) throws(Failure) {
+    init(_ files: [String]) throws(CommandError) {
         for file in files {
-            let config = Kubeconfig(try ToolPlace.text(of: file) ?? "")
+            let config = Kubeconfig(try ToolTarget.text(of: file) ?? "")
             for context in config.contexts {
                 contexts.append((context.user, context.cluster))
                 if context.name == config.currentContext { currentUser = currentUser ?? context.user }

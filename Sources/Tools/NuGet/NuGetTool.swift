@@ -8,7 +8,7 @@ import Terminal
 
 extension Tool {
     static let nuget = Tool(
-        "nuget", relatives: ["dotnet"], .link("nuget-plugin-lanyard"), { NuGetConsumer($0.arguments) },
+        "nuget", relatives: ["dotnet"], .link("nuget-plugin-lanyard"), { NuGetProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "NuGet and dotnet use lanyard as a credential provider",
             discussion: """
@@ -22,19 +22,19 @@ extension Tool {
 
 /// NuGet and dotnet: they find a plugin on `PATH` by its name.
 struct NuGetSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
     private let program = "nuget-plugin-lanyard"
     /// If one of these is set, NuGet doesn't search `PATH`.
     private let variables = ["NUGET_PLUGIN_PATHS", "NUGET_NETCORE_PLUGIN_PATHS"]
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let file = place.context.program(program) ?? "\(place.home)/.local/bin/\(program)"
         return [try place.link(file, to: program)]
     }
 
     /// NuGet asks a plugin only for what no variable and no file has a password for.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         var overrides = variables.compactMap { variable in
             place.context.variable(variable).map { value in
                 ToolOverride(
@@ -95,7 +95,7 @@ struct NuGetSettings: ToolSettings {
 /// Both sides send requests, beginning with a handshake. NuGet waits five seconds for an answer, so it only gets what
 /// is stored. A retry means that the server refused the last credential, which lanyard first reports to the engine. One
 /// request is answered after the other; those that wait get signs of progress, from each of which NuGet waits anew.
-public struct NuGetConsumer: Consumer {
+public struct NuGetProtocol: ToolProtocol {
     /// NuGet waits for five seconds.
     public static var timeLimit: Int? { 4 }
 
@@ -119,7 +119,7 @@ public struct NuGetConsumer: Consumer {
     /// The maximum number of credentials to remember; NuGet has a few sources.
     private static let mostGiven = 1000
 
-    /// Creates a consumer for NuGet's arguments: `-Plugin`.
+    /// Creates a tool for NuGet's arguments: `-Plugin`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
     /// Returns the invocation of NuGet, which sends a handshake and then names the source.
@@ -146,12 +146,12 @@ public struct NuGetConsumer: Consumer {
     }
 
     /// Serves NuGet's requests one after the other, until NuGet closes its end or says so.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .input([]):
             return Turn(.end(0))
         case .input(let bytes):
-            input.take(bytes)
+            input.append(bytes)
             guard !input.isTooLong else { return Turn(complaint: .unreadable(.inputTooLong), .end(1)) }
             return serve()
         case .nothing where isErasing, .refused where isErasing, .credential where isErasing:

@@ -13,7 +13,7 @@ extension Tool {
                 discussion: "pnpm's tokenHelper is a program without arguments, such as a script with this command.",
                 argument: "The registry's URL.",
                 examples: ["See whether a registry gets a credential": "lanyard pnpm \(Example.url) >/dev/null"])),
-        { PnpmConsumer($0.arguments) },
+        { PnpmProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "pnpm use lanyard for a registry",
             discussion: """
@@ -28,9 +28,9 @@ extension Tool {
 struct PnpmSettings: ToolSettings {
     static let paths = ["NPM_CONFIG_USERCONFIG", "npm_config_userconfig"]
 
-    let place: ToolPlace
+    let place: ToolTarget
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         guard let pattern = place.pattern else { return [] }
         let helper = "\(helpers)/\(fileName(pattern))"
         try requirePlain(helper)
@@ -44,7 +44,7 @@ struct PnpmSettings: ToolSettings {
     /// What is for a longer path counts.
     ///
     /// pnpm 11 and later read two files before this one, which for others are below it.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         guard let pattern = place.pattern else { return [] }
         let (own, registry) = (file, "\(registry(pattern))/")
         let others = place.projectFolders.map { "\($0)/.npmrc" } + ["\(place.settings)/pnpm/auth.ini"]
@@ -69,7 +69,7 @@ struct PnpmSettings: ToolSettings {
         Self.paths.lazy.compactMap { place.named($0, expandsHome: true) }.first ?? "\(place.home)/.npmrc"
     }
 
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         guard let pattern = place.pattern, !pattern.request.isTokenPlace else { return [] }
         return ["no token is sent over http, only a password that is stored for the registry"]
     }
@@ -86,9 +86,9 @@ struct PnpmSettings: ToolSettings {
     }
 
     /// Throws if pnpm, or the shell that runs the program, would misread a path.
-    private func requirePlain(_ path: String) throws(Failure) {
+    private func requirePlain(_ path: String) throws(CommandError) {
         guard !path.utf8.allSatisfy({ $0.isAlphanumeric || "/._-".utf8.contains($0) }) else { return }
-        throw Failure(
+        throw CommandError(
             "pnpm can't run a token helper at \(path.displayable(limit: 300))",
             hints: ["set XDG_DATA_HOME to a folder with letters, digits, dots, hyphens and underscores in its path"])
     }
@@ -96,11 +96,11 @@ struct PnpmSettings: ToolSettings {
 
 /// The protocol of pnpm's `tokenHelper`, a program without arguments that prints the value of an `Authorization`
 /// header; lanyard takes the URL as an argument.
-public struct PnpmConsumer: Consumer {
+public struct PnpmProtocol: ToolProtocol {
     private let arguments: [String]
     private var request = CredentialRequest()
 
-    /// Creates a consumer for a token helper; the argument is the registry's URL.
+    /// Creates a tool for a token helper; the argument is the registry's URL.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -116,7 +116,7 @@ public struct PnpmConsumer: Consumer {
     }
 
     /// Answers with the header, or fails; pnpm reports empty output as a different error.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential.authorizationHeader)
         case .nothing, .input:

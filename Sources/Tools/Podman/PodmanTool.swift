@@ -7,28 +7,28 @@ import Terminal
 extension Tool {
     static let podman = Tool(
         "podman", relatives: ["skopeo", "buildah"], .link("docker-credential-lanyard"),
-        DockerConsumer.init,
+        DockerProtocol.init,
         setup: ToolSetup(
             purpose: "podman, skopeo and buildah use lanyard as a credential helper",
             discussion: """
                 Adds a file to `~/.config/containers/registries.conf.d` that names lanyard before auth.json, or, with a URL, its host to \
                 `credHelpers` in `~/.config/containers/auth.json`, or in the file that REGISTRY_AUTH_FILE names.
                 """,
-            url: .optional, programs: DockerConsumer.podmans, helper: "docker-credential-lanyard",
-            place: { pattern throws(Failure) in try pattern.registry(for: "podman", hub: "https://docker.io") },
+            url: .optional, programs: DockerProtocol.podmans, helper: "docker-credential-lanyard",
+            place: { pattern throws(CommandError) in try pattern.registry(for: "podman", hub: "https://docker.io") },
             // podman reads only the file that the first of them names.
             paths: ["REGISTRY_AUTH_FILE", "DOCKER_CONFIG"], settings: PodmanSettings.init))
 }
 
 /// podman, skopeo and buildah: of docker's settings, they read only those for a host.
 struct PodmanSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
     var urlsFound: [String] {
         (try? DockerConfig(file, place.context))?.urlsOfLanyard ?? []
     }
 
-    func remarks() throws(Failure) -> [Hint] {
+    func remarks() throws(CommandError) -> [Hint] {
         let clear = try DockerConfig(file, place.context).clearPasswords(place.pattern?.host.urlText, "podman")
         let before = namings.before
         guard place.pattern == nil, let last = before.last, !last.hasLanyard else { return clear }
@@ -40,7 +40,7 @@ struct PodmanSettings: ToolSettings {
     /// Of the helpers for every registry, the last file's count, and auth.json only if they include it.
     ///
     /// Of two such files, that of the session, to which `podman login` writes, comes first.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let (before, after) = namings
         guard let host = place.pattern?.host.urlText else {
             let isWritten = place.context.isFile(dropIn)
@@ -123,7 +123,7 @@ struct PodmanSettings: ToolSettings {
         named ?? "\(place.settings)/containers/auth.json"
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         guard let host = place.pattern?.host.urlText else {
             // The first helper stores a login; auth.json would store it in plain text.
             let helpers = #"["lanyard", "containers-auth.json"]"#

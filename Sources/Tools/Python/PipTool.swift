@@ -6,7 +6,7 @@ import Terminal
 
 extension Tool {
     static let pip = Tool(
-        "pip", aliases: ["pip3"], .link("keyring"), KeyringConsumer.init,
+        "pip", aliases: ["pip3"], .link("keyring"), KeyringProtocol.init,
         setup: ToolSetup(
             purpose: "pip use lanyard as its keyring",
             discussion: """
@@ -17,23 +17,23 @@ extension Tool {
             paths: ["PIP_CONFIG_FILE"], settings: PipSettings.init))
 
     static let pdm = Tool(
-        "pdm", .link("keyring"), KeyringConsumer.init,
+        "pdm", .link("keyring"), KeyringProtocol.init,
         recipe: Hint("pdm runs the program that this sets up", run: "lanyard configure pip"))
 
     static let twine = Tool(
-        "twine", relatives: ["poetry"], .link("keyring"), KeyringConsumer.init,
-        recipe: Hint("it needs the Python package keyring-lanyard; see", run: "man lanyard-consumers"))
+        "twine", relatives: ["poetry"], .link("keyring"), KeyringProtocol.init,
+        recipe: Hint("it needs the Python package keyring-lanyard; see", run: "man lanyard-tools"))
 
-    static let keyring = Tool("keyring", .link("keyring"), KeyringConsumer.init)
+    static let keyring = Tool("keyring", .link("keyring"), KeyringProtocol.init)
 }
 
-extension KeyringConsumer {
+extension KeyringProtocol {
     init(_ call: ToolCall) { self.init(call.arguments, isTyped: call.isAtTerminal) }
 }
 
 /// pip: it runs the program `keyring`.
 struct PipSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
     /// pip refuses to replace itself where the distribution says so (PEP 668).
     @Sendable static func newer(than path: String) -> Hint {
@@ -49,9 +49,9 @@ struct PipSettings: ToolSettings {
                 """)
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         guard !readsNone else {
-            throw Failure(
+            throw CommandError(
                 "pip reads no settings here: PIP_CONFIG_FILE is /dev/null", hints: [Hint(run: "unset PIP_CONFIG_FILE")])
         }
         return [ToolChange(.ini, ["global", "keyring-provider"], in: file, to: "subprocess")]
@@ -59,7 +59,7 @@ struct PipSettings: ToolSettings {
     }
 
     /// A command's own section comes before `[global]`, whichever file it is in; of the same sections, the last file's counts.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let files = self.files
         let own = files.firstIndex(of: file) ?? 0
         var named: [(provider: String, place: String, part: String?)] = []
@@ -111,7 +111,7 @@ struct PipSettings: ToolSettings {
 /// link to it is made only if there is no other program in the link's place.
 struct KeyringLink {
     private static let name = "keyring"
-    let place: ToolPlace
+    let place: ToolTarget
 
     /// The link, if it is missing and tools would find it.
     var changes: [ToolChange] {

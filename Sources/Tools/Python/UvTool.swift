@@ -6,7 +6,7 @@ import Terminal
 
 extension Tool {
     static let uv = Tool(
-        "uv", .link("keyring"), KeyringConsumer.init,
+        "uv", .link("keyring"), KeyringProtocol.init,
         setup: ToolSetup(
             purpose: "uv use lanyard as its keyring",
             discussion: """
@@ -18,14 +18,14 @@ extension Tool {
 
 /// uv: it runs the same program as pip.
 struct UvSettings: ToolSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         [ToolChange(.toml, ["keyring-provider"], in: file, to: #""subprocess""#)]
             + KeyringLink(place: place).changes
     }
 
-    func notes() throws(Failure) -> [Hint] {
+    func notes() throws(CommandError) -> [Hint] {
         let once = Hint(
             "uv asks lanyard only for indexes whose URL has a user name; for another, in its [[index]]",
             write: #"authenticate = "always""#)
@@ -33,7 +33,7 @@ struct UvSettings: ToolSettings {
     }
 
     /// A project's settings come before the user's; what `uv auth login` keeps comes before the keyring.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let own = file
         var named: [(provider: String, place: String, part: String?)] = []
         for (file, section) in projectFiles + [(file: own, section: [])] {

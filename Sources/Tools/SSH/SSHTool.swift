@@ -21,20 +21,20 @@ extension Tool {
 
 /// ssh: it forwards a forward's socket to the host of the same name.
 struct SSHSettings: ForwardSettings {
-    let place: ToolPlace
+    let place: ToolTarget
 
-    func requireUse() throws(Failure) {
+    func requireUse() throws(CommandError) {
         guard isForward else {
-            throw Failure(
+            throw CommandError(
                 "a forward can't have the name \(forward.displayable(limit: 200))",
                 hints: ["give the host a short name in ~/.ssh/config, and use that"], status: .usage)
         }
         for path in [try socket(), try remoteSocket()] where !path.isPlainPath {
-            throw Failure("ssh doesn't accept the path: \(path.displayable(limit: 300))")
+            throw CommandError("ssh doesn't accept the path: \(path.displayable(limit: 300))")
         }
     }
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let (host, folder) = (forward, "\(place.home)/.ssh")
         let file = "lanyard-\(host).conf"
         let remote = try remoteSocket()
@@ -46,7 +46,7 @@ struct SSHSettings: ForwardSettings {
             + [ToolChange(.firstLine, [include], in: "\(folder)/config", to: include)]
     }
 
-    func notes() throws(Failure) -> [Hint] {
+    func notes() throws(CommandError) -> [Hint] {
         let host = forward
         let socket = try remoteSocket()
         let name = socket.pieces(between: "/").suffix(2).joined(separator: "/")
@@ -65,13 +65,13 @@ struct SSHSettings: ForwardSettings {
             ].compactMap(\.self)
     }
 
-    private func socket() throws(Failure) -> String {
+    private func socket() throws(CommandError) -> String {
         "\(try folderOfSockets())/\(forward)"
     }
 
     /// Returns the socket's path on the host: in a folder where nobody else can make one, and with this user and machine
     /// in its name, so that several can use the host.
-    private func remoteSocket() throws(Failure) -> String {
+    private func remoteSocket() throws(CommandError) -> String {
         let here = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
         let there = userThere ?? here
         let home = there == "root" ? "/root" : "/home/\(there)"
@@ -94,8 +94,8 @@ struct SSHSettings: ForwardSettings {
         return nil
     }
 
-    private func setsVariables() throws(Failure) -> Bool {
-        let text = try ToolPlace.text(of: "\(place.home)/.ssh/config") ?? ""
+    private func setsVariables() throws(CommandError) -> Bool {
+        let text = try ToolTarget.text(of: "\(place.home)/.ssh/config") ?? ""
         return text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r").lowercased().hasPrefix("setenv") }
     }
 }

@@ -9,7 +9,7 @@ import Terminal
 extension Tool {
     static let terraform = Tool(
         "terraform", relatives: ["tofu", "opentofu"], .link("terraform-credentials-lanyard"),
-        { TerraformConsumer($0.arguments) },
+        { TerraformProtocol($0.arguments) },
         setup: ToolSetup(
             purpose: "terraform and OpenTofu use lanyard as a credentials helper",
             discussion: """
@@ -24,12 +24,12 @@ struct TerraformSettings: ToolSettings {
     /// Both are read, the second by its former name.
     static let paths = ["TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"]
 
-    let place: ToolPlace
+    let place: ToolTarget
 
     private let program = "terraform-credentials-lanyard"
     private let line = #"credentials_helper "lanyard" {}"#
 
-    func changes() throws(Failure) -> [ToolChange] {
+    func changes() throws(CommandError) -> [ToolChange] {
         let link = try place.link("\(folder)/plugins/\(program)", to: program)
         var files: [String] = []
         for file in mainFiles where try !namesLanyardOtherwise(file) { files.append(file) }
@@ -40,7 +40,7 @@ struct TerraformSettings: ToolSettings {
     var files: [String] { mainFiles + otherFiles }
 
     /// Tokens in variables and files take precedence over the helper, and a second helper is an error.
-    func overrides() throws(Failure) -> [ToolOverride] {
+    func overrides() throws(CommandError) -> [ToolOverride] {
         let files = self.files
         let naming = files.filter { helper(in: $0) != nil }
         var overrides = naming.filter { file in
@@ -96,18 +96,18 @@ struct TerraformSettings: ToolSettings {
     }
 
     /// Whether a file names lanyard in another form than `configure` writes; throws if it names another helper.
-    private func namesLanyardOtherwise(_ file: String) throws(Failure) -> Bool {
+    private func namesLanyardOtherwise(_ file: String) throws(CommandError) -> Bool {
         guard try namesLanyard(file) else { return false }
-        let text = try ToolPlace.text(of: file) ?? ""
+        let text = try ToolTarget.text(of: file) ?? ""
         return rows(text).first { $0.hasPrefix(block) } ?? "" != line
     }
 
     /// Whether a file names lanyard; throws if it names another helper, since two are an error.
-    private func namesLanyard(_ file: String) throws(Failure) -> Bool {
-        let text = try ToolPlace.text(of: file) ?? ""
+    private func namesLanyard(_ file: String) throws(CommandError) -> Bool {
+        let text = try ToolTarget.text(of: file) ?? ""
         guard let name = helper(in: text, isJSON: file.hasSuffix(".json")) else { return false }
         guard name != "lanyard" else { return true }
-        throw Failure(
+        throw CommandError(
             "\(place.context.short(file)) names a credentials helper already: \(name.displayable(limit: 100))",
             hints: ["terraform allows only one; remove that first"])
     }
@@ -150,7 +150,7 @@ struct TerraformSettings: ToolSettings {
 ///
 /// They store tokens for a host, which are not git's passwords for it. So the tokens are stored under the URL with
 /// which each conversation with the host begins.
-public struct TerraformConsumer: Consumer {
+public struct TerraformProtocol: ToolProtocol {
     private enum Verb: String {
         case get, store, forget
     }
@@ -166,7 +166,7 @@ public struct TerraformConsumer: Consumer {
     private var input = ToolInput()
     private var stored = StoredSecret()
 
-    /// Creates a consumer for the program's arguments.
+    /// Creates a tool for the program's arguments.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
@@ -194,7 +194,7 @@ public struct TerraformConsumer: Consumer {
     }
 
     /// Reads all of stdin for `store`, asks the engine once, and answers.
-    public mutating func take(_ event: ConsumerEvent) -> Turn {
+    public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
         case .input([]): store()
         case .input(let bytes): read(bytes)
@@ -213,7 +213,7 @@ public struct TerraformConsumer: Consumer {
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
-        if !input.isTooLong { input.take(bytes) }
+        if !input.isTooLong { input.append(bytes) }
         return Turn(.read)
     }
 

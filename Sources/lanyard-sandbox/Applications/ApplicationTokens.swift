@@ -42,7 +42,7 @@ struct ServicePrincipal: Decodable, Sendable, Equatable, TokenOwner {
 extension World {
     /// Returns an application's tokens, or a refusal in Entra's words.
     func applicationToken(_ visit: Visit, at authority: AuthorityPath) async throws -> Response {
-        do throws(OAuthFailure) {
+        do throws(OAuthErrorResponse) {
             let application = try application(of: visit, at: authority)
             visit.user = application.name
             let resource = try applicationResource(visit.form["scope"])
@@ -53,10 +53,12 @@ extension World {
         }
     }
 
-    private func application(of visit: Visit, at authority: AuthorityPath) throws(OAuthFailure) -> ServicePrincipal {
+    private func application(of visit: Visit, at authority: AuthorityPath) throws(OAuthErrorResponse)
+        -> ServicePrincipal
+    {
         guard let id = visit.form["client_id"] else { throw .missing("client_id") }
         guard let tenant = authority.realm.organization else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_request", 50059,
                 "No tenant-identifying information found in either the request or implied by any provided credentials.")
         }
@@ -67,18 +69,18 @@ extension World {
     }
 
     /// Returns the only resource in `RESOURCE/.default`.
-    private func applicationResource(_ scope: String?) throws(OAuthFailure) -> ResourceApp {
+    private func applicationResource(_ scope: String?) throws(OAuthErrorResponse) -> ResourceApp {
         guard let scope else { throw .missing("scope") }
         let names = scope.split(separator: " ")
         guard names.count == 1, let name = names.first, name.hasSuffix("/.default") else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_scope", 1_002_012,
                 "The provided value for scope \(scope) is not valid. Client credential flows must have a scope value with "
                     + "/.default suffixed to the resource identifier (application ID URI).")
         }
         let identifier = String(name.dropLast("/.default".count))
         guard let resource = directory.resource(identifier), resource.tenant == nil else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_resource", 500_011,
                 "The resource principal named \(identifier) was not found in the tenant.")
         }
@@ -93,7 +95,7 @@ extension World {
 
     private func prove(
         _ application: ServicePrincipal, _ visit: Visit, at authority: AuthorityPath
-    ) async throws(OAuthFailure) -> Proof {
+    ) async throws(OAuthErrorResponse) -> Proof {
         if let assertion = visit.form["client_assertion"] {
             guard visit.form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" else {
                 throw .missing("client_assertion_type")
@@ -103,18 +105,18 @@ extension World {
             return .assertion
         }
         guard let secret = visit.form["client_secret"] else {
-            throw OAuthFailure.unproven(
+            throw OAuthErrorResponse.unproven(
                 7_000_218,
                 "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.")
         }
         guard !settings.hasExpiredSecrets else {
-            throw OAuthFailure.unproven(
+            throw OAuthErrorResponse.unproven(
                 7_000_222,
                 "The provided client secret keys for app '\(application.id)' are expired. Create new keys for your app."
             )
         }
         guard secret == application.secret else {
-            throw OAuthFailure.unproven(
+            throw OAuthErrorResponse.unproven(
                 7_000_215,
                 "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, "
                     + "not the client secret ID, for a secret added to app '\(application.id)'.")
@@ -129,13 +131,13 @@ extension World {
 
     private func token(
         for application: ServicePrincipal, _ resource: ResourceApp, provedBy proof: Proof, _ visit: Visit
-    ) async throws(OAuthFailure) -> JSONValue {
+    ) async throws(OAuthErrorResponse) -> JSONValue {
         guard let tenant = directory.tenant(application.tenant) else { throw .unknownTenant(application.tenant) }
         let lifetime = settings.accessTokenLifetime
         var claims = claims(of: application, in: tenant, for: resource, lifetime: lifetime)
         claims["azpacr"] = .string(proof.rawValue)
         guard let token = try? await key.sign(claims) else {
-            throw OAuthFailure("server_error", 90033, "A transient error has occurred. Please try again.")
+            throw OAuthErrorResponse("server_error", 90033, "A transient error has occurred. Please try again.")
         }
         var answer: [String: JSONValue] = [
             "token_type": "Bearer", "expires_in": .integer(Int64(lifetime)),
@@ -161,10 +163,10 @@ extension World {
     }
 }
 
-extension OAuthFailure {
+extension OAuthErrorResponse {
     /// Returns the failure for a client that didn't authenticate.
-    static func unproven(_ code: Int, _ message: String) -> OAuthFailure {
-        var failure = OAuthFailure("invalid_client", code, message)
+    static func unproven(_ code: Int, _ message: String) -> OAuthErrorResponse {
+        var failure = OAuthErrorResponse("invalid_client", code, message)
         failure.status = .unauthorized
         return failure
     }
@@ -212,7 +214,7 @@ struct AssertionCheck {
     /// The longest lifetime of federated assertions, in seconds.
     private static let longestLife: Int64 = 86_400
 
-    func check(_ assertion: String) async throws(OAuthFailure) {
+    func check(_ assertion: String) async throws(OAuthErrorResponse) {
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Claims(part: parts[0]), let claims = Claims(part: parts[1])
         else {
@@ -225,7 +227,7 @@ struct AssertionCheck {
         }
     }
 
-    private func checkOwn(_ assertion: String, _ header: Claims, _ claims: Claims) async throws(OAuthFailure) {
+    private func checkOwn(_ assertion: String, _ header: Claims, _ claims: Claims) async throws(OAuthErrorResponse) {
         let certificate = world.applicationCertificate
         guard header["x5t#S256"]?.string == certificate.thumbprint, header["alg"]?.string == "PS256",
             application.certificate == true, await certificate.hasSigned(assertion)
@@ -247,7 +249,7 @@ struct AssertionCheck {
         }
     }
 
-    private func checkFederated(_ assertion: String, _ claims: Claims) async throws(OAuthFailure) {
+    private func checkFederated(_ assertion: String, _ claims: Claims) async throws(OAuthErrorResponse) {
         guard claims["iss"]?.string == world.workloadIssuer, await world.key.verify(assertion) != nil else {
             throw .unproven(
                 700_211, "No matching federated identity record found for presented assertion issuer.")
@@ -264,7 +266,7 @@ struct AssertionCheck {
         }
     }
 
-    private func checkSubject(_ subject: String) throws(OAuthFailure) {
+    private func checkSubject(_ subject: String) throws(OAuthErrorResponse) {
         let subjects = application.subjects ?? []
         guard !subjects.contains(subject) else { return }
         guard !subjects.contains(where: { $0.lowercased() == subject.lowercased() }) else {
@@ -277,7 +279,7 @@ struct AssertionCheck {
             700_213, "No matching federated identity record found for presented assertion subject '\(subject)'.")
     }
 
-    private func checkTime(_ claims: Claims) throws(OAuthFailure) {
+    private func checkTime(_ claims: Claims) throws(OAuthErrorResponse) {
         let now = Date.now.unix
         guard let end = claims["exp"]?.integer, end + Self.skew > now,
             (claims["nbf"]?.integer ?? now) - Self.skew <= now

@@ -31,7 +31,7 @@ extension World {
     private func unknown(_ visit: Visit) -> Response {
         let last = visit.segments.last?.lowercased() ?? ""
         guard visit.segments.count > 2 else { return .page(Pages.notFound, status: .notFound) }
-        let failure = OAuthFailure.unknownTenant(visit.segments[0])
+        let failure = OAuthErrorResponse.unknownTenant(visit.segments[0])
         if ["authorize", "logout", "deviceauth"].contains(last) {
             return .page(Pages.refusal(failure, visit), status: .badRequest)
         }
@@ -45,12 +45,12 @@ extension World {
     func instanceDiscovery(_ visit: Visit) -> Response {
         let own = authority.dropFirst("https://".count)
         guard let endpoint = visit.query["authorization_endpoint"] else {
-            return OAuthFailure.missing("authorization_endpoint").response(to: visit)
+            return OAuthErrorResponse.missing("authorization_endpoint").response(to: visit)
         }
         let asked = endpoint.lowercased().split(separator: "/", omittingEmptySubsequences: false)
         let isOwn = asked.count > 3 && asked[0] == "https:" && (asked[2] == own || asked[2] == "localhost")
         guard isOwn else {
-            return OAuthFailure(
+            return OAuthErrorResponse(
                 "invalid_instance", 50049, "Unknown or invalid instance."
             ).response(to: visit)
         }

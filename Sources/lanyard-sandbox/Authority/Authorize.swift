@@ -11,7 +11,7 @@ extension World {
 
     func authorize(_ visit: Visit, at authority: AuthorityPath) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
-        do throws(SignInRefusal<OAuthFailure>) {
+        do throws(SignInRefusal<OAuthErrorResponse>) {
             let request = try read(visit.parameters, at: authority)
             return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
@@ -52,7 +52,7 @@ extension World {
         visit.user = user.username
         let request = interaction.request
         guard let tenant = request.authority.realm.issuer(for: user, in: directory) else {
-            let failure = OAuthFailure.unknownUser(user.username, in: request.authority.prefix)
+            let failure = OAuthErrorResponse.unknownUser(user.username, in: request.authority.prefix)
             return answer(failure, to: interaction.isSilent ? request.target : nil, visit)
         }
         if interaction.userCode != nil, !interaction.isConfirmed {
@@ -107,25 +107,26 @@ extension World {
 
     /// Returns a page of an interaction; the refusal if the client requested no pages.
     private func page(
-        _ interaction: Interaction, _ visit: Visit, or failure: OAuthFailure, _ body: (InteractionForm) -> HTML
+        _ interaction: Interaction, _ visit: Visit, or failure: OAuthErrorResponse, _ body: (InteractionForm) -> HTML
     ) -> Response {
         interaction.isSilent
             ? answer(failure, to: interaction.request.target, visit) : ledger.page(interaction, visit, body)
     }
 }
 
-extension OAuthFailure {
-    static let loginRequired = OAuthFailure(
+extension OAuthErrorResponse {
+    static let loginRequired = OAuthErrorResponse(
         "login_required", 50058,
         "Session information is not sufficient for single-sign-on: a silent sign-in request was sent but no user is "
             + "signed in.")
 
-    static func proofRequired(_ context: String) -> OAuthFailure {
-        OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication to access '\(context)'.")
+    static func proofRequired(_ context: String) -> OAuthErrorResponse {
+        OAuthErrorResponse(
+            "interaction_required", 50076, "You must use multi-factor authentication to access '\(context)'.")
     }
 
-    static func consentRequired(_ client: Client) -> OAuthFailure {
-        OAuthFailure(
+    static func consentRequired(_ client: Client) -> OAuthErrorResponse {
+        OAuthErrorResponse(
             "consent_required", 65001,
             "The user or administrator has not consented to use the application with ID '\(client.id)' named "
                 + "'\(client.name)'.")
@@ -169,13 +170,13 @@ extension World {
 
     /// Returns the final response if the user chose to stop; nil if the user continues.
     private func decision(_ visit: Visit, _ interaction: Interaction) -> Response? {
-        let failure: OAuthFailure
+        let failure: OAuthErrorResponse
         switch (visit.form["consent"], visit.form["proof"], visit.form["b2c"]) {
         case ("decline", _, _):
-            failure = OAuthFailure(
+            failure = OAuthErrorResponse(
                 "access_denied", 65004, "The resource owner or authorization server denied the request.")
         case (_, "deny", _):
-            failure = OAuthFailure(
+            failure = OAuthErrorResponse(
                 "access_denied", 500_121, "Authentication failed during strong authentication request.")
         case (_, _, "cancel"):
             failure = .b2c("access_denied", 90091, "The user has cancelled entering self-asserted information.")
@@ -279,7 +280,7 @@ extension World {
     }
 
     /// Sends a failure to the client, or shows it to the user if there is nowhere to send it.
-    func answer(_ failure: OAuthFailure, to target: ReturnAddress?, _ visit: Visit) -> Response {
+    func answer(_ failure: OAuthErrorResponse, to target: ReturnAddress?, _ visit: Visit) -> Response {
         guard let target else { return .page(Pages.refusal(failure, visit), status: .badRequest) }
         var fields = [
             (name: "error", value: failure.error),
@@ -293,7 +294,7 @@ extension World {
         _ fields: [(name: String, value: String)], to target: ReturnAddress, _ visit: Visit
     ) -> Response {
         var form = Form(fields)
-        let forged = faults.take(\.state, at: visit.path)
+        let forged = faults.consume(\.state, at: visit.path)
         if let state = forged ?? target.state { form.fields.append(("state", state)) }
         return target.response(form)
     }

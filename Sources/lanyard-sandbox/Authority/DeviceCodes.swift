@@ -2,7 +2,7 @@ import FoundationEssentials
 import Hummingbird
 import JSON
 
-/// What the person decided about a device.
+/// What the user decided about a device.
 enum DeviceDecision: Sendable { case pending, declined, approved(SignedIn) }
 
 /// A client's polling interval and the time of its last poll.
@@ -83,11 +83,11 @@ extension Ledger {
 extension World {
     /// Handles the device authorization endpoint.
     func deviceCode(_ visit: Visit, at authority: AuthorityPath) -> Response {
-        do throws(OAuthFailure) {
+        do throws(OAuthErrorResponse) {
             let client = try client(of: visit.form, at: authority)
             guard let scope = visit.form["scope"] else { throw .missing("scope") }
             if client.deviceCode == false {
-                throw OAuthFailure(
+                throw OAuthErrorResponse(
                     "invalid_grant", 53003,
                     "Access has been blocked by Conditional Access policies. The access policy does not allow "
                         + "token issuance.", suberror: "message_only")
@@ -117,21 +117,21 @@ extension World {
     /// Handles one poll of the token endpoint.
     func redeemDeviceCode(
         _ visit: Visit, _ client: Client, _ authority: AuthorityPath
-    ) throws(OAuthFailure) -> Issue {
+    ) throws(OAuthErrorResponse) -> Issue {
         guard let text = visit.form["device_code"] ?? visit.form["code"] else { throw .missing("device_code") }
         guard let (device, isTooFast) = ledger.poll(text, by: client.id) else {
-            throw OAuthFailure("bad_verification_code", 70018, "Invalid verification code: it is not known here.")
+            throw OAuthErrorResponse("bad_verification_code", 70018, "Invalid verification code: it is not known here.")
         }
         guard device.expires > .now else {
-            throw OAuthFailure("expired_token", 70020, "The device code has expired.")
+            throw OAuthErrorResponse("expired_token", 70020, "The device code has expired.")
         }
         switch device.decision {
         case .declined:
-            throw OAuthFailure("authorization_declined", 70017, "The end user denied the authorization request.")
+            throw OAuthErrorResponse("authorization_declined", 70017, "The end user denied the authorization request.")
         case .pending where isTooFast:
-            throw OAuthFailure("slow_down", 70016, "The client polls faster than the interval allows.")
+            throw OAuthErrorResponse("slow_down", 70016, "The client polls faster than the interval allows.")
         case .pending:
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "authorization_pending", 70016,
                 "OAuth 2.0 device flow error. Authorization is pending. Continue polling.")
         case .approved(let signedIn):

@@ -39,13 +39,13 @@ extension World {
     /// Validates a request in Entra's order; unlike Entra, it requires PKCE with S256.
     func read(
         _ parameters: Form, at authority: AuthorityPath
-    ) throws(SignInRefusal<OAuthFailure>) -> SignInRequest {
+    ) throws(SignInRefusal<OAuthErrorResponse>) -> SignInRequest {
         let client: Client
-        do throws(OAuthFailure) { client = try self.client(of: parameters, at: authority) } catch {
+        do throws(OAuthErrorResponse) { client = try self.client(of: parameters, at: authority) } catch {
             throw SignInRefusal(failure: error)
         }
         let target = try target(of: parameters, for: client)
-        do throws(OAuthFailure) {
+        do throws(OAuthErrorResponse) {
             try checkForm(of: parameters)
             guard let scope = parameters["scope"] else { throw .missing("scope") }
             return SignInRequest(
@@ -60,7 +60,7 @@ extension World {
 
     private func target(
         of parameters: Form, for client: Client
-    ) throws(SignInRefusal<OAuthFailure>) -> ReturnAddress {
+    ) throws(SignInRefusal<OAuthErrorResponse>) -> ReturnAddress {
         guard let redirect = parameters["redirect_uri"] else {
             throw SignInRefusal(failure: .missing("redirect_uri"))
         }
@@ -69,35 +69,36 @@ extension World {
         let target = ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
         if mode == nil {
             throw SignInRefusal(
-                failure: OAuthFailure("invalid_request", 90100, "The 'response_mode' parameter is not supported."),
+                failure: OAuthErrorResponse(
+                    "invalid_request", 90100, "The 'response_mode' parameter is not supported."),
                 target: target)
         }
         return target
     }
 
-    private func checkForm(of parameters: Form) throws(OAuthFailure) {
+    private func checkForm(of parameters: Form) throws(OAuthErrorResponse) {
         guard let type = parameters["response_type"] else { throw .missing("response_type") }
         guard type == "code" else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "unsupported_response_type", 700054, "response_type '\(type)' is not enabled for the application.")
         }
         guard let challenge = parameters["code_challenge"] else {
-            throw OAuthFailure("invalid_request", 9_002_325, "Proof Key for Code Exchange is required.")
+            throw OAuthErrorResponse("invalid_request", 9_002_325, "Proof Key for Code Exchange is required.")
         }
         guard parameters["code_challenge_method"] == "S256", challenge.utf8.count == 43 else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_request", 501_491, "The code_challenge must be an S256 digest, which is 43 characters long.")
         }
     }
 
-    private func prompts(of parameters: Form) throws(OAuthFailure) -> Set<String> {
+    private func prompts(of parameters: Form) throws(OAuthErrorResponse) -> Set<String> {
         let prompts = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
         let known: Set = ["none", "login", "consent", "select_account", "create"]
         if let odd = prompts.subtracting(known).min() {
-            throw OAuthFailure("invalid_request", 90023, "Unsupported 'prompt' value: \(odd).")
+            throw OAuthErrorResponse("invalid_request", 90023, "Unsupported 'prompt' value: \(odd).")
         }
         if prompts.contains("none"), prompts.count > 1 {
-            throw OAuthFailure("invalid_request", 90023, "'prompt=none' can't be combined with other values.")
+            throw OAuthErrorResponse("invalid_request", 90023, "'prompt=none' can't be combined with other values.")
         }
         return prompts
     }
@@ -114,10 +115,10 @@ struct ClaimsRequest: Sendable, Equatable {
 
     init() {}
 
-    init(_ text: String?) throws(OAuthFailure) {
+    init(_ text: String?) throws(OAuthErrorResponse) {
         guard let text else { return }
         guard let claims = JSONValue(bytes: text.utf8), case .object = claims else {
-            throw OAuthFailure("invalid_request", 900_201, "The 'claims' parameter is not a JSON object.")
+            throw OAuthErrorResponse("invalid_request", 900_201, "The 'claims' parameter is not a JSON object.")
         }
         self.text = Self.withoutCapabilities(claims)
         capabilities = Self.values(of: claims["access_token"]?["xms_cc"])
@@ -167,7 +168,7 @@ struct ScopeRequest: Sendable, Equatable {
     /// Parses a `scope` parameter.
     ///
     /// - Throws: `invalid_scope`, `invalid_resource` and the like, each with Entra's code.
-    init(_ text: String, client: Client, realm: Realm, in directory: Directory) throws(OAuthFailure) {
+    init(_ text: String, client: Client, realm: Realm, in directory: Directory) throws(OAuthErrorResponse) {
         for scope in Set(text.split(separator: " ").map(String.init)).sorted() {
             if Self.openID.contains(scope.lowercased()) {
                 openID.insert(scope.lowercased())
@@ -177,7 +178,7 @@ struct ScopeRequest: Sendable, Equatable {
         }
         for permission in permissions where permission.name == ".default" {
             if permissions.contains(where: { $0.resource == permission.resource && $0.name != ".default" }) {
-                throw OAuthFailure(
+                throw OAuthErrorResponse(
                     "invalid_scope", 70011,
                     "The provided request must include a 'scope' input parameter. The scope \(text) is not valid: "
                         + ".default scope can't be combined with resource-specific scopes.")
@@ -187,7 +188,7 @@ struct ScopeRequest: Sendable, Equatable {
 
     private static func permission(
         _ scope: String, client: Client, realm: Realm, in directory: Directory
-    ) throws(OAuthFailure) -> Permission {
+    ) throws(OAuthErrorResponse) -> Permission {
         if realm.policy != nil, scope.lowercased() == client.id {
             let itself = ResourceApp(id: client.id, name: client.name, identifiers: [client.id], scopes: [])
             return Permission(resource: itself, name: client.id, prefix: "")
@@ -196,13 +197,13 @@ struct ScopeRequest: Sendable, Equatable {
         guard let resource = directory.resource(prefix.isEmpty ? "https://graph.microsoft.com" : prefix),
             resource.tenant == realm.b2cTenant?.domain
         else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_resource", 500011,
                 "The resource principal named \(prefix) was not found in the tenant. This can happen if the "
                     + "application has not been installed by the administrator of the tenant.")
         }
         guard name == ".default" || resource.scopes.contains(where: { $0.lowercased() == name.lowercased() }) else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_scope", 70011,
                 "The provided value for the input parameter 'scope' is not valid. The scope \(scope) does not exist.")
         }

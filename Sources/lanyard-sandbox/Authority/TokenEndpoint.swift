@@ -14,14 +14,14 @@ extension World {
             let issue = try redeem(visit, at: authority)
             visit.user = issue.user.username
             return .json(try await tokens(issue, visit: visit))
-        } catch let failure as OAuthFailure {
+        } catch let failure as OAuthErrorResponse {
             return failure.response(to: visit)
         }
     }
 
-    private func redeem(_ visit: Visit, at authority: AuthorityPath) throws(OAuthFailure) -> Issue {
+    private func redeem(_ visit: Visit, at authority: AuthorityPath) throws(OAuthErrorResponse) -> Issue {
         guard visit.method == .post else {
-            throw OAuthFailure("invalid_request", 900_561, "The endpoint only accepts POST requests.")
+            throw OAuthErrorResponse("invalid_request", 900_561, "The endpoint only accepts POST requests.")
         }
         let client = try client(of: visit.form, at: authority)
         switch visit.form["grant_type"] {
@@ -31,13 +31,13 @@ extension World {
             return try redeemDeviceCode(visit, client, authority)
         case nil: throw .missing("grant_type")
         case let other?:
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "unsupported_grant_type", 70003, "The app requested an unsupported grant type '\(other)'.")
         }
     }
 
     /// Returns the client that a form names, if this authority knows it.
-    func client(of form: Form, at authority: AuthorityPath) throws(OAuthFailure) -> Client {
+    func client(of form: Form, at authority: AuthorityPath) throws(OAuthErrorResponse) -> Client {
         guard let id = form["client_id"] else { throw .missing("client_id") }
         guard let client = directory.client(id), client.tenant == authority.realm.b2cTenant?.domain else {
             throw .unknownClient(id, in: authority.prefix)
@@ -47,29 +47,31 @@ extension World {
 
     private func redeemCode(
         _ visit: Visit, _ client: Client, _ authority: AuthorityPath
-    ) throws(OAuthFailure) -> Issue {
+    ) throws(OAuthErrorResponse) -> Issue {
         guard let text = visit.form["code"] else { throw .missing("code") }
         guard let redirect = visit.form["redirect_uri"] else { throw .missing("redirect_uri") }
         guard let verifier = visit.form["code_verifier"] else { throw .missing("code_verifier") }
         guard let code = ledger.redeem(text), code.grant.request.clientID == client.id else {
-            throw OAuthFailure("invalid_grant", 9_002_313, "Invalid request. The authorization code is malformed.")
+            throw OAuthErrorResponse(
+                "invalid_grant", 9_002_313, "Invalid request. The authorization code is malformed.")
         }
         guard !code.isRedeemed else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_grant", 54005,
                 "OAuth2 Authorization code was already redeemed, please retry with a new valid code.")
         }
         guard code.expires > .now else {
-            throw OAuthFailure("invalid_grant", 70008, "The provided authorization code or refresh token has expired.")
+            throw OAuthErrorResponse(
+                "invalid_grant", 70008, "The provided authorization code or refresh token has expired.")
         }
         guard code.redirectURI == redirect else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_client", 500_112,
                 "The reply address '\(redirect)' does not match the reply address '\(code.redirectURI ?? "")' provided "
                     + "when requesting Authorization code.")
         }
         guard matches(code.grant.request.challenge, verifier: verifier) else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_grant", 501_481,
                 "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
         }
@@ -78,15 +80,15 @@ extension World {
 
     private func redeemRefreshToken(
         _ visit: Visit, _ client: Client, _ authority: AuthorityPath
-    ) throws(OAuthFailure) -> Issue {
+    ) throws(OAuthErrorResponse) -> Issue {
         guard let text = visit.form["refresh_token"] else { throw .missing("refresh_token") }
         guard let token = ledger.with({ $0.refreshTokens[text] }) else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_grant", 9_002_313, "Invalid request. Request is malformed or invalid.", suberror: "bad_token")
         }
         let owner = token.grant.request.client
         guard owner.id == client.id || (owner.family != nil && owner.family == client.family) else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_grant", 70000, "The provided grant was issued to another client.",
                 suberror: "client_mismatch")
         }
@@ -94,7 +96,8 @@ extension World {
         guard !token.isRevoked else { throw .revokedGrant }
         let realm = token.grant.request.authority.realm
         guard realm.b2cTenant == authority.realm.b2cTenant, realm.policy == authority.realm.policy else {
-            throw OAuthFailure.b2c("invalid_grant", 90088, "The provided grant has not been issued for this endpoint.")
+            throw OAuthErrorResponse.b2c(
+                "invalid_grant", 90088, "The provided grant has not been issued for this endpoint.")
         }
         var issue = try issue(token.grant, visit, client, authority)
         issue.isRenewal = true
@@ -107,9 +110,9 @@ extension World {
     /// Gathers the inputs for the tokens, or fails with the step that the user must still complete.
     func issue(
         _ grant: Grant, _ visit: Visit, _ client: Client, _ authority: AuthorityPath
-    ) throws(OAuthFailure) -> Issue {
+    ) throws(OAuthErrorResponse) -> Issue {
         guard let user = directory.user(grant.signedIn.username) else {
-            throw OAuthFailure("invalid_grant", 50034, "The user account does not exist in the directory.")
+            throw OAuthErrorResponse("invalid_grant", 50034, "The user account does not exist in the directory.")
         }
         guard let tenant = authority.realm.issuer(for: user, in: directory) else {
             throw .unknownUser(user.username, in: authority.prefix)
@@ -118,7 +121,7 @@ extension World {
         let claims = try ClaimsRequest(visit.form["claims"])
         try checkConsent(user, scopes, client, authority.realm)
         if let missing = claims.proofs(wantedBy: tenant).first(where: { !grant.signedIn.proofs.contains($0) }) {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_grant", 50076,
                 "Due to a configuration change made by your administrator, you must use multi-factor authentication "
                     + "to access '\(missing)'.", suberror: "basic_action", claims: claims.text)
@@ -131,7 +134,7 @@ extension World {
     /// Returns the scopes of one resource: from the form, or else from the grant.
     private func scopes(
         of visit: Visit, grant: Grant, client: Client, _ authority: AuthorityPath
-    ) throws(OAuthFailure) -> ScopeRequest {
+    ) throws(OAuthErrorResponse) -> ScopeRequest {
         guard let text = visit.form["scope"] else {
             var scopes = grant.request.scopes
             if let first = scopes.resources.first { scopes.permissions.removeAll { $0.resource != first } }
@@ -139,7 +142,7 @@ extension World {
         }
         let scopes = try ScopeRequest(text, client: client, realm: authority.realm, in: directory)
         guard scopes.resources.count <= 1 else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_request", 28000,
                 "Provided value for the input parameter scope is not valid because it contains more than one resource.")
         }
@@ -148,13 +151,13 @@ extension World {
 
     private func checkConsent(
         _ user: User, _ scopes: ScopeRequest, _ client: Client, _ realm: Realm
-    ) throws(OAuthFailure) {
+    ) throws(OAuthErrorResponse) {
         let nothingGranted = scopes.resources.first.map {
             scopes.granted(for: $0, to: client, in: directory).isEmpty
         }
         let missing = consentNeeded(by: user, for: scopes, client: client, realm: realm)
         guard missing.isEmpty, nothingGranted != true else {
-            throw OAuthFailure(
+            throw OAuthErrorResponse(
                 "invalid_grant", 65001,
                 "The user or administrator has not consented to use the application with ID '\(client.id)' named "
                     + "'\(client.name)'. Send an interactive authorization request for this user and resource.",
@@ -168,9 +171,9 @@ func matches(_ challenge: String, verifier: String) -> Bool {
     Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) == challenge
 }
 
-extension OAuthFailure {
-    fileprivate static var revokedGrant: OAuthFailure {
-        OAuthFailure(
+extension OAuthErrorResponse {
+    fileprivate static var revokedGrant: OAuthErrorResponse {
+        OAuthErrorResponse(
             "invalid_grant", 50173,
             "The provided grant has expired due to it being revoked, a fresh auth token is needed.",
             suberror: "bad_token")
@@ -268,8 +271,8 @@ extension World {
         // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
         if !issue.isRenewal { claims["nonce"] = issue.grant.request.nonce.map(JSONValue.string) }
         if issue.scopes.openID.contains("email") { claims["email"] = .string(issue.user.username) }
-        if let issuer = faults.take(\.issuer, at: visit.path) { claims["iss"] = .string(issuer) }
-        if let nonce = faults.take(\.nonce, at: visit.path) { claims["nonce"] = .string(nonce) }
+        if let issuer = faults.consume(\.issuer, at: visit.path) { claims["iss"] = .string(issuer) }
+        if let nonce = faults.consume(\.nonce, at: visit.path) { claims["nonce"] = .string(nonce) }
         return claims
     }
 

@@ -232,7 +232,7 @@ private struct TagScanner {
 }
 
 /// The user of the scripted browser, and the user's input on each page.
-struct Person: Sendable {
+struct ScriptedUser: Sendable {
     let username: String?
     let password: String
     let declines: Bool
@@ -244,7 +244,7 @@ struct Person: Sendable {
 
     /// Submits page after page until there is no form left, and returns the last page.
     ///
-    /// - Throws: `SandboxError` if a page says no or asks for something this person doesn't have.
+    /// - Throws: `SandboxError` if a page says no or asks for something this user doesn't have.
     @discardableResult
     func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws -> LoadedPage {
         var page = first

@@ -114,11 +114,11 @@ final class Faults: Sendable {
     }
 
     /// Returns the forged text for an answer at this path, if one is planned.
-    func take(_ forged: @Sendable (Fault) -> String?, at path: String) -> String? {
-        take(at: path) { forged($0) != nil }.flatMap(forged)
+    func consume(_ forged: @Sendable (Fault) -> String?, at path: String) -> String? {
+        consume(at: path) { forged($0) != nil }.flatMap(forged)
     }
 
-    private func take(at path: String, where fits: @Sendable (Fault) -> Bool) -> Fault? {
+    private func consume(at path: String, where fits: @Sendable (Fault) -> Bool) -> Fault? {
         planned.withLock { planned in
             guard let index = planned.firstIndex(where: { path.contains($0.path) && fits($0) }) else { return nil }
             let fault = planned[index]
@@ -134,7 +134,7 @@ final class Faults: Sendable {
     func applied(
         to visit: Visit, on channel: any Channel, log: (Int) -> Void, _ usual: () async throws -> Response
     ) async throws -> Response {
-        guard let fault = take(at: visit.path, where: { !$0.isForgery }) else {
+        guard let fault = consume(at: visit.path, where: { !$0.isForgery }) else {
             let response = try await usual()
             log(response.status.code)
             return response
@@ -181,8 +181,8 @@ extension Response {
 
 /// Collects a body instead of sending it.
 private struct Collector: ResponseBodyWriter {
-    let take: (ByteBuffer) -> Void
+    let receive: (ByteBuffer) -> Void
 
-    mutating func write(_ buffer: ByteBuffer) async throws { take(buffer) }
+    mutating func write(_ buffer: ByteBuffer) async throws { receive(buffer) }
     consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -38,7 +38,7 @@ final class Directory: Decodable, Sendable {
     /// - Throws: `SandboxError` that names the file and says what is wrong with it.
     static func read(_ path: String) throws(SandboxError) -> Directory {
         let text: String
-        do throws(FileProblem) {
+        do throws(FileError) {
             text = String(decoding: try OpenFile(path).contents(atMost: 1 << 24), as: UTF8.self)
         } catch {
             throw SandboxError(

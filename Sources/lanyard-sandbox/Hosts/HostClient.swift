@@ -97,7 +97,7 @@ extension HostSite {
     }
 
     func register(_ visit: Visit) -> Response {
-        do throws(HostFailure) {
+        do throws(HostError) {
             let client = try client(registering: visit.body)
             host.register(client)
             return .json(.object(description(of: client)), status: .created)
@@ -106,27 +106,27 @@ extension HostSite {
         }
     }
 
-    private func client(registering body: String) throws(HostFailure) -> HostClient {
-        let wish: Metadata
+    private func client(registering body: String) throws(HostError) -> HostClient {
+        let explicit: Metadata
         do {
-            wish = try JSONDecoder().decode(Metadata.self, from: Data(body.utf8))
+            explicit = try JSONDecoder().decode(Metadata.self, from: Data(body.utf8))
         } catch {
-            throw HostFailure("invalid_client_metadata", "The metadata is not what RFC 7591 says: \(error)")
+            throw HostError("invalid_client_metadata", "The metadata is not what RFC 7591 says: \(error)")
         }
-        guard !wish.redirect_uris.isEmpty, wish.redirect_uris.allSatisfy(isOnThisComputer) else {
-            throw HostFailure("invalid_redirect_uri", "A redirect_uri must be http on 127.0.0.1, [::1] or localhost.")
+        guard !explicit.redirect_uris.isEmpty, explicit.redirect_uris.allSatisfy(isOnThisComputer) else {
+            throw HostError("invalid_redirect_uri", "A redirect_uri must be http on 127.0.0.1, [::1] or localhost.")
         }
         // RFC 7591's defaults.
-        let method = wish.token_endpoint_auth_method ?? "client_secret_basic"
-        let grants = Set(wish.grant_types ?? ["authorization_code"])
+        let method = explicit.token_endpoint_auth_method ?? "client_secret_basic"
+        let grants = Set(explicit.grant_types ?? ["authorization_code"])
         guard ["none", "client_secret_basic"].contains(method), grants.isSubset(of: HostClient.allGrants),
-            wish.response_types ?? ["code"] == ["code"]
+            explicit.response_types ?? ["code"] == ["code"]
         else {
-            throw HostFailure("invalid_client_metadata", "This way of proof, grant type or response type isn't known.")
+            throw HostError("invalid_client_metadata", "This way of proof, grant type or response type isn't known.")
         }
         return HostClient(
-            id: newIdentifier(), name: wish.client_name ?? "unnamed program",
-            secret: method == "none" ? nil : newSecret(), redirectURIs: wish.redirect_uris, grants: grants)
+            id: newIdentifier(), name: explicit.client_name ?? "unnamed program",
+            secret: method == "none" ? nil : newSecret(), redirectURIs: explicit.redirect_uris, grants: grants)
     }
 
     private func isOnThisComputer(_ uri: String) -> Bool {

@@ -9,7 +9,7 @@ extension HostSite {
 
     func authorize(_ visit: Visit) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
-        do throws(SignInRefusal<HostFailure>) {
+        do throws(SignInRefusal<HostError>) {
             let request = try read(visit.parameters)
             return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
@@ -25,15 +25,15 @@ extension HostSite {
     private func silentAccount(for request: HostRequest, _ visit: Visit) -> SignedIn? {
         guard request.prompts.isDisjoint(with: ["login", "select_account"]) else { return nil }
         var accounts = accounts(visit)
-        if let hint = request.loginHint { accounts.removeAll { person($0.username)?.goes(by: hint) != true } }
+        if let hint = request.loginHint { accounts.removeAll { known($0.username)?.goes(by: hint) != true } }
         return accounts.count == 1 ? accounts.first : nil
     }
 
-    func person(_ name: String) -> User? { world.directory.users.first { $0.goes(by: name) } }
+    func known(_ name: String) -> User? { world.directory.users.first { $0.goes(by: name) } }
 
     /// Returns the next page, or the final response.
     func advance(_ interaction: Interaction, _ visit: Visit) -> Response {
-        guard let signedIn = interaction.signedIn, let user = person(signedIn.username) else {
+        guard let signedIn = interaction.signedIn, let user = known(signedIn.username) else {
             return signInPage(interaction, visit)
         }
         visit.user = user.username
@@ -66,7 +66,7 @@ extension HostSite {
 
     /// Returns a page of an interaction; the refusal if the client requested no pages.
     private func page(
-        _ interaction: Interaction, _ visit: Visit, or failure: HostFailure, _ body: (InteractionForm) -> HTML
+        _ interaction: Interaction, _ visit: Visit, or failure: HostError, _ body: (InteractionForm) -> HTML
     ) -> Response {
         interaction.isSilent
             ? answer(failure, to: interaction.request.target, visit) : host.ledger.page(interaction, visit, body)
@@ -85,7 +85,7 @@ extension HostSite {
         (request.scopes + [""]).map { "\(user.username)|\(request.client.id)|\($0)" }
     }
 
-    // MARK: What a person sent
+    // MARK: What a known sent
 
     func proceed(_ visit: Visit, interaction id: String) -> Response {
         guard var interaction = host.ledger.with({ $0.interactions.removeValue(forKey: id) }) else {
@@ -114,7 +114,7 @@ extension HostSite {
     }
 
     private func signIn(_ interaction: Interaction, _ visit: Visit) -> Response {
-        guard let user = person(visit.form["loginfmt"] ?? ""), visit.form["passwd"] == user.password else {
+        guard let user = known(visit.form["loginfmt"] ?? ""), visit.form["passwd"] == user.password else {
             return signInPage(interaction, visit, message: "Incorrect username or password.")
         }
         var interaction = interaction
@@ -126,7 +126,7 @@ extension HostSite {
 
     private func consent(to interaction: inout Interaction) {
         interaction.hasConsented = true
-        guard let user = interaction.signedIn.flatMap({ person($0.username) }) else { return }
+        guard let user = interaction.signedIn.flatMap({ known($0.username) }) else { return }
         let entries = consents(user, interaction.request)
         host.ledger.with { $0.consents.formUnion(entries) }
     }
@@ -142,7 +142,7 @@ extension HostSite {
     }
 
     /// Sends a failure to the client, or shows it to the user if there is nowhere to send it.
-    private func answer(_ failure: HostFailure, to target: ReturnAddress?, _ visit: Visit) -> Response {
+    private func answer(_ failure: HostError, to target: ReturnAddress?, _ visit: Visit) -> Response {
         guard let target else { return .page(Pages.refusal(failure), status: .badRequest) }
         return redirect(
             [("error", failure.name(at: style)), ("error_description", failure.message)], to: target, visit)
@@ -152,9 +152,9 @@ extension HostSite {
         _ fields: [(name: String, value: String)], to target: ReturnAddress, _ visit: Visit
     ) -> Response {
         var fields = fields
-        if let state = world.faults.take(\.state, at: visit.path) ?? target.state { fields.append(("state", state)) }
+        if let state = world.faults.consume(\.state, at: visit.path) ?? target.state { fields.append(("state", state)) }
         // The issuer (RFC 9207). GitHub and Gitea omit it; a forged empty one is omitted, too.
-        let issuer = world.faults.take(\.issuer, at: visit.path) ?? host.url
+        let issuer = world.faults.consume(\.issuer, at: visit.path) ?? host.url
         if style == .issuer, !issuer.isEmpty { fields.append(("iss", issuer)) }
         return target.response(Form(fields))
     }
@@ -171,7 +171,7 @@ extension User {
 /// Sign-ins on a device without a browser (RFC 8628), at a host.
 extension HostSite {
     func deviceCode(_ visit: Visit) -> Response {
-        do throws(HostFailure) {
+        do throws(HostError) {
             let client = try client(of: visit)
             guard world.settings.deviceCodeLifetime > 0, client.grants.contains(HostClient.deviceGrant) else {
                 throw .forbiddenGrantType
@@ -203,7 +203,7 @@ extension HostSite {
     }
 
     /// Handles one poll of the token endpoint.
-    func redeemDeviceCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
+    func redeemDeviceCode(_ visit: Visit, _ client: HostClient) throws(HostError) -> Issue {
         guard let text = visit.form["device_code"] else { throw .missing("device_code") }
         guard let (device, isTooFast) = host.ledger.poll(text, by: client.id) else { throw .badDeviceCode }
         guard device.expires > .now else { throw .expiredDeviceCode }
@@ -263,12 +263,12 @@ extension HostSite {
         }
     }
 
-    func read(_ parameters: Form) throws(SignInRefusal<HostFailure>) -> HostRequest {
+    func read(_ parameters: Form) throws(SignInRefusal<HostError>) -> HostRequest {
         guard let client = parameters["client_id"].flatMap(host.client) else {
             throw SignInRefusal(failure: .badClient)
         }
         let target = try target(of: parameters, for: client)
-        do throws(HostFailure) {
+        do throws(HostError) {
             if style != .forge { try checkForm(of: parameters) }
             let challenge = try challenge(of: parameters)
             return HostRequest(
@@ -280,8 +280,7 @@ extension HostSite {
         }
     }
 
-    private func target(of parameters: Form, for client: HostClient) throws(SignInRefusal<HostFailure>) -> ReturnAddress
-    {
+    private func target(of parameters: Form, for client: HostClient) throws(SignInRefusal<HostError>) -> ReturnAddress {
         // GitHub redirects to the registered URI if the request names none.
         let registered = style == .forge ? client.redirectURIs.first : nil
         guard let redirect = parameters["redirect_uri"] ?? registered,
@@ -291,12 +290,12 @@ extension HostSite {
         return ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
     }
 
-    private func checkForm(of parameters: Form) throws(HostFailure) {
+    private func checkForm(of parameters: Form) throws(HostError) {
         let names = parameters.fields.map(\.name).filter { $0 != "resource" }
         guard names.count == Set(names).count else { throw .badRequest("A parameter came twice.") }
         guard let type = parameters["response_type"] else { throw .missing("response_type") }
         guard type == "code" else {
-            throw HostFailure("unsupported_response_type", "The response_type \(type) is not known here.")
+            throw HostError("unsupported_response_type", "The response_type \(type) is not known here.")
         }
         guard parameters["code_challenge"] != nil else { throw .missing("code_challenge") }
         if let mode = parameters["response_mode"], ReturnAddress.ResponseMode(rawValue: mode) == nil {
@@ -304,7 +303,7 @@ extension HostSite {
         }
     }
 
-    private func challenge(of parameters: Form) throws(HostFailure) -> String? {
+    private func challenge(of parameters: Form) throws(HostError) -> String? {
         guard let challenge = parameters["code_challenge"] else { return nil }
         guard parameters["code_challenge_method"] == "S256", challenge.utf8.count == 43 else {
             throw .badRequest("The code_challenge must be an S256 digest, which is 43 characters long.")
@@ -315,7 +314,7 @@ extension HostSite {
     /// Parses a `scope` parameter.
     ///
     /// GitHub and Gitea drop unknown scopes; GitHub also accepts commas between scopes.
-    func scopes(_ text: String?) throws(HostFailure) -> [String] {
+    func scopes(_ text: String?) throws(HostError) -> [String] {
         let known = knownScopes.map(\.key)
         guard let text else { return style == .issuer ? ["read_repository"] : [] }
         let asked = text.split { $0 == " " || style == .forge && $0 == "," }.map(String.init)
@@ -324,7 +323,7 @@ extension HostSite {
     }
 
     /// Returns the resources of a request (RFC 8707): this host as a whole, or paths of it.
-    func resources(of parameters: Form) throws(HostFailure) -> [String] {
+    func resources(of parameters: Form) throws(HostError) -> [String] {
         let asked = parameters.fields.filter { $0.name == "resource" && !$0.value.isEmpty }.map(\.value)
         guard style == .issuer else { return [] }
         let areOwn = asked.allSatisfy { ($0 == host.url || $0.hasPrefix(host.url + "/")) && !$0.contains("#") }
@@ -332,7 +331,7 @@ extension HostSite {
         return asked
     }
 
-    private func prompts(of parameters: Form) throws(HostFailure) -> Set<String> {
+    private func prompts(of parameters: Form) throws(HostError) -> Set<String> {
         let prompts = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
         if prompts.contains("none"), prompts.count > 1 {
             throw .badRequest("The prompt none can't be combined with others.")

@@ -44,7 +44,7 @@ struct HostSite: Sendable {
     }
 
     /// Returns a refusal in this host's format; GitHub's have status 200.
-    func answer(_ failure: HostFailure, _ visit: Visit) -> Response {
+    func answer(_ failure: HostError, _ visit: Visit) -> Response {
         var members: [String: JSONValue] = [
             "error": .string(failure.name(at: style)), "error_description": .string(failure.message),
         ]
@@ -53,7 +53,7 @@ struct HostSite: Sendable {
             members["error_uri"] = "https://docs.github.com/apps/managing-oauth-apps/troubleshooting"
             members["interval"] = failure.interval.map { .integer(Int64($0)) }
             return gitHubAnswer(members, visit)
-        case .issuer where failure.error == HostFailure.badClient.error:
+        case .issuer where failure.error == HostError.badClient.error:
             return .json(.object(members), status: .unauthorized).challenging("Basic realm=\"Doorkeeper\"")
         case .issuer, .gitea: return .json(.object(members), status: .badRequest)
         }
@@ -75,7 +75,7 @@ struct HostSite: Sendable {
 
     func repository(_ visit: Visit) async -> Response {
         guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit),
-            let user = person(token.grant.signedIn.username)
+            let user = known(token.grant.signedIn.username)
         else { return gitChallenge }
         visit.user = user.username
         guard isThere(visit, for: user) else { return .text("Repository not found.", status: .notFound) }
@@ -132,7 +132,7 @@ struct HostSite: Sendable {
 
     func gitHubUser(_ visit: Visit) -> Response {
         let token = visit.bearer ?? visit.gitHubToken
-        guard let token = token.flatMap(liveToken), let user = person(token.grant.signedIn.username) else {
+        guard let token = token.flatMap(liveToken), let user = known(token.grant.signedIn.username) else {
             let message: JSONValue = token == nil ? "Requires authentication" : "Bad credentials"
             return .json(["message": message, "status": "401"], status: .unauthorized)
         }
@@ -205,7 +205,7 @@ final class CodeHost: Sendable {
 }
 
 /// A host's error response, with its standard name and GitHub's.
-struct HostFailure: Error, Sendable {
+struct HostError: Error, Sendable {
     let error: String
     let gitHub: String
     let message: String
@@ -228,43 +228,43 @@ struct HostFailure: Error, Sendable {
     }
 }
 
-extension HostFailure {
-    static let badClient = HostFailure(
+extension HostError {
+    static let badClient = HostError(
         "invalid_client", gitHub: "incorrect_client_credentials",
         "The client is unknown, its secret is wrong, or it was sent the wrong way.")
-    static let badCode = HostFailure(
+    static let badCode = HostError(
         "invalid_grant", gitHub: "bad_verification_code", "The code passed is incorrect or expired.")
-    static let badVerifier = HostFailure(
+    static let badVerifier = HostError(
         "invalid_grant", gitHub: "bad_verification_code", "The code_verifier does not match the code_challenge.")
-    static let badRedirect = HostFailure(
+    static let badRedirect = HostError(
         "invalid_grant", gitHub: "redirect_uri_mismatch",
         "The redirect_uri must match the registered one and that of the authorization request.")
-    static let badRefreshToken = HostFailure(
+    static let badRefreshToken = HostError(
         "invalid_grant", gitHub: "bad_refresh_token", "The refresh token passed is incorrect, expired or revoked.")
-    static let unknownGrantType = HostFailure("unsupported_grant_type", "This grant_type is not known here.")
-    static let forbiddenGrantType = HostFailure(
+    static let unknownGrantType = HostError("unsupported_grant_type", "This grant_type is not known here.")
+    static let forbiddenGrantType = HostError(
         "unauthorized_client", gitHub: "device_flow_disabled", "The client is not registered for this flow.")
-    static let badDeviceCode = HostFailure(
+    static let badDeviceCode = HostError(
         "invalid_grant", gitHub: "incorrect_device_code", "The device_code provided is not valid.")
-    static let expiredDeviceCode = HostFailure("expired_token", "The device_code has expired.")
-    static let pending = HostFailure("authorization_pending", "The authorization request is still pending.")
-    static let denied = HostFailure("access_denied", "The person denied the request.")
-    static let badTarget = HostFailure("invalid_target", "The resource is not one of this host.")
-    static let loginRequired = HostFailure("login_required", "Nobody is signed in, and no page may be shown.")
-    static let consentRequired = HostFailure("consent_required", "Consent is needed, and no page may be shown.")
+    static let expiredDeviceCode = HostError("expired_token", "The device_code has expired.")
+    static let pending = HostError("authorization_pending", "The authorization request is still pending.")
+    static let denied = HostError("access_denied", "The user denied the request.")
+    static let badTarget = HostError("invalid_target", "The resource is not one of this host.")
+    static let loginRequired = HostError("login_required", "Nobody is signed in, and no page may be shown.")
+    static let consentRequired = HostError("consent_required", "Consent is needed, and no page may be shown.")
 
-    static func slowDown(_ interval: Int) -> HostFailure {
-        var failure = HostFailure("slow_down", "Too many requests: wait longer between them.")
+    static func slowDown(_ interval: Int) -> HostError {
+        var failure = HostError("slow_down", "Too many requests: wait longer between them.")
         failure.interval = interval
         return failure
     }
 
-    static func badScope(_ scope: String) -> HostFailure {
-        HostFailure("invalid_scope", "The scope \(scope) does not exist.")
+    static func badScope(_ scope: String) -> HostError {
+        HostError("invalid_scope", "The scope \(scope) does not exist.")
     }
 
-    static func badRequest(_ message: String) -> HostFailure { HostFailure("invalid_request", message) }
-    static func missing(_ parameter: String) -> HostFailure { badRequest("The parameter \(parameter) is missing.") }
+    static func badRequest(_ message: String) -> HostError { HostError("invalid_request", message) }
+    static func missing(_ parameter: String) -> HostError { badRequest("The parameter \(parameter) is missing.") }
 }
 
 extension User {

@@ -16,16 +16,16 @@ extension HostSite {
 
     func token(_ visit: Visit) async throws -> Response {
         do {
-            guard visit.method == .post else { throw HostFailure.badRequest("This endpoint takes POST requests only.") }
+            guard visit.method == .post else { throw HostError.badRequest("This endpoint takes POST requests only.") }
             let issue = try redeem(visit)
             visit.user = issue.grant.signedIn.username
             return try await answer(issue, visit)
-        } catch let failure as HostFailure {
+        } catch let failure as HostError {
             return answer(failure, visit)
         }
     }
 
-    private func redeem(_ visit: Visit) throws(HostFailure) -> Issue {
+    private func redeem(_ visit: Visit) throws(HostError) -> Issue {
         let client = try client(of: visit)
         switch visit.form["grant_type"] {
         case "authorization_code": return try redeemCode(visit, client)
@@ -40,7 +40,7 @@ extension HostSite {
     ///
     /// The issuer expects the secret as Basic, with each part form-encoded (RFC 6749, 2.3.1); Gitea accepts Basic or
     /// the form. The forge expects it in the form, and not at all for a device.
-    func client(of visit: Visit) throws(HostFailure) -> HostClient {
+    func client(of visit: Visit) throws(HostError) -> HostClient {
         var id = visit.form["client_id"]
         var secret = visit.form["client_secret"]
         if style != .forge, case .basic(let name, let password)? = visit.authorization {
@@ -64,7 +64,7 @@ extension HostSite {
         }
     }
 
-    private func redeemCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
+    private func redeemCode(_ visit: Visit, _ client: HostClient) throws(HostError) -> Issue {
         guard let text = visit.form["code"] else { throw .missing("code") }
         guard let code = host.ledger.redeem(text), code.grant.request.clientID == client.id, code.expires > .now else {
             throw .badCode
@@ -83,7 +83,7 @@ extension HostSite {
         return Issue(grant: code.grant, scopes: request.scopes)
     }
 
-    private func redeemRefreshToken(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
+    private func redeemRefreshToken(_ visit: Visit, _ client: HostClient) throws(HostError) -> Issue {
         guard let text = visit.form["refresh_token"] else { throw .missing("refresh_token") }
         guard let token = host.ledger.with({ $0.refreshTokens[text] }), token.grant.request.clientID == client.id
         else { throw .badRefreshToken }
@@ -179,20 +179,20 @@ extension HostSite {
     private func idToken(_ issue: Issue, _ visit: Visit) -> Claims {
         let now = Date.now.unix
         var claims = claims(about: issue.grant)
-        claims["iss"] = .string(world.faults.take(\.issuer, at: visit.path) ?? host.url)
+        claims["iss"] = .string(world.faults.consume(\.issuer, at: visit.path) ?? host.url)
         claims["aud"] = .string(issue.grant.request.client.id)
         claims["exp"] = .integer(now + 3600)
         claims["iat"] = .integer(now)
         claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
         // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
         let nonce = issue.isRenewal ? nil : issue.grant.request.nonce
-        claims["nonce"] = (world.faults.take(\.nonce, at: visit.path) ?? nonce).map(JSONValue.string)
+        claims["nonce"] = (world.faults.consume(\.nonce, at: visit.path) ?? nonce).map(JSONValue.string)
         return claims
     }
 
     /// Returns the claims about the user that a grant's scopes allow.
     func claims(about grant: Grant) -> Claims {
-        guard let user = person(grant.signedIn.username) else { return [:] }
+        guard let user = known(grant.signedIn.username) else { return [:] }
         var claims: Claims = ["sub": .string(style == .gitea ? String(user.number) : user.id)]
         if grant.request.scopes.contains("profile") {
             claims["name"] = .string(user.name)
@@ -210,7 +210,7 @@ extension HostSite {
     func discovery(_ visit: Visit) -> Response {
         let url = host.url
         var members: [String: JSONValue] = [
-            "issuer": .string(world.faults.take(\.issuer, at: visit.path) ?? url),
+            "issuer": .string(world.faults.consume(\.issuer, at: visit.path) ?? url),
             "authorization_endpoint": .string("\(url)/oauth/authorize"),
             "token_endpoint": .string("\(url)/oauth/token"), "revocation_endpoint": .string("\(url)/oauth/revoke"),
             "userinfo_endpoint": .string("\(url)/oauth/userinfo"),
@@ -239,7 +239,7 @@ extension HostSite {
     func giteaDiscovery(_ visit: Visit) -> Response {
         let url = host.url
         return .json([
-            "issuer": .string(world.faults.take(\.issuer, at: visit.path) ?? url),
+            "issuer": .string(world.faults.consume(\.issuer, at: visit.path) ?? url),
             "authorization_endpoint": .string("\(url)/login/oauth/authorize"),
             "token_endpoint": .string("\(url)/login/oauth/access_token"),
             "jwks_uri": .string("\(url)/login/oauth/keys"),
@@ -263,12 +263,12 @@ extension HostSite {
     ///
     /// Revoking a refresh token revokes its whole sign-in. An unknown token is no error.
     func revoke(_ visit: Visit) -> Response {
-        do throws(HostFailure) {
+        do throws(HostError) {
             let client = try client(of: visit)
             guard let token = visit.form["token"] else { throw .missing("token") }
             let grant = host.ledger.with { $0.refreshTokens[token]?.grant ?? $0.accessTokens[token]?.grant }
             guard grant.map({ $0.request.clientID == client.id }) ?? true else {
-                throw HostFailure("unauthorized_client", "The token was issued to another client.")
+                throw HostError("unauthorized_client", "The token was issued to another client.")
             }
             visit.user = grant?.signedIn.username
             host.ledger.with { state in
@@ -293,7 +293,7 @@ extension HostSite {
     /// Handles the end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
     func logout(_ visit: Visit) async -> Response {
         let parameters = visit.parameters
-        var user = parameters["logout_hint"].flatMap(person)
+        var user = parameters["logout_hint"].flatMap(known)
         var client = parameters["client_id"].flatMap(host.client)
         if let hint = parameters["id_token_hint"], let claims = await world.key.verify(hint),
             claims["iss"]?.string == host.url

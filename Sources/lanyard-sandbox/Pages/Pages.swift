@@ -153,7 +153,7 @@ enum Pages {
             """)
     }
 
-    static func refusal(_ failure: HostFailure) -> HTML {
+    static func refusal(_ failure: HostError) -> HTML {
         layout(
             "Sign-in failed",
             """
@@ -196,7 +196,7 @@ enum Pages {
     }
 
     /// Returns the page for a refusal that only the user sees.
-    static func refusal(_ failure: OAuthFailure, _ visit: Visit) -> HTML {
+    static func refusal(_ failure: OAuthErrorResponse, _ visit: Visit) -> HTML {
         layout(
             "Sign-in failed",
             """

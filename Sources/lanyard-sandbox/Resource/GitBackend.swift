@@ -79,7 +79,7 @@ final class GitBackend: Sendable {
             var parser = CGIParser()
             for try await chunk in execution.standardOutput {
                 let bytes = chunk.withUnsafeBytes { ByteBuffer(bytes: $0) }
-                guard let body = parser.take(bytes, head: head) else { continue }
+                guard let body = parser.parse(bytes, head: head) else { continue }
                 if body.readableBytes > 0 { await output.yield(body) }
             }
             await fed
@@ -139,7 +139,7 @@ struct CGIParser {
     private var isPastHead = false
 
     /// Takes a chunk and returns the part that belongs to the body; nil until the head is complete.
-    mutating func take(_ chunk: ByteBuffer, head: AsyncStream<CGIHead>.Continuation) -> ByteBuffer? {
+    mutating func parse(_ chunk: ByteBuffer, head: AsyncStream<CGIHead>.Continuation) -> ByteBuffer? {
         if isPastHead { return chunk }
         pending.writeImmutableBuffer(chunk)
         let bytes = pending.readableBytesView
@@ -183,7 +183,7 @@ actor Repositories {
     private func create(_ path: String, in directory: String) async throws(SandboxError) {
         if FileStatus(of: directory + "/HEAD") != nil { return }
         Folder.make(directory)
-        do throws(FileProblem) { _ = try Folder(directory) } catch {
+        do throws(FileError) { _ = try Folder(directory) } catch {
             throw SandboxError("cannot make \(directory): \(error.reason)")
         }
         try await git(["init", "--quiet", "--bare", "--initial-branch=main", directory])

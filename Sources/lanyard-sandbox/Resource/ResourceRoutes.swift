@@ -51,7 +51,7 @@ extension World {
     /// Answers `GET /v1.0/me`.
     func me(_ visit: Visit) async -> Response {
         guard let graph = directory.resource(ResourceApp.graphID) else { return Response(status: .notFound) }
-        do throws(TokenFault) {
+        do throws(TokenError) {
             let claims = try await claims(of: visit, for: graph)
             visit.user = claims["preferred_username"]?.string
             let scopes = (claims["scp"]?.string ?? "").split(separator: " ")
@@ -70,7 +70,7 @@ extension World {
         }
     }
 
-    private func unauthorized(_ fault: TokenFault, _ visit: Visit) -> Response {
+    private func unauthorized(_ fault: TokenError, _ visit: Visit) -> Response {
         let why =
             switch fault {
             case .absent: "Access token is empty."
@@ -95,7 +95,7 @@ extension World {
 }
 
 /// Why a token isn't accepted.
-enum TokenFault: Error {
+enum TokenError: Error {
     case absent
     case invalid(String)
 
@@ -111,7 +111,7 @@ enum TokenFault: Error {
 extension World {
     /// Returns the claims of a request's token if the sandbox issued it, it hasn't expired, and it is for this
     /// resource.
-    func claims(of visit: Visit, for audience: ResourceApp) async throws(TokenFault) -> Claims {
+    func claims(of visit: Visit, for audience: ResourceApp) async throws(TokenError) -> Claims {
         guard let token = visit.presentedToken else { throw .absent }
         guard let claims = await key.verify(token) else { throw .invalid("The signature is invalid") }
         guard let expiry = claims["exp"]?.integer, expiry > Date.now.unix else {
@@ -134,7 +134,7 @@ extension World {
     func repository(_ visit: Visit, in area: GitArea) async -> Response {
         let challenge = "Bearer realm=\"\", authorization_uri=\"\(authority)\(area.authority)\""
         let claims: Claims
-        do throws(TokenFault) {
+        do throws(TokenError) {
             claims = try await self.claims(of: visit, for: area.audience)
             try check(claims, belongTo: area)
         } catch {
@@ -158,7 +158,7 @@ extension World {
         return await git.respond(to: visit, as: username, root: home.repositories, making: isKnown)
     }
 
-    private func check(_ claims: Claims, belongTo area: GitArea) throws(TokenFault) {
+    private func check(_ claims: Claims, belongTo area: GitArea) throws(TokenError) {
         let tenant = claims["tid"]?.string.flatMap(directory.tenant)
         guard area.tenant.map({ $0 == tenant }) ?? (tenant?.kind != .b2c) else {
             throw .invalid("The tenant of the token is not the one of this resource")

@@ -50,7 +50,7 @@ def _is_url(service):
 
 
 def _run(arguments, input=None):
-    """Runs lanyard; the password goes through a pipe, and what there is to say to a person goes to stderr."""
+    """Runs lanyard; the password goes through a pipe, and what there is to say to a user goes to stderr."""
     lanyard = shutil.which("lanyard")
     if not lanyard:
         raise KeyringError("lanyard is not on PATH")

@@ -1,0 +1,111 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// The protocol of kubectl, helm, k9s and other programs based on client-go: the request is in a variable, the answer
+/// an `ExecCredential` on stdout.
+///
+/// A program runs a failing plugin up to five times per command.
+public struct KubectlProtocol: ToolProtocol {
+    /// client-go accepts tokens only.
+    public static var takesPasswords: Bool { false }
+
+    /// client-go runs a failing plugin again.
+    public static var triesAgain: Bool { true }
+
+    /// The variable that contains the request.
+    public static let variable = "KUBERNETES_EXEC_INFO"
+    private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }
+    private static let kind = "ExecCredential"
+
+    private let arguments: [String]
+    private let info: String?
+    /// The API version of the request, which the answer must repeat.
+    private var version = ""
+    private var request = CredentialRequest()
+
+    /// Creates a tool for the program's arguments: none, or the URL that the token is for.
+    public init(_ arguments: [String], environment: [String: String]) {
+        self.arguments = arguments
+        info = environment[Self.variable]
+    }
+
+    /// Returns the invocation of kubectl, which names the cluster, and says whether it runs at a terminal.
+    public static func invocation(for url: String, of tool: String, atTerminal: Bool) -> Invocation {
+        let info: JSONValue = [
+            "apiVersion": .string(versions[0]), "kind": .string(kind),
+            "spec": ["interactive": .bool(atTerminal), "cluster": ["server": .string(url)]],
+        ]
+        return Invocation(environment: [variable: info.encodedText])
+    }
+
+    /// Parses the request, which is complete, and asks the engine.
+    public mutating func begin() -> Turn {
+        guard arguments.count <= 1 else { return .fail("lanyard kubectl takes one URL at most", status: 64) }
+        guard let info, !info.isEmpty else {
+            return .fail(
+                "\(Self.variable) is not set",
+                remedy: "kubectl sets it for the command in a kubeconfig's users[].user.exec")
+        }
+        guard let object = JSONValue(bytes: info.utf8, atMost: ToolInput.longest),
+            object["kind"]?.string == Self.kind, let version = object["apiVersion"]?.string
+        else { return .fail("\(Self.variable) holds no \(Self.kind)") }
+        guard Self.versions.contains(version) else {
+            return .fail(
+                "lanyard doesn't know apiVersion \(version.displayable(limit: 60))",
+                remedy: "in the kubeconfig, write: apiVersion: \(Self.versions[0])")
+        }
+        self.version = version
+        return ask(object["spec"] ?? [:])
+    }
+
+    private mutating func ask(_ spec: JSONValue) -> Turn {
+        let cluster = spec["cluster"]
+        if let text = arguments.first ?? cluster?["server"]?.string {
+            guard let request = try? CredentialRequest(wholeURL: text, takesAuthorizations: true) else {
+                return .fail("\(text.displayableURL) is not a URL")
+            }
+            self.request = request
+        }
+        if let config = cluster?["config"] { request.explicit.read(config) }
+        guard request.host != nil || !request.explicit.isEmpty else {
+            return .fail(
+                "nothing says which cluster this is for",
+                remedy: "in the kubeconfig, write: provideClusterInfo: true, or give the URL as an argument")
+        }
+        request.isUnattended = spec["interactive"] != true
+        return Turn(.ask(.get(request)))
+    }
+
+    /// Answers with the token.
+    public mutating func receive(_ event: ToolEvent) -> Turn {
+        switch event {
+        case .credential(let credential): answer(credential)
+        case .nothing, .input:
+            .fail("no rule maps \(request.url)", remedy: "make one: lanyard rule add \(request.url)")
+        case .refused: Turn(complaint: .refusal, .end(1))
+        }
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        guard credential.isBearer else {
+            return .fail("what is stored for \(request.url) is no token, and clusters take no passwords")
+        }
+        var status: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
+        status["expirationTimestamp"] = credential.expiry.map(JSONValue.string)
+        return .answer(["apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status)])
+    }
+}
+
+extension CredentialRequest.ExplicitToken {
+    /// Reads the cluster's extension `client.authentication.k8s.io/exec` from the kubeconfig; its keys are those of a
+    /// rule.
+    fileprivate mutating func read(_ config: JSONValue) {
+        authority = config["authority"]?.string
+        clientID = config["client-id"]?.string
+        scopes = config["scopes"]?.elements.compactMap(\.string) ?? []
+        account = config["account"]?.string
+    }
+}
