@@ -179,7 +179,7 @@ let development: [Target] = [
         name: "TokenAcquisitionTests",
         dependencies: [
             "Addresses", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-            "TokenAcquisition", "TokenStore", "Vectors",
+            "TestSupport", "TokenAcquisition", "TokenStore", "Vectors",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -245,12 +245,13 @@ let development: [Target] = [
     // The environment of the tests: keyrings, sandboxes, homes, terminals, gits. It isn't a test, so several
     // targets can share it.
     .target(
-        name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport",
+        name: "TestSupport", dependencies: ["TokenStore", subprocess, system], path: "Tests/TestSupport",
         exclude: ["Scripts", "clients.txt", "issuers.txt"],
         swiftSettings: strict),
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
     .executableTarget(
-        name: "StoreProbe", dependencies: ["Addresses", "Secrets", "TokenStore"], path: "Tests/StoreProbe",
+        name: "StoreProbe", dependencies: ["Addresses", "SecretService", "Secrets", "TokenStore"],
+        path: "Tests/StoreProbe",
         swiftSettings: strict),
     .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
     .executableTarget(
@@ -349,7 +350,7 @@ let package = Package(
             name: "LanyardCommands",
             dependencies: [
                 "Addresses", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding", "JSON",
-                "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "SecretService", "Secrets",
                 "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "Tools", argumentParser,
                 subprocess, system,
             ],
@@ -388,10 +389,12 @@ let package = Package(
         .target(
             name: "TokenStore",
             dependencies: [
-                "Addresses", "CLinux", "Files", "JSON", "SecretService", "Secrets", crypto,
+                "Addresses", "CLinux", "Files", "JSON", "Secrets", crypto,
             ],
             swiftSettings: strict),
-        .target(name: "SecretService", dependencies: ["CGLib"], swiftSettings: strict),
+        .target(
+            name: "SecretService", dependencies: ["CGLib", "CLinux", "Files", "JSON", "Secrets", "TokenStore"],
+            swiftSettings: strict),
         .target(
             name: "OtherCaches",
             dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "TokenStore", "YAML"],

@@ -155,7 +155,7 @@ extension TokenRequest {
 struct PasswordAbsence {
     private let key: String
     private let notes: SharedNotes
-    private let keyring: KeyringConnection
+    private let keyring: any Keyring
     private let isNoted: Bool
 
     init(_ request: CredentialRequest, in surroundings: Surroundings) {

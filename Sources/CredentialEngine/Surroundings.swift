@@ -11,13 +11,13 @@ public struct Surroundings: Sendable {
     public var executable: String
     /// The program's version, since another version may answer differently.
     public var version: String
-    /// The connection to the keyring.
-    public var keyring: KeyringConnection
+    /// The keyring of all stores.
+    public var keyring: any Keyring
     private let clock: @Sendable () -> Int
 
     /// Describes a process; `clock` returns the current time in seconds since 1970.
     public init(
-        environment: [String: String], executable: String, version: String, keyring: KeyringConnection,
+        environment: [String: String], executable: String, version: String, keyring: any Keyring,
         clock: @escaping @Sendable () -> Int
     ) {
         self.environment = environment

@@ -1,5 +1,6 @@
 internal import CGLib
 internal import Glibc
+internal import TokenStore
 
 /// The session bus, for the bus's own methods and for those of the provider for which libsecret has no functions, or
 /// functions that wait for a prompt for ever.
@@ -10,14 +11,14 @@ struct BusConnection: @unchecked Sendable {
     private let connection: OpaquePointer
 
     /// Opens the process's connection, which is never released because GLib shares it.
-    init(_ watchdog: borrowing Watchdog) throws(ServiceError) {
-        do throws(ServiceError) {
+    init(_ watchdog: borrowing Watchdog) throws(StoreError) {
+        do throws(StoreError) {
             let connection = try watchdog.calling { g_bus_get_sync(G_BUS_TYPE_SESSION, $0, $1) }
-            guard let connection else { throw ServiceError(.broken, detail: "no connection") }
+            guard let connection else { throw StoreError(.broken, detail: "no connection") }
             self.connection = connection
         } catch {
             // What GLib calls an invalid argument here is the bus's address.
-            throw error.reason == .broken ? ServiceError(.noSessionBus, detail: error.detail) : error
+            throw error.reason == .broken ? StoreError(.noSessionBus, detail: error.detail) : error
         }
         // The loss of the bus is an ordinary error, and must not end the process.
         g_dbus_connection_set_exit_on_close(connection, 0)
@@ -26,7 +27,7 @@ struct BusConnection: @unchecked Sendable {
     /// Reads a property of an object; `owner` is a name on the bus.
     func property(
         _ property: String, of path: String, _ interface: String, owner: String, _ watchdog: borrowing Watchdog
-    ) throws(ServiceError) -> Variant? {
+    ) throws(StoreError) -> Variant? {
         try call(
             "Get", of: "org.freedesktop.DBus.Properties", at: path, owner: owner,
             [.text(interface), .text(property)], giving: "(v)", watchdog
@@ -34,13 +35,13 @@ struct BusConnection: @unchecked Sendable {
     }
 
     /// Returns the process that provides the Secret Service.
-    func provider(_ watchdog: borrowing Watchdog) throws(ServiceError) -> Int32? {
+    func provider(_ watchdog: borrowing Watchdog) throws(StoreError) -> Int32? {
         try ask("GetConnectionUnixProcessID", about: Self.secrets, giving: "(u)", watchdog)?
             .child(0)?.smallNumber.map { Int32(bitPattern: $0) }
     }
 
     /// Returns the unique name of the process that owns a name; what is said to it reaches no other process.
-    func owner(of name: String, _ watchdog: borrowing Watchdog) throws(ServiceError) -> String {
+    func owner(of name: String, _ watchdog: borrowing Watchdog) throws(StoreError) -> String {
         try ask("GetNameOwner", about: name, giving: "(s)", watchdog)?.child(0)?.text ?? ""
     }
 
@@ -57,7 +58,7 @@ struct BusConnection: @unchecked Sendable {
     }
 
     /// Checks that a process on the bus answers in these milliseconds, which any library for D-Bus does by itself.
-    func ping(_ owner: String, withinMilliseconds limit: gint) throws(ServiceError) {
+    func ping(_ owner: String, withinMilliseconds limit: gint) throws(StoreError) {
         let reply = try throwing { error in
             g_dbus_connection_call_sync(
                 connection, owner, "/", "org.freedesktop.DBus.Peer", "Ping", nil, nil, G_DBUS_CALL_FLAGS_NONE, limit,
@@ -70,7 +71,7 @@ struct BusConnection: @unchecked Sendable {
     func call(
         _ method: String, of interface: String, at path: String, owner: String, _ arguments: [NewVariant],
         giving reply: String, _ watchdog: borrowing Watchdog
-    ) throws(ServiceError) -> Variant? {
+    ) throws(StoreError) -> Variant? {
         let tuple = NewVariant.tuple(arguments)
         let value = try watchdog.calling { cancellable, error in
             reply.withCString { reply in
@@ -101,7 +102,7 @@ struct BusConnection: @unchecked Sendable {
 
     private func ask(
         _ method: String, about name: String, giving reply: String, _ watchdog: borrowing Watchdog
-    ) throws(ServiceError) -> Variant? {
+    ) throws(StoreError) -> Variant? {
         try call(method, of: Self.bus, at: Self.path, owner: Self.bus, [.text(name)], giving: reply, watchdog)
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TokenStore
 
 // A keyring of gnome-keyring's without a password is a text file in the format of GKeyFile. gnome-keyring (42 to 50)
 // writes secrets into it as they are, but reads them like values with escapes when it starts: it cuts a secret at a line
@@ -6,9 +7,9 @@ internal import Glibc
 // like for what they stand for, and has no secret at all if it doesn't know an escape (with GLib of 2024). It keeps
 // secrets that aren't UTF-8, which it writes as digits.
 
-extension KeyringSession {
+extension ServiceSession {
     /// Returns the path of a collection's file if it is such a text; nil if it isn't, or isn't found.
-    package func plainFile(of collection: String) -> String? {
+    func plainFile(of collection: String) -> String? {
         guard let path = file(of: collection), Self.isText(path) else { return nil }
         let process = provider.bus.provider(withinMilliseconds: 500)
         let name = process.flatMap { Self.beginning(of: "/proc/\($0)/comm") }
@@ -16,18 +17,18 @@ extension KeyringSession {
     }
 
     /// Returns the same of the default collection.
-    package func plainFile() throws(ServiceError) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
+    func plainFile() throws(StoreError) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
 
     /// Returns a secret in a form that the collection gives back as it is.
     ///
     /// - Throws: `damaging` if there is none; only lanyard's own items, which are JSON, may have another form.
-    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(ServiceError) -> [UInt8] {
+    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(StoreError) -> [UInt8] {
         // KeePassXC and KWallet drop it, as Qt does.
         guard !secret.starts(with: "\u{FEFF}".utf8) else {
-            throw ServiceError(.broken, detail: "a secret that begins with a byte order mark can't be kept")
+            throw StoreError(.broken, detail: "a secret that begins with a byte order mark can't be kept")
         }
         guard Self.isFragile(secret), plainFile(of: collection) != nil else { return secret }
-        guard contentType == "application/json" else { throw ServiceError(.damaging) }
+        guard contentType == "application/json" else { throw StoreError(.damaging) }
         return [Self.mark] + secret
     }
 

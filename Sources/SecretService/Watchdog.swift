@@ -2,6 +2,7 @@ internal import CGLib
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import TokenStore
 
 /// Cancels a blocking call to the provider when its time is up, from a thread that all calls share.
 ///
@@ -39,18 +40,18 @@ final class Watchdog: Sendable {
     }
 
     /// Calls the provider, and throws the error that it returns.
-    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(ServiceError) -> Result {
+    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(StoreError) -> Result {
         defer { extend() }
-        do throws(ServiceError) {
+        do throws(StoreError) {
             return try throwing { body(cancellable, $0) }
         } catch  where error.reason == .timedOut && deadline.isProviderBusy {
-            throw ServiceError(.busy, detail: error.detail)
+            throw StoreError(.busy, detail: error.detail)
         }
     }
 
     /// Calls the provider, and throws if it reports failure, with or without an error.
-    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(ServiceError) {
-        guard try calling(body) != 0 else { throw ServiceError(.broken, detail: "libsecret refused the call") }
+    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(StoreError) {
+        guard try calling(body) != 0 else { throw StoreError(.broken, detail: "libsecret refused the call") }
     }
 
     /// Gives the next call the full time.

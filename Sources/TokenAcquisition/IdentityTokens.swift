@@ -220,7 +220,7 @@ extension ClientSecretStore.Owner {
 /// it. If neither keeps a token, each process acquires its own.
 struct IdentityRecords: Sendable {
     /// The keyring, which never asks the user.
-    let keyring: any RecordStore
+    let keyring: RecordStore
     /// What is used without a keyring; nil for nothing.
     let remembered: RememberedTokens?
     let clock: @Sendable () -> Int

@@ -6,7 +6,7 @@ import TokenStore
 
 /// Reads the records of authorities from the store, and stores what plugins' results lead to.
 struct RecordKeeper: Sendable {
-    var store: any RecordStore
+    var store: RecordStore
     let clientSecrets: ClientSecretStore?
     var locks: ProcessLocks
     let clock: @Sendable () -> Int

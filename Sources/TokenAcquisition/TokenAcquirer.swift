@@ -60,7 +60,7 @@ public struct TokenAcquirer: Sendable {
     /// `clock` returns seconds since 1970. `tell` is called before each step that may
     /// take long.
     public init(
-        store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
+        store: RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil,
         timing: RenewalTiming = .whenDue, redeemer: (any Redeemer)? = nil, clock: @escaping @Sendable () -> Int,

@@ -29,7 +29,7 @@ import TokenStore
                 environment: environment,
                 console: Console(output: .standardOutput, errors: .standardError, environment: [:]),
                 input: .standardInput,
-                executable: "\(folder)/lanyard", keyring: KeyringConnection(environment: [:]), clock: { 0 })
+                executable: "\(folder)/lanyard", keyring: InMemoryKeyring(), clock: { 0 })
             try await body(try ToolTarget(context, url.flatMap { URLPattern($0) }), folder)
         }
     }

@@ -125,7 +125,7 @@ private struct Place {
     var tunnel: ShellCommand {
         CommandContext(
             environment: ["SSH_CONNECTION": "1.1.1.1 1 host 23", "USER": name], console: .current,
-            input: .standardInput, executable: "/x", keyring: KeyringConnection(environment: [:]), clock: { 0 }
+            input: .standardInput, executable: "/x", keyring: InMemoryKeyring(), clock: { 0 }
         ).tunnel(port: 1)
     }
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import SecretService
 internal import TokenStore
 
 /// The operations that tests select by name.
@@ -10,13 +11,13 @@ struct Probe {
     init(_ arguments: ProbeArguments) {
         self.arguments = arguments
         configuration = KeyringConfiguration(
-            KeyringConnection(environment: ProcessInfo.processInfo.environment), group: arguments["group"] ?? "test",
+            SecretServiceKeyring(environment: ProcessInfo.processInfo.environment), group: arguments["group"] ?? "test",
             collection: arguments["collection"].flatMap(KeyringConfiguration.Collection.init) ?? .default,
             deadline: arguments["deadline"].flatMap(Double.init) ?? 2, mayPrompt: arguments["prompt"] == "yes")
     }
 
     func run() async throws {
-        let store = SecretServiceStore(configuration: configuration)
+        let store = RecordStore(configuration: configuration)
         switch arguments.operation {
         case "state": print(store.problem()?.reason.rawValue ?? "unlocked")
         case "save": try store.save(UnifiedCache(json: readInput())?.records ?? [])
@@ -53,7 +54,7 @@ struct Probe {
     }
 
     /// Prints the duration of the first and the following calls in milliseconds.
-    private func bench(_ store: SecretServiceStore) throws {
+    private func bench(_ store: RecordStore) throws {
         let clock = ContinuousClock()
         for _ in 0..<3 { print("records", try clock.measure { _ = try store.records(matching: query) }) }
         for _ in 0..<3 { print("state", clock.measure { _ = store.problem() }) }

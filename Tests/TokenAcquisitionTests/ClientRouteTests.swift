@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import PluginWire
 import Secrets
+import TestSupport
 import Testing
 import TokenStore
 
@@ -41,7 +42,8 @@ import TokenStore
     }
 
     private static let acquirer = TokenAcquirer(
-        store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+        store: InMemoryKeyring(problem: .noProvider).records(),
+        plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
         host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
         notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
 
@@ -71,7 +73,8 @@ import TokenStore
         var manifest = Self.manifest
         manifest.redirectURI = "http://127.0.0.1"
         let acquirer = TokenAcquirer(
-            store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+            store: InMemoryKeyring(problem: .noProvider).records(),
+            plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
             host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
             notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
         for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {

@@ -2,6 +2,7 @@ import Foundation
 import PluginWire
 import Secrets
 import Synchronization
+import TestSupport
 import Testing
 import TokenStore
 
@@ -19,7 +20,7 @@ import TokenStore
     private struct Bench {
         let folder: String
         let clock = Clock()
-        let store: any RecordStore
+        let store: RecordStore
         let isMachine: Bool
 
         /// The name of a file that makes all requests fail; otherwise, each token's number is that of its request.
@@ -29,7 +30,7 @@ import TokenStore
             (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n").count ?? 0
         }
 
-        init(in folder: String, isMachine: Bool, store: any RecordStore) throws {
+        init(in folder: String, isMachine: Bool, store: RecordStore) throws {
             self.folder = folder
             self.store = store
             self.isMachine = isMachine
@@ -99,7 +100,7 @@ import TokenStore
     }
 
     private static func with(
-        isMachine: Bool, store: any RecordStore = MemoryStore(), _ body: (Bench) async throws -> Void
+        isMachine: Bool, store: RecordStore = InMemoryKeyring().records(), _ body: (Bench) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("identities-\(UUID())").path
         try FileManager.default.createDirectory(
@@ -124,11 +125,13 @@ import TokenStore
     func `without a keyring each is handed out, and nobody is asked to open one`(
         isMachine: Bool, reason: StoreError.Reason
     ) async throws {
-        try await Self.with(isMachine: isMachine, store: UnusableStore(reason: reason, mayPrompt: true)) { bench in
+        let keyring = InMemoryKeyring(problem: reason)
+        try await Self.with(isMachine: isMachine, store: keyring.records(mayPrompt: true)) { bench in
             try await bench.expect("AT-1", after: 0)
             try await bench.expect("AT-2", after: 1)
             try bench.reject("AT-2")
         }
+        #expect(keyring.questions == 0)
     }
 
     @Test(arguments: [false, true])
@@ -184,29 +187,4 @@ private final class Clock: Sendable {
 
     func set(_ now: Int) { time.withLock { $0 = now } }
     var now: @Sendable () -> Int { { self.time.withLock { $0 } } }
-}
-
-/// An in-memory keyring for access tokens only.
-private final class MemoryStore: RecordStore {
-    private let tokens = Mutex<[AccessTokenRecord]>([])
-
-    var mayPrompt: Bool { false }
-    var withoutPrompts: MemoryStore { self }
-    func problem() -> StoreError? { nil }
-    func current(_ found: StoredRecords) -> StoredRecords? { nil }
-    func delete(_ records: [CredentialRecord]) -> Int { 0 }
-    func deleteUnchanged(_ records: [CredentialRecord]) -> Int {
-        tokens.withLock { tokens in tokens.removeAll { records.contains(.accessToken($0)) } }
-        return records.count
-    }
-
-    func records(matching query: RecordQuery) -> StoredRecords {
-        var records = StoredRecords()
-        records.accessTokens = tokens.withLock { $0 }
-        return records
-    }
-
-    func save(_ records: [CredentialRecord]) {
-        for case .accessToken(let token) in records { tokens.withLock { $0 = [token] } }
-    }
 }

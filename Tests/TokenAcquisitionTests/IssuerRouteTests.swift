@@ -1,5 +1,6 @@
 import PluginWire
 import Secrets
+import TestSupport
 import Testing
 import TokenStore
 
@@ -31,7 +32,8 @@ import TokenStore
     }
 
     private static let acquirer = TokenAcquirer(
-        store: UnusableStore(reason: .noProvider), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+        store: InMemoryKeyring(problem: .noProvider).records(),
+        plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
         host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
         notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
 

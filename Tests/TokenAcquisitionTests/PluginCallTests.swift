@@ -2,6 +2,7 @@ import Foundation
 import PluginWire
 import Secrets
 import Synchronization
+import TestSupport
 import Testing
 import TokenStore
 
@@ -19,12 +20,15 @@ import TokenStore
     /// A plugin for an issuer that takes no client without a secret, and one for a broker; each writes down what it is asked.
     private struct Bench {
         let folder: String
-        let store = KeptStore()
+        let keyring = InMemoryKeyring()
         let announced = Counter()
         let found = Counter()
 
         init(in folder: String, broker: String) throws {
             self.folder = folder
+            try ClientSecretStore(configuration: keyring.configuration()).store(
+                ClientSecret(Secret("sesame")),
+                of: ClientSecretStore.Owner(environment: host, realm: PluginProtocol.realmOfHost, clientID: "cid"))
             let token =
                 "event=result\\naccess_token=AT-%s\\nexpires_in=3600\\nenvironment=\(host)\\nrealm=\(PluginProtocol.realmOfHost)\\n"
                 + "home_account_id=u\\nusername=u\\n\\n"
@@ -74,9 +78,8 @@ import TokenStore
                 origin: .tool, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
                 scopes: ["s"])
             let acquirer = TokenAcquirer(
-                store: store,
-                clientSecrets: ClientSecretStore(
-                    configuration: KeyringConfiguration(KeyringConnection(environment: [:]), group: "test")),
+                store: keyring.records(),
+                clientSecrets: ClientSecretStore(configuration: keyring.configuration()),
                 plugins: InstalledPlugins(plugins), host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
                 singleFlight: SingleFlight(in: []), notes: SharedNotes(in: nil),
                 configuration: Configuration(), clock: { now })
@@ -84,6 +87,21 @@ import TokenStore
                 found.count()
                 return TokenAcquirer.User(interface: Patient(), flows: flows) { announced.count() }
             }.accessToken.reveal()
+        }
+
+        /// Adds an access token that has ended, and the refresh token for it.
+        func addExpired() throws {
+            try keyring.records().save([
+                .account(
+                    AccountRecord(
+                        homeAccountID: "u", environment: host, realm: PluginProtocol.realmOfHost, username: "u")),
+                .accessToken(
+                    AccessTokenRecord(
+                        homeAccountID: "u", environment: host, clientID: "cid", realm: PluginProtocol.realmOfHost,
+                        target: "s", secret: Secret("old"), cachedAt: 1, expiresOn: 2)),
+                .refreshToken(
+                    RefreshTokenRecord(homeAccountID: "u", environment: host, clientID: "cid", secret: Secret("rt"))),
+            ])
         }
 
         func expect(_ expected: String, flows: [PluginRequest.Flow] = [.browser]) async throws {
@@ -133,11 +151,12 @@ import TokenStore
 
     @Test func `a renewal reads the keyring twice, and the client's secret with the records`() async throws {
         try await Self.with { bench in
-            bench.store.addExpired()
+            try bench.addExpired()
             try await bench.expect("AT-acme")
             #expect(bench.asked("acme").contains("client_secret=sesame\n"))
-            let owners = bench.store.queries.map(\.secretOwner?.clientID)
-            #expect(owners == ["cid", "cid"])
+            // A search for records alone names their environment.
+            let searches = bench.keyring.searches.map { $0["environment"] ?? $0["kind"] }
+            #expect(searches == [nil, nil])
         }
     }
 }
@@ -153,48 +172,4 @@ private final class Counter: Sendable {
 private struct Patient: UserInterface {
     func answer(_ event: PluginEvent) async -> PluginReply { .done }
     func progress(_ message: String) async {}
-}
-
-/// A keyring in memory that has a client's secret, and writes down what it is searched for.
-private final class KeptStore: RecordStore {
-    private let kept = Mutex(StoredRecords())
-    private let asked = Mutex<[RecordQuery]>([])
-
-    var queries: [RecordQuery] { asked.withLock { $0 } }
-
-    /// Adds an access token that has ended, and the refresh token for it.
-    func addExpired() {
-        kept.withLock { records in
-            let environment = "id.example"
-            records.accounts = [
-                AccountRecord(
-                    homeAccountID: "u", environment: environment, realm: PluginProtocol.realmOfHost, username: "u")
-            ]
-            records.accessTokens = [
-                AccessTokenRecord(
-                    homeAccountID: "u", environment: environment, clientID: "cid", realm: PluginProtocol.realmOfHost,
-                    target: "s",
-                    secret: Secret("old"), cachedAt: 1, expiresOn: 2)
-            ]
-            records.refreshTokens = [
-                RefreshTokenRecord(
-                    homeAccountID: "u", environment: environment, clientID: "cid", secret: Secret("rt"))
-            ]
-        }
-    }
-
-    var mayPrompt: Bool { false }
-    var withoutPrompts: KeptStore { self }
-    func problem() -> StoreError? { nil }
-    func current(_ found: StoredRecords) -> StoredRecords? { found }
-    func delete(_ records: [CredentialRecord]) -> Int { 0 }
-    func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }
-    func save(_ records: [CredentialRecord]) {}
-
-    func records(matching query: RecordQuery) -> StoredRecords {
-        asked.withLock { $0.append(query) }
-        var records = kept.withLock { $0 }
-        if query.secretOwner != nil { records.clientSecret = ClientSecret(Secret("sesame")) }
-        return records
-    }
 }

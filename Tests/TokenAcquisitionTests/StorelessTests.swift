@@ -2,6 +2,7 @@ import Files
 import Glibc
 import PluginWire
 import Secrets
+import TestSupport
 import Testing
 import TokenStore
 
@@ -31,7 +32,8 @@ import TokenStore
     @Test(arguments: [StoreError.Reason.noSessionBus, .noDefaultCollection, .locked])
     func `a sign-in that can't be kept isn't begun, and the reason is told`(reason: StoreError.Reason) async {
         let acquirer = TokenAcquirer(
-            store: UnusableStore(reason: reason), plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
+            store: InMemoryKeyring(problem: reason).records(),
+            plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
             host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
             notes: SharedNotes(in: nil), configuration: Configuration(), clock: { Int(time(nil)) })
         let request = TokenRequest(

@@ -1,5 +1,6 @@
 import Foundation
 import PluginHost
+import TestSupport
 import Testing
 import TokenStore
 
@@ -12,8 +13,7 @@ import TokenStore
         var configuration = Configuration()
         configuration.timeout = timeout
         return TokenAcquirer(
-            store: SecretServiceStore(
-                configuration: KeyringConfiguration(KeyringConnection(environment: [:]), group: configuration.group)),
+            store: InMemoryKeyring().records(),
             plugins: InstalledPlugins(PluginRegistry(plugins: [])), host: PluginRunner(environment: [:]),
             singleFlight: locks,
             notes: SharedNotes(in: nil),

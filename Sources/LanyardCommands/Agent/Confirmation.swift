@@ -167,7 +167,7 @@ extension CommandContext {
             }
         }
         if let bus = present[Self.bus], variable(Self.bus)?.isDeadBus == true { context.set(Self.bus, to: bus) }
-        context.keyring = KeyringConnection(environment: context.environment)
+        context.keyring = Self.keyring(context.environment)
         return context
     }
 

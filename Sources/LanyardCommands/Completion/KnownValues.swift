@@ -134,7 +134,7 @@ struct KnownValues {
         let keyring = KeyringConfiguration(
             context.keyring, group: configuration.group, collection: configuration.keyringCollection,
             deadline: Self.patience, mayPrompt: false)
-        let found = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
+        let found = try? RecordStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
         let isShared = configuration.deviceMode == .shared
         let history = SelectionFile(environment: context.environment, isShared: isShared)?.read() ?? []
         let known = KnownAccounts(

@@ -32,7 +32,7 @@ struct Examination: Sendable {
     }
 
     /// The store, without prompts.
-    var store: SecretServiceStore { SecretServiceStore(configuration: keyring) }
+    var store: RecordStore { RecordStore(configuration: keyring) }
 
     /// The secrets of applications, without prompts.
     var clientSecrets: ClientSecretStore { ClientSecretStore(configuration: keyring) }

@@ -1,6 +1,7 @@
 import Addresses
 import Files
 import Rules
+import SecretService
 import Secrets
 import Terminal
 import TokenStore
@@ -22,7 +23,7 @@ extension Examination {
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", CommandError($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
         }
-        let running = try? context.keyring.provider()
+        let running = try? context.secretService?.provider()
         let provider = await name(of: running)
         let bus: Finding =
             provider == nil && problem?.reason == .timedOut
@@ -58,7 +59,9 @@ extension Examination {
         let name = "keyring.state"
         let canAsk = presence.hasDisplay
         guard let problem = problem ?? store.problemOfItems() else {
-            guard let file = store.plainFile() else { return .pass(name, "unlocked") }
+            guard let file = context.secretService?.plainFile(store.configuration) else {
+                return .pass(name, "unlocked")
+            }
             return .warn(
                 name,
                 "the keyring has no password: its file \(context.short(file)) shows what is in it, and gnome-keyring damages "

@@ -1,6 +1,7 @@
 import Addresses
 import Files
 import Glibc
+import SecretService
 import Secrets
 import Terminal
 import TokenStore

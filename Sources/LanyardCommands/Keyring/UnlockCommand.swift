@@ -1,5 +1,6 @@
 import ArgumentParser
 import Rules
+import SecretService
 import Secrets
 import Terminal
 import TokenStore
@@ -24,7 +25,9 @@ struct UnlockCommand: Command {
             console.note("this device is shared: its keyring is in memory and needs no password")
             return
         }
-        defer { if let provider = try? context.keyring.provider() { console.warnOfRival(provider, in: context) } }
+        defer {
+            if let provider = try? context.secretService?.provider() { console.warnOfRival(provider, in: context) }
+        }
         guard let problem = session.store.problem() else {
             if let problem = session.store.problemOfItems() { throw CommandError(problem) }
             return console.note("the keyring is unlocked already")
@@ -48,8 +51,8 @@ struct UnlockCommand: Command {
 
 /// Unlocks the user's keyring with a password if no window can ask for it.
 struct KeyringUnlocker {
-    private let keyring: KeyringConnection
-    private let store: SecretServiceStore
+    private let keyring: SecretServiceKeyring
+    private let store: RecordStore
     private let provider: KeyringProvider
     private let control: GnomeKeyringControl
 
@@ -57,8 +60,11 @@ struct KeyringUnlocker {
     ///
     /// - Throws: `CommandError` with the remedy if only the provider's own window can unlock the keyring.
     init(_ context: CommandContext, group: String) throws(CommandError) {
-        keyring = context.keyring
-        store = SecretServiceStore(configuration: KeyringConfiguration(keyring, group: group))
+        guard let keyring = context.secretService else {
+            throw CommandError("no password unlocks \(context.keyring.name)")
+        }
+        self.keyring = keyring
+        store = RecordStore(configuration: KeyringConfiguration(keyring, group: group))
         let found: KeyringProvider?
         do { found = try keyring.provider() } catch { throw CommandError(error) }
         guard let found else { throw CommandError(StoreError(.noProvider)) }

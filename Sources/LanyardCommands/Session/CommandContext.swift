@@ -6,6 +6,7 @@ import Glibc
 import PluginHost
 import PluginWire
 import Rules
+import SecretService
 import Secrets
 import SystemPackage
 import Terminal
@@ -20,8 +21,8 @@ struct CommandContext: Sendable {
     var arguments: [String] = []
     /// The real path of the running program.
     var executable: String
-    /// The connection to the keyring.
-    var keyring: KeyringConnection
+    /// The keyring of all stores.
+    var keyring: any Keyring
     /// Returns the current time in seconds since 1970.
     var clock: @Sendable () -> Int
     /// The far side for which the agent runs this process; nil for the user themselves.
@@ -40,8 +41,16 @@ struct CommandContext: Sendable {
             environment: environment, console: console, input: .standardInput,
             arguments: Array(CommandLine.arguments.dropFirst()),
             executable: SymbolicLink.target(of: "/proc/self/exe") ?? CommandLine.arguments[0],
-            keyring: KeyringConnection(environment: environment), clock: { time(nil) })
+            keyring: keyring(environment), clock: { time(nil) })
     }
+
+    /// Makes the keyring of a process with these variables.
+    static func keyring(_ environment: [String: String]) -> any Keyring {
+        SecretServiceKeyring(environment: environment)
+    }
+
+    /// The keyring, if it is the Secret Service's, for what only that has.
+    var secretService: SecretServiceKeyring? { keyring as? SecretServiceKeyring }
 
     /// Returns a variable's value; nil if it is unset or empty.
     func variable(_ name: String) -> String? {

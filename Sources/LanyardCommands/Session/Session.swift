@@ -23,7 +23,7 @@ final class Session: Sendable {
     let context: CommandContext
     let scope: Scope
     let sources: CredentialSources
-    let store: SecretServiceStore
+    let store: RecordStore
     /// The secrets of applications.
     let clientSecrets: ClientSecretStore
     /// The file with the accounts that the user has chosen; nil if the environment has no place for it.
@@ -63,7 +63,7 @@ final class Session: Sendable {
         let keyring = KeyringConfiguration(
             context.keyring, group: configuration.group, collection: configuration.keyringCollection,
             mayPrompt: presence.hasDisplay, answers: context.answers)
-        store = SecretServiceStore(configuration: keyring)
+        store = RecordStore(configuration: keyring)
         clientSecrets = ClientSecretStore(configuration: keyring)
         selection = SelectionFile(environment: context.environment, isShared: isShared, answers: context.answers)
         let plugins = InstalledPlugins(

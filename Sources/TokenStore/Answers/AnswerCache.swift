@@ -205,9 +205,9 @@ extension SHA256 {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+    package var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 
-    init(bigEndianBytes bytes: some Sequence<UInt8>) {
+    package init(bigEndianBytes bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | Self($1) }
     }
 }

@@ -1,6 +1,5 @@
 internal import Addresses
 internal import JSON
-internal import SecretService
 public import Secrets
 
 /// A client's secret.
@@ -17,7 +16,7 @@ public struct ClientSecret: Sendable, Equatable {
     }
 }
 
-/// The secrets of applications in the Secret Service, one item each.
+/// The secrets of applications in a keyring, one item each.
 ///
 /// They aren't records: clearing or exporting records leaves them alone.
 public struct ClientSecretStore: Sendable {
@@ -50,7 +49,7 @@ public struct ClientSecretStore: Sendable {
     ///
     /// - Throws: `locked` if it can't be known whether one is stored.
     public func secret(of owner: Owner) throws(StoreError) -> ClientSecret? {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
                 $0.isSecret(of: owner, group: configuration.group)
             }
@@ -63,11 +62,12 @@ public struct ClientSecretStore: Sendable {
         var members: [String: JSONValue] = [Self.member: .string(secret.secret.reveal())]
         members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
         let json = JSONValue.object(members).encodedWithLongEscapes()
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
+            try session.openForStoring()
             try session.store(
                 attributes(of: owner).stored,
                 label: "lanyard: client secret for \(owner.environment.displayable(limit: 100))", secret: json,
-                contentType: "application/json", in: try session.openForStoring())
+                contentType: "application/json")
         }
     }
 
@@ -75,7 +75,7 @@ public struct ClientSecretStore: Sendable {
     ///
     /// - Throws: `locked` if it may exist but can't be unlocked.
     public func remove(of owner: Owner) throws(StoreError) -> Bool {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             let items = try session.deletableItems(of: attributes(of: owner).dictionary) {
                 $0.isSecret(of: owner, group: configuration.group)
             }

@@ -1,4 +1,3 @@
-internal import SecretService
 public import Secrets
 
 /// The item of a cache that other programs share, in the user's default keyring.
@@ -26,36 +25,36 @@ public struct SharedCacheItem: Sendable {
     ///
     /// - Throws: `locked` if that can't be known.
     public func contents() throws(StoreError) -> [UInt8]? {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             try item(session)?.secret
         }
     }
 
     /// Replaces the item's contents, or creates the item.
     public func replace(_ contents: [UInt8]) throws(StoreError) {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             if let item = try item(session) {
                 return try session.replaceSecret(of: item, with: contents, contentType: "text/plain")
             }
+            try session.openForStoring()
             try session.create(
-                named, label: label, secret: contents, contentType: "text/plain", in: session.openForStoring(),
-                replacing: false)
+                named, label: label, secret: contents, contentType: "text/plain", replacing: false)
         }
     }
 
     private var named: [String: String] { attributes.merging(["xdg:schema": schema]) { $1 } }
 
-    private func item(_ session: borrowing KeyringSession) throws(ServiceError) -> KeyringItem? {
+    private func item(_ session: any KeyringSession) throws(StoreError) -> KeyringItem? {
         let items = try session.readableItems(of: named, needsSecrets: true) { $0.attributes == named }
         guard let item = items.first(where: { !$0.isLocked }) else {
             if items.isEmpty { return nil }
-            throw ServiceError(.locked)
+            throw StoreError(.locked)
         }
         return item
     }
 }
 
-/// Other programs' items in the Secret Service; they are only read.
+/// Other programs' items in the keyring; they are only read.
 public struct OtherItems: Sendable {
     /// One item.
     public struct Item: Sendable, Equatable {
@@ -80,7 +79,7 @@ public struct OtherItems: Sendable {
     public func items(schema: String?, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         var wanted = attributes
         if let schema { wanted["xdg:schema"] = schema }
-        return try configuration.withKeyring { session throws(ServiceError) in
+        return try configuration.withKeyring { session throws(StoreError) in
             let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }
             }

@@ -1,5 +1,3 @@
-internal import SecretService
-
 /// The reason why an operation of the store failed; nothing was deleted.
 public struct StoreError: Error, Sendable, Equatable {
     /// The reasons that need different remedies.
@@ -8,7 +6,7 @@ public struct StoreError: Error, Sendable, Equatable {
         case locked
         /// There is no session bus, or its address is stale.
         case noSessionBus
-        /// No program on the bus provides the Secret Service.
+        /// No program on the bus provides the keyring.
         case noProvider
         /// There is no default keyring, and none was created.
         case noDefaultCollection
@@ -50,16 +48,30 @@ public struct StoreError: Error, Sendable, Equatable {
         case items
     }
 
+    /// What the keyring itself does about it, before any store sees it.
+    package var handling: Handling?
+
+    /// What a keyring does about an error.
+    package enum Handling: Sendable {
+        /// Nothing, if what doesn't exist need not exist.
+        case missingObject
+        /// It tries again over a new connection.
+        case reconnect
+        /// It waits for this process's turn to have the user asked.
+        case awaitTurn
+        /// It tells the other processes that wait that the user said no.
+        case tellDeclined
+    }
+
     /// Creates an error.
     public init(_ reason: Reason, detail: String = "") {
         self.reason = reason
         self.detail = detail
     }
-}
 
-extension StoreError {
-    /// What the Secret Service said, in the store's terms, which have the same names.
-    init(_ failure: ServiceError) {
-        self.init(Reason(rawValue: failure.reason.rawValue) ?? .broken, detail: failure.detail)
+    /// Creates an error that a keyring does something about.
+    package init(_ reason: Reason, detail: String = "", _ handling: Handling) {
+        self.init(reason, detail: detail)
+        self.handling = handling
     }
 }

@@ -1,5 +1,5 @@
 internal import Addresses
-internal import Files
+package import Files
 internal import Glibc
 
 /// A lock that the processes of one user share, so that only one of them renews a token or asks the user.
@@ -92,7 +92,7 @@ public struct SingleFlight: Sendable {
     }
 
     /// Opens the lock file of a key without taking the lock.
-    func open(_ key: String) throws(SingleFlightError) -> LockFile {
+    package func open(_ key: String) throws(SingleFlightError) -> LockFile {
         let name = "\(bus)\n\(key)".digest + ".lock"
         var last = SingleFlightError.unusable("neither HOME nor XDG_RUNTIME_DIR names a folder for locks")
         for directory in directories {
@@ -115,7 +115,7 @@ public enum SingleFlightError: Error, Sendable, Equatable {
 }
 
 /// An open lock file that names the lock's holder; closing it releases the lock, however the process ends.
-struct LockFile: ~Copyable {
+package struct LockFile: ~Copyable {
     private let file: OpenFile
 
     /// Opens a lock file in a folder of this user's; it, the folder and those above are made if they are missing.
@@ -127,7 +127,7 @@ struct LockFile: ~Copyable {
     }
 
     /// Waits for the lock, blocking the thread; false if another process held it all the time.
-    func lock(within seconds: Double) throws(FileError) -> Bool {
+    package func lock(within seconds: Double) throws(FileError) -> Bool {
         guard try file.lock(within: .seconds(seconds)) else { return false }
         sign()
         return true
@@ -155,5 +155,26 @@ struct LockFile: ~Copyable {
         // Remove the previous holder's number first, which may be longer.
         guard ftruncate(file.descriptor, 0) == 0 else { return }
         _ = pwrite(file.descriptor, name, name.count, 0)
+    }
+}
+
+/// The session bus that an environment names, which decides whose keyring is used.
+enum KeyringBus {
+    /// Returns the same name for all environments that lead to the same bus, without asking it.
+    ///
+    /// A bus is recognised by its socket, however its address is written: processes outside of the desktop may have
+    /// another one, or none.
+    static func name(in environment: [String: String]) -> String {
+        var address = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+        if address.isEmpty {
+            let folder = environment.ownRuntimeFolder ?? environment.sharedRuntimeFolder
+            address = folder.map { "unix:path=\($0)/bus" } ?? ""
+        }
+        let first = address.pieces(between: ";").first ?? ""
+        let parts = (first.cut(at: ":")?.1 ?? "").pieces(between: ",")
+        guard let path = parts.lazy.compactMap({ $0.cut(at: "=") }).first(where: { $0.0 == "path" })?.1,
+            let socket = FileStatus(of: String(path))
+        else { return parts.filter { !$0.hasPrefix("guid=") }.joined(separator: ",") }
+        return "\(socket.device) \(socket.inode)"
     }
 }

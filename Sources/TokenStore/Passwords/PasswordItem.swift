@@ -1,6 +1,5 @@
 import Addresses
 import JSON
-internal import SecretService
 internal import Secrets
 
 /// An item that matches a password query.
@@ -44,7 +43,7 @@ extension PasswordItem {
 }
 
 extension KeyringItem {
-    /// The number at the end of the item's path, which providers count up; 0 if there is none.
+    /// The number at the end of the item's path, which counts up; 0 if there is none.
     fileprivate var number: Int {
         path.pieces(between: "/").last.flatMap { Int($0) } ?? 0
     }
@@ -69,7 +68,7 @@ extension KeyringSession {
     /// Finds the passwords at exactly this address, of the query's user if it names one.
     func passwords(
         for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait
-    ) throws(ServiceError) -> [PasswordItem] {
+    ) throws(StoreError) -> [PasswordItem] {
         try passwordItems(for: query, needsSecrets: needsSecrets, caseless).filter { !$0.isLocked }.map(
             PasswordItem.init)
     }
@@ -80,7 +79,7 @@ extension KeyringSession {
     /// have a case takes longer. `seen` is called for whatever is found, which may be more.
     func passwordItems(
         for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait, seen: () -> Void = {}
-    ) throws(ServiceError) -> [KeyringItem] {
+    ) throws(StoreError) -> [KeyringItem] {
         let address = PasswordAddress(query)
         let isOfPlace = query.reach == .place
         for anywhere in isOfPlace && !address.path.isEmpty ? [false, true] : [!isOfPlace] {
@@ -102,7 +101,7 @@ extension KeyringSession {
     /// Finds the items of lanyard's own schema at exactly this address, of the query's user if it names one.
     func own(
         _ kind: OwnPassword, for query: PasswordQuery, group: String, needsSecrets: Bool, _ caseless: HostTrait
-    ) throws(ServiceError) -> [PasswordItem] {
+    ) throws(StoreError) -> [PasswordItem] {
         let address = PasswordAddress(query)
         var attributes = ItemAttributes(of: kind, at: address, username: query.username, group: group).dictionary
         if query.username == nil { attributes["home-account"] = nil }

@@ -1,8 +1,7 @@
 public import Addresses
-internal import SecretService
 internal import Secrets
 
-/// git's passwords in the Secret Service, in the schema of git-credential-libsecret.
+/// git's passwords in a keyring, in the schema of git-credential-libsecret.
 ///
 /// Passwords stored by that helper are found, replaced and erased here, and the other way round; so are those that
 /// Debian 12's build stores under GNOME's old network schema. Unlike the helper's, the matching is exact: a path is
@@ -34,7 +33,7 @@ public struct PasswordStore: Sendable {
     public func get(
         _ query: PasswordQuery, now: Int, at isMeant: (String) -> Bool = { _ in true }
     ) throws(StoreError) -> StoredPassword? {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             try session.stored(
                 for: query, session.passwordItems(for: query, needsSecrets: true, caseless),
                 group: configuration.group, caseless, at: isMeant
@@ -56,40 +55,31 @@ public struct PasswordStore: Sendable {
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
-        return try configuration.withKeyring { session throws(ServiceError) in
+        return try configuration.withKeyring { session throws(StoreError) in
             var isFree = true
             let found = try session.passwordItems(for: anybody, needsSecrets: true, caseless) { isFree = false }
             let stored = try session.stored(for: anybody, found, group: configuration.group, caseless)
             guard stored.first != password else { return true }
-            let collection = try session.openForStoring()
+            try session.openForStoring()
             guard try !session.holdsToken(password.fingerprints, group: configuration.group) else { return false }
             switch password.proof {
             case .password where password.hasLines:
                 guard query.acceptsLines else {
-                    throw ServiceError(.broken, detail: "a password with a line feed can't be kept")
+                    throw StoreError(.broken, detail: "a password with a line feed can't be kept")
                 }
-                try session.storeOwn(.lines, password, for: query, group: configuration.group, in: collection)
+                try session.storeOwn(.lines, password, for: query, group: configuration.group)
             case .password(let secret):
-                let place = Place(collection: collection, items: found, isFree: isFree && found.isEmpty)
-                try session.store(secret, of: password, for: query, in: place, caseless)
+                try session.store(
+                    secret, of: password, for: query, beside: found, isFree: isFree && found.isEmpty, caseless)
                 guard query.acceptsLines else { break }
                 let outdated = try session.own(
                     .lines, for: query, group: configuration.group, needsSecrets: false, caseless)
                 for item in outdated { try session.delete(item.item) }
             case .authorization:
-                try session.storeOwn(.authorization, password, for: query, group: configuration.group, in: collection)
+                try session.storeOwn(.authorization, password, for: query, group: configuration.group)
             }
             return true
         }
-    }
-
-    /// Where a password is stored.
-    fileprivate struct Place {
-        let collection: String
-        /// All that is stored for the same place, whoever's it is.
-        let items: [KeyringItem]
-        /// Whether no other item at all has the attributes of the place.
-        let isFree: Bool
     }
 
     /// Locks out other lanyard processes that store, because storing is a search followed by a change.
@@ -98,7 +88,7 @@ public struct PasswordStore: Sendable {
     /// one counts.
     private func lock(within seconds: Double) -> LockFile? {
         guard
-            let file = try? SingleFlight(environment: configuration.connection.environment).open("passwords"),
+            let file = try? configuration.keyring.locks.open("passwords"),
             (try? file.lock(within: seconds)) == true
         else { return nil }
         return file
@@ -109,7 +99,7 @@ public struct PasswordStore: Sendable {
     /// A query with a password erases only equal passwords, one with a credential only equal authorizations, and one
     /// with a label only passwords.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
             if query.credential == nil {
@@ -158,7 +148,7 @@ public struct PasswordStore: Sendable {
     ///
     /// - Throws: `locked` if it can't be known whether there are any.
     public func labelled(_ prefix: String) throws(StoreError) -> [String: String] {
-        try configuration.withKeyring { session throws(ServiceError) in
+        try configuration.withKeyring { session throws(StoreError) in
             let attributes = ["xdg:schema": PasswordItem.schemaName]
             let items = try session.readableItems(of: attributes, needsSecrets: false) {
                 $0.schema == PasswordItem.schemaName
@@ -181,7 +171,7 @@ public struct PasswordStore: Sendable {
 
 extension KeyringSession {
     /// Whether the item's label has this prefix; true if the prefix is nil.
-    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(ServiceError) -> Bool {
+    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(StoreError) -> Bool {
         guard let prefix else { return true }
         return try label(of: item.item)?.utf8.starts(with: prefix.utf8) ?? false
     }
@@ -190,7 +180,7 @@ extension KeyringSession {
     fileprivate func stored(
         for query: PasswordQuery, _ passwords: [KeyringItem], group: String, _ caseless: HostTrait,
         at isMeant: (String) -> Bool = { _ in true }
-    ) throws(ServiceError) -> [StoredPassword] {
+    ) throws(StoreError) -> [StoredPassword] {
         var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
         for (kind, isAccepted) in [(OwnPassword.authorization, query.acceptsAuthtype), (.lines, query.acceptsLines)]
         where isAccepted {
@@ -210,18 +200,20 @@ extension KeyringSession {
     /// Stores a password in git's schema; its attributes vary, so an existing item has to be found before it is
     /// replaced.
     ///
+    /// `stored` is all that is stored for the same place, whoever's it is; the place is free if no other item at all has
+    /// its attributes.
     fileprivate func store(
-        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in place: PasswordStore.Place,
-        _ caseless: HostTrait
-    ) throws(ServiceError) {
+        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, beside stored: [KeyringItem],
+        isFree: Bool, _ caseless: HostTrait
+    ) throws(StoreError) {
         guard let content = password.itemSecret(secret) else {
-            throw ServiceError(.broken, detail: "a password with a line feed can't be kept")
+            throw StoreError(.broken, detail: "a password with a line feed can't be kept")
         }
         let contentType = "text/plain"
         // Whose a locked one is may not show.
         let known =
-            place.items.contains(where: \.isLocked)
-            ? try passwordItems(for: query, needsSecrets: false, caseless) : place.items
+            stored.contains(where: \.isLocked)
+            ? try passwordItems(for: query, needsSecrets: false, caseless) : stored
         let existing = known.filter {
             !$0.isLocked && $0.attributes["user"].map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
         }
@@ -230,27 +222,25 @@ extension KeyringSession {
         let address = PasswordAddress(query)
         var attributes = address.attributes
         attributes["user"] = query.username
-        var isNew = place.isFree
+        var isNew = isFree
         if !isNew {
             let others = try search(attributes)
             isNew = others.unlocked.isEmpty && others.locked.isEmpty
         }
         try create(
             attributes.ofSchema(PasswordItem.schemaName), label: (query.label ?? address.label).displayable(),
-            secret: content, contentType: contentType, in: place.collection,
-            replacing: isNew)
+            secret: content, contentType: contentType, replacing: isNew)
     }
 
     fileprivate func storeOwn(
-        _ kind: OwnPassword, _ password: StoredPassword, for query: PasswordQuery, group: String, in collection: String
-    ) throws(ServiceError) {
+        _ kind: OwnPassword, _ password: StoredPassword, for query: PasswordQuery, group: String
+    ) throws(StoreError) {
         let attributes = ItemAttributes(
             of: kind, at: PasswordAddress(query), username: password.username, group: group)
         let what = kind == .lines ? "password" : "authorization"
         let label = query.label ?? "lanyard: \(what) for \(attributes.environment.displayable(limit: 100))"
         try store(
-            attributes.stored, label: label.displayable(), secret: password.ownSecret, contentType: "application/json",
-            in: collection)
+            attributes.stored, label: label.displayable(), secret: password.ownSecret, contentType: "application/json")
     }
 }
 

@@ -1,76 +1,40 @@
 internal import CGLib
-
-/// The reason why a call to the Secret Service failed.
-package struct ServiceError: Error, Equatable, Sendable {
-    /// The reasons that need different remedies.
-    package enum Reason: String, Sendable {
-        case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, busy, denied, damaging, noLibrary
-        case badBackend, broken
-    }
-
-    /// The reason.
-    package let reason: Reason
-    /// The provider's own words, not yet made displayable.
-    package let detail: String
-    /// Whether a new connection may help: the provider vanished during the call, so another may have replaced it since,
-    /// or it doesn't know the session any more.
-    private(set) var isWorthRepeating = false
-    /// Whether the call's object doesn't exist, or no longer does.
-    private(set) var isMissingObject = false
-    /// Whether the user would have been asked if it had been this process's turn.
-    package private(set) var wantsTurn = false
-    /// Whether the user said no.
-    package private(set) var isDeclined = false
-
-    /// Creates a failure that doesn't come from GLib.
-    package init(_ reason: Reason, detail: String = "") {
-        self.reason = reason
-        self.detail = detail
-    }
-
-    /// The same failure, after which a new connection may help.
-    var worthRepeating: ServiceError { with(\.isWorthRepeating) }
-
-    /// The same failure, of a process whose turn to ask the user it isn't.
-    var wantingTurn: ServiceError { with(\.wantsTurn) }
-
-    /// The same failure, by the user's will.
-    var declined: ServiceError { with(\.isDeclined) }
-
-    private func with(_ property: WritableKeyPath<ServiceError, Bool>) -> ServiceError {
-        var failure = self
-        failure[keyPath: property] = true
-        return failure
-    }
-}
+internal import TokenStore
 
 /// A pointer through which GLib returns an error.
 typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
 /// Calls GLib, and throws the error that it returns.
-func throwing<Result>(_ body: (ErrorSlot) -> Result) throws(ServiceError) -> Result {
+func throwing<Result>(_ body: (ErrorSlot) -> Result) throws(StoreError) -> Result {
     var error: UnsafeMutablePointer<GError>?
     let result = body(&error)
     guard let error else { return result }
     defer { g_error_free(error) }
-    throw ServiceError(error.pointee)
+    throw StoreError(error.pointee)
 }
 
-extension ServiceError {
+extension StoreError {
+    /// The same error, after which a new connection may help: the provider vanished during the call, so another may have
+    /// replaced it since, or it doesn't know the session any more.
+    var worthRepeating: StoreError { StoreError(reason, detail: detail, .reconnect) }
+
+    /// Whether the call's object doesn't exist, or no longer does.
+    var isMissingObject: Bool { handling == .missingObject }
+
     fileprivate init(_ error: GError) {
         let code = error.code
         let detail = error.message.map { String(cString: $0) } ?? ""
         switch g_quark_to_string(error.domain).map({ String(cString: $0) }) {
         case "g-io-error-quark":
             self.init(TransportError.reason(code), detail: detail)
-            isWorthRepeating = TransportError.vanished.contains(code)
+            if TransportError.vanished.contains(code) { handling = .reconnect }
         case "g-dbus-error-quark":
             self.init(BusError.reason(code), detail: detail)
-            isWorthRepeating = BusError.vanished.contains(code)
-            isMissingObject = BusError.missingObject.contains(code)
+            if BusError.vanished.contains(code) { handling = .reconnect }
+            if BusError.missingObject.contains(code) { handling = .missingObject }
         case "secret-error":
             self.init(code == LibsecretError.isLocked ? .locked : .broken, detail: detail)
-            isMissingObject = code == LibsecretError.noSuchObject
+            if code == LibsecretError.noSuchObject { handling = .missingObject }
         case "g-exec-error-quark", "g-spawn-exit-error-quark":
             self.init(.noSessionBus, detail: detail)
         default:
@@ -99,7 +63,7 @@ private enum BusError {
     /// GDBus reports a call to a missing object as an unknown method.
     static let missingObject = [unknownObject, unknownMethod]
 
-    static func reason(_ code: Int32) -> ServiceError.Reason {
+    static func reason(_ code: Int32) -> StoreError.Reason {
         switch code {
         case serviceUnknown, nameHasNoOwner, spawning: .noProvider
         case noServer, disconnected: .noSessionBus
@@ -125,7 +89,7 @@ private enum TransportError {
     /// A process that replaced another doesn't know the session; libsecret strips the name of that error.
     static let vanished = [closed, remote]
 
-    static func reason(_ code: Int32) -> ServiceError.Reason {
+    static func reason(_ code: Int32) -> StoreError.Reason {
         switch code {
         case cancelled, timedOut: .timedOut
         case permissionDenied: .denied

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Files
 internal import Glibc
 public import Secrets
+internal import TokenStore
 
 /// gnome-keyring-daemon's control socket, through which PAM unlocks the login keyring of the running daemon.
 ///

@@ -1,47 +1,39 @@
 internal import CGLib
 internal import Dispatch
 internal import Glibc
+internal import TokenStore
 
-extension KeyringSession {
-    /// Returns the state of the collection, without a prompt.
-    ///
-    /// - Throws: `locked` or `noDefaultCollection` if it can't be used.
-    package func requireUnlocked() throws(ServiceError) {
+extension ServiceSession {
+    func requireUnlocked() throws(StoreError) {
         guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
-            throw ServiceError(.noDefaultCollection)
+            throw StoreError(.noDefaultCollection)
         }
-        if isLocked, case .prompt = try unlocking([path]) { throw ServiceError(.locked) }
+        if isLocked, case .prompt = try unlocking([path]) { throw StoreError(.locked) }
     }
 
-    /// Prepares for storing items: unlocks or creates the collection if the user may be asked.
-    ///
-    /// - Returns: The D-Bus path of the collection.
-    package func openForStoring() throws(ServiceError) -> String {
-        guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
-            return try createCollection()
+    func openForStoring() throws(StoreError) {
+        if let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) {
+            if isLocked { try unlock([path]) }
+            opened = path
+        } else {
+            opened = try createCollection()
         }
-        if isLocked { try unlock([path]) }
-        return path
     }
 
-    /// Ensures that an empty search means that nothing is stored; true if the search has to be repeated.
-    func openForReading() throws(ServiceError) -> Bool {
+    func openForReading() throws(StoreError) -> Bool {
         // With most providers an alias is an object, too; if it isn't, the collection it stands for is.
-        let alias = "/org/freedesktop/secrets/aliases/\(access.alias)"
+        let alias = "/org/freedesktop/secrets/aliases/\(configuration.collection.rawValue)"
         if try isCollectionLocked(at: alias) == false { return false }
         guard let path = try collectionPath(), try isCollectionLocked(at: path) == true else { return false }
         try unlock([path])
         return true
     }
 
-    /// Unlocks items or collections; if that takes a prompt, lets the provider ask the user, once.
-    ///
-    /// - Throws: `locked` if the user may not be asked, `denied` if they declined.
-    func unlock(_ paths: [String]) throws(ServiceError) {
+    func unlock(_ paths: [String]) throws(StoreError) {
         guard case .prompt(let prompt) = try unlocking(paths) else { return }
         try requireTurn(or: .locked)
         guard try answer(to: prompt).count > 0 else {
-            throw ServiceError(.denied, detail: "the keyring was not unlocked").declined
+            throw StoreError(.denied, detail: "the keyring was not unlocked", .tellDeclined)
         }
     }
 
@@ -52,42 +44,43 @@ extension KeyringSession {
     }
 
     /// Asks the provider to unlock what it can without a prompt, such as a keyring that has no password.
-    private func unlocking(_ paths: [String]) throws(ServiceError) -> Unlocking {
+    private func unlocking(_ paths: [String]) throws(StoreError) -> Unlocking {
         let reply = try call(
             "Unlock", of: Self.service, at: Self.servicePath, [.paths(paths)], giving: "(aoo)")
         guard let prompt = reply?.child(1)?.path else {
-            guard (reply?.child(0)?.count ?? 0) > 0 else { throw ServiceError(.locked) }
+            guard (reply?.child(0)?.count ?? 0) > 0 else { throw StoreError(.locked) }
             return .done
         }
         return .prompt(prompt)
     }
 
-    private func createCollection() throws(ServiceError) -> String {
-        guard !access.isConfined else { throw ServiceError(.noDefaultCollection) }
+    private func createCollection() throws(StoreError) -> String {
+        guard configuration.collection != .session else { throw StoreError(.noDefaultCollection) }
         try requireTurn(or: .noDefaultCollection)
         let properties = try NewVariant.properties(of: Self.collection, label: "Login")
         let reply = try call(
-            "CreateCollection", of: Self.service, at: Self.servicePath, [properties, .text(access.alias)],
+            "CreateCollection", of: Self.service, at: Self.servicePath,
+            [properties, .text(configuration.collection.rawValue)],
             giving: "(oo)")
         var made = reply?.child(0)?.path
         if let prompt = reply?.child(1)?.path {
-            do throws(ServiceError) {
+            do throws(StoreError) {
                 made = try answer(to: prompt).path
             } catch  where error.reason == .denied {
-                throw ServiceError(.noDefaultCollection, detail: error.detail).declined
+                throw StoreError(.noDefaultCollection, detail: error.detail, .tellDeclined)
             }
         }
         // After a dismissed prompt, a provider may return a collection that doesn't exist.
         guard let path = made, try isCollectionLocked(at: path) != nil else {
-            throw ServiceError(.noDefaultCollection)
+            throw StoreError(.noDefaultCollection)
         }
         return path
     }
 
     /// Checks that the user may be asked now, in this process and in no other.
-    private func requireTurn(or reason: ServiceError.Reason) throws(ServiceError) {
-        guard mayPrompt else { throw ServiceError(reason) }
-        guard access.hasTurn else { throw ServiceError(reason).wantingTurn }
+    private func requireTurn(or reason: StoreError.Reason) throws(StoreError) {
+        guard mayPrompt else { throw StoreError(reason) }
+        guard hasTurn else { throw StoreError(reason, .awaitTurn) }
     }
 
     /// Has the provider show a prompt, and waits for the user's answer for as long as the provider is there.
@@ -98,7 +91,7 @@ extension KeyringSession {
     ///
     /// - Returns: The prompt's result.
     /// - Throws: `denied` if the prompt was dismissed.
-    func answer(to prompt: String) throws(ServiceError) -> Variant {
+    func answer(to prompt: String) throws(StoreError) -> Variant {
         let owner = try provider.bus.owner(of: provider.name, watchdog)
         let replies = ReplyContext()
         let outcome = PromptOutcome()
@@ -115,12 +108,12 @@ extension KeyringSession {
             withExtendedLifetime(outcome) {}
         }
         _ = try call("Prompt", of: Self.prompt, at: prompt, owner: owner, [.text("")], giving: "()")
-        try watchdog.paused { () throws(ServiceError) in
+        try watchdog.paused { () throws(StoreError) in
             try wait(for: outcome, replies, of: owner, prompt)
         }
         let isDismissed = outcome.parameters?.child(0)?.bool ?? true
         guard !isDismissed, let result = outcome.parameters?.child(1)?.child(0) else {
-            throw ServiceError(.denied, detail: "the prompt was dismissed").declined
+            throw StoreError(.denied, detail: "the prompt was dismissed", .tellDeclined)
         }
         return result
     }
@@ -130,8 +123,8 @@ extension KeyringSession {
 
     private func wait(
         for outcome: PromptOutcome, _ replies: ReplyContext, of owner: String, _ prompt: String
-    ) throws(ServiceError) {
-        let end = DispatchTime.now() + access.deadline
+    ) throws(StoreError) {
+        let end = DispatchTime.now() + configuration.deadline
         var nextLook = DispatchTime.now() + Self.lookEvery
         // Short at first, because many prompts need no user.
         var pause: useconds_t = 500
@@ -140,7 +133,7 @@ extension KeyringSession {
             guard outcome.parameters == nil else { return }
             guard mayPrompt || .now() < end else {
                 dismiss(prompt)
-                throw ServiceError(.denied, detail: "the keyring service wants to be confirmed")
+                throw StoreError(.denied, detail: "the keyring service wants to be confirmed")
             }
             if .now() >= nextLook {
                 try requireAlive(owner)
@@ -152,18 +145,18 @@ extension KeyringSession {
     }
 
     /// Checks that the provider that shows a prompt is still there.
-    private func requireAlive(_ owner: String) throws(ServiceError) {
+    private func requireAlive(_ owner: String) throws(StoreError) {
         let before = provider.activity
-        do throws(ServiceError) {
+        do throws(StoreError) {
             try provider.bus.ping(owner, withinMilliseconds: Self.pingLimit)
         } catch {
-            if error.isWorthRepeating, error.reason != .timedOut {
+            if error.handling == .reconnect, error.reason != .timedOut {
                 // Asking again would show another prompt.
-                throw ServiceError(.broken, detail: "it ended while it asked")
+                throw StoreError(.broken, detail: "it ended while it asked")
             }
             guard error.reason == .timedOut else { return }
             if let now = provider.activity, now.isBusy(since: before) { return }
-            throw ServiceError(.timedOut, detail: "it stopped while it asked")
+            throw StoreError(.timedOut, detail: "it stopped while it asked")
         }
     }
 

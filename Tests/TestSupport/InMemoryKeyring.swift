@@ -1,0 +1,148 @@
+import Synchronization
+package import TokenStore
+
+/// A keyring in memory, for tests that need no program's.
+package final class InMemoryKeyring: Keyring {
+    fileprivate struct Item {
+        var attributes: [String: String]
+        let label: String
+        var secret: [UInt8]
+        var modified: UInt64
+    }
+
+    fileprivate struct State {
+        /// By the number at the end of their paths.
+        var items: [Int: Item] = [:]
+        var changes: UInt64 = 0
+        var searches: [[String: String]] = []
+        var questions = 0
+    }
+
+    fileprivate let state = Mutex(State())
+    fileprivate let problem: StoreError.Reason?
+
+    /// Creates an empty keyring, or one that can't be used.
+    package init(problem: StoreError.Reason? = nil) { self.problem = problem }
+
+    /// The attributes of all searches so far.
+    package var searches: [[String: String]] { state.withLock(\.searches) }
+
+    /// How often the user might have been asked to do something about the problem.
+    package var questions: Int { state.withLock(\.questions) }
+
+    /// The records in it.
+    package func records(mayPrompt: Bool = false) -> RecordStore {
+        RecordStore(configuration: configuration(mayPrompt: mayPrompt))
+    }
+
+    /// How stores use it.
+    package func configuration(mayPrompt: Bool = false) -> KeyringConfiguration {
+        KeyringConfiguration(self, group: "test", mayPrompt: mayPrompt)
+    }
+
+    package var name: String { "a keyring in memory" }
+    package var locks: SingleFlight { SingleFlight(in: []) }
+    package func open() {}
+
+    package func run<Result>(
+        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try body(InMemorySession(keyring: self, mayPrompt: configuration.mayPrompt))
+    }
+}
+
+private struct InMemorySession: KeyringSession {
+    let keyring: InMemoryKeyring
+    let mayPrompt: Bool
+
+    private func change<Result: Sendable>(
+        _ body: (inout InMemoryKeyring.State) -> Result
+    ) throws(StoreError) -> Result {
+        if let problem = keyring.problem {
+            if mayPrompt { keyring.state.withLock { $0.questions += 1 } }
+            throw StoreError(problem)
+        }
+        return keyring.state.withLock { body(&$0) }
+    }
+
+    func requireUnlocked() throws(StoreError) { if let problem = keyring.problem { throw StoreError(problem) } }
+    func openForStoring() throws(StoreError) { try change { _ in } }
+    func openForReading() throws(StoreError) -> Bool { try change { _ in false } }
+    func unlock(_ paths: [String]) throws(StoreError) { try change { _ in } }
+
+    func search(_ attributes: [String: String]) throws(StoreError) -> (unlocked: [String], locked: [String]) {
+        let numbers = try change { state in
+            state.searches.append(attributes)
+            return state.numbers(attributes)
+        }
+        return (numbers.map { "/\($0)" }, [])
+    }
+
+    func items(at paths: [String], areLocked: Bool) throws(StoreError) -> [KeyringItem] {
+        try change { state in
+            paths.compactMap { path in
+                state.items[number(path)].map {
+                    KeyringItem(path: path, isLocked: areLocked, attributes: $0.attributes)
+                }
+            }
+        }
+    }
+
+    func secrets(of paths: [String]) throws(StoreError) -> [String: [UInt8]] {
+        try change { state in
+            Dictionary(paths.compactMap { path in state.items[number(path)].map { (path, $0.secret) } }) { $1 }
+        }
+    }
+
+    func modified(_ item: KeyringItem) throws(StoreError) -> UInt64 {
+        try change { $0.items[number(item.path)]?.modified ?? 0 }
+    }
+
+    func label(of item: KeyringItem) throws(StoreError) -> String? {
+        try change { $0.items[number(item.path)]?.label }
+    }
+
+    func store(
+        _ attributes: [String: String], label: String, secret: [UInt8], contentType: String
+    ) throws(StoreError) {
+        try change { state in
+            let known = state.numbers(attributes).first
+            state.put(attributes: known.flatMap { state.items[$0]?.attributes } ?? attributes, label, secret, at: known)
+        }
+    }
+
+    func create(
+        _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, replacing: Bool
+    ) throws(StoreError) {
+        try change { state in
+            state.put(attributes: attributes, label, secret, at: replacing ? state.numbers(attributes).first : nil)
+        }
+    }
+
+    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(StoreError) {
+        try change { state in
+            let number = number(item.path)
+            guard let known = state.items[number] else { return }
+            state.put(attributes: known.attributes, known.label, secret, at: number)
+        }
+    }
+
+    func delete(_ item: KeyringItem) throws(StoreError) {
+        try change { state in state.items[number(item.path)] = nil }
+    }
+
+    private func number(_ path: String) -> Int { Int(path.dropFirst()) ?? 0 }
+}
+
+extension InMemoryKeyring.State {
+    /// The numbers of the items that have at least these attributes.
+    func numbers(_ attributes: [String: String]) -> [Int] {
+        items.filter { _, item in attributes.allSatisfy { item.attributes[$0.key] == $0.value } }.keys.sorted()
+    }
+
+    mutating func put(attributes: [String: String], _ label: String, _ secret: [UInt8], at number: Int?) {
+        changes += 1
+        items[number ?? Int(changes)] = InMemoryKeyring.Item(
+            attributes: attributes, label: label, secret: secret, modified: changes)
+    }
+}
