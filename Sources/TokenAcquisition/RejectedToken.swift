@@ -5,7 +5,8 @@ import Rules
 import Secrets
 import TokenStore
 
-/// A token that was refused at one place: a host, or a path on a host if the tool sends paths.
+/// The last token that was refused at one place, and those before it; a place is a host, or a path on a host if the tool
+/// sends paths.
 struct RejectedToken: Equatable, Sendable {
     /// Seconds after a renewal in which a refusal means that renewing doesn't help; no other renewal is tried for it.
     static let window = 60
@@ -13,6 +14,8 @@ struct RejectedToken: Equatable, Sendable {
     static let lifetime = 86_400
     /// The longest claims that are stored, in bytes.
     static let longestClaims = 8192
+    /// How many of the tokens before it are stored.
+    static let mostEarlier = 7
 
     /// The digest of the token; empty if the token isn't known.
     var token: String
@@ -22,6 +25,12 @@ struct RejectedToken: Equatable, Sendable {
     var renewed: Int?
     /// The claims that the server asked for when it refused the token.
     var claims: String?
+    /// The digests of tokens that were refused there before, the newest first. Some may still be stored: two tokens for the
+    /// same place may differ in scopes, and reports of refusals may come late.
+    var earlier: [String] = []
+
+    /// The digests of all tokens that were refused there.
+    var tokens: [String] { [token] + earlier }
 
     /// Returns the seconds until renewing may help again; nil if it may now.
     func remaining(at now: Int) -> Int? {
@@ -30,11 +39,25 @@ struct RejectedToken: Equatable, Sendable {
     }
 
     /// The part that remains once another token was acquired: that this one was refused.
-    var settled: RejectedToken { RejectedToken(token: token, on: on) }
+    var settled: RejectedToken { RejectedToken(token: token, on: on, earlier: earlier) }
+
+    /// The part that remains once a token counts as new, although it was refused; nil if nothing does.
+    func forgetting(_ token: String) -> RejectedToken? {
+        let left = tokens.filter { $0 != token }
+        return left.first.map { RejectedToken(token: $0, on: on, earlier: Array(left.dropFirst())) }
+    }
+
+    /// Returns the newer of two refusals at the same place, with the tokens of both.
+    func joined(_ other: RejectedToken) -> RejectedToken {
+        var (newer, older) = other.on > on ? (other, self) : (self, other)
+        let rest = (newer.earlier + older.tokens).filter { $0 != newer.token }
+        newer.earlier = Array(rest.uniqued.prefix(Self.mostEarlier))
+        return newer
+    }
 
     /// Whether this refusal rules out a token at the place.
     func excludes(_ token: AccessTokenRecord) -> Bool {
-        if token.secret.reveal().shortDigest == self.token { return true }
+        if tokens.contains(token.secret.reveal().shortDigest) { return true }
         guard claims != nil, let renewed = token.other[Rejection.renewedMember] else { return false }
         return renewed.text != Rejection.renewedWithClaims
     }
@@ -43,13 +66,16 @@ struct RejectedToken: Equatable, Sendable {
 extension RejectedToken {
     init?(_ json: JSONValue) {
         guard let token = json["token"]?.text, let on = json["on"]?.time else { return nil }
-        self.init(token: token, on: on, renewed: json["renewed"]?.time, claims: json["claims"]?.text)
+        self.init(
+            token: token, on: on, renewed: json["renewed"]?.time, claims: json["claims"]?.text,
+            earlier: (json["earlier"]?.elements ?? []).compactMap(\.text))
     }
 
     var json: JSONValue {
         var members: [String: JSONValue] = ["token": .string(token), "on": .string(String(on))]
         members["renewed"] = renewed.map { .string(String($0)) }
         members["claims"] = claims.map { .string($0) }
+        if !earlier.isEmpty { members["earlier"] = .array(earlier.map { .string($0) }) }
         return .object(members)
     }
 }
@@ -71,13 +97,16 @@ struct RejectedTokens {
     /// Returns the digests of the tokens that were refused anywhere.
     static func tokens(in token: RefreshTokenRecord, now: Int) -> Set<String> {
         let clients = (token.other[member]?.members ?? [:]).keys
-        return Set(clients.flatMap { places(token, $0).values.filter { isAlive($0, now) }.map(\.token) })
+        return Set(clients.flatMap { places(token, $0).values.filter { isAlive($0, now) }.flatMap(\.tokens) })
     }
 
-    /// Records a refusal at the request's place, replacing an older one there.
+    /// Records a refusal at the request's place.
+    ///
+    /// One that is older than what is recorded there came late, and decides only about its own token.
     static func note(_ refusal: RejectedToken, in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        var places = places(token, request.clientID).filter { isAlive($0.value, refusal.on) }
-        places[request.places[0]] = refusal
+        var places = places(token, request.clientID).filter { isAlive($0.value, max(refusal.on, $0.value.on)) }
+        let place = request.places[0]
+        places[place] = places[place].map(refusal.joined) ?? refusal
         put(places, into: &token, request.clientID.clientKey)
     }
 
@@ -92,7 +121,7 @@ struct RejectedTokens {
         var places = places(token, request.clientID).filter { isAlive($0.value, now) }
         for (place, refusal) in places {
             if here.contains(place) {
-                places[place] = refusal.token == accessToken.reveal().shortDigest ? nil : refusal.settled
+                places[place] = refusal.forgetting(accessToken.reveal().shortDigest)
             } else if let claims = request.claims, refusal.claims == claims {
                 places[place] = refusal.settled
             }

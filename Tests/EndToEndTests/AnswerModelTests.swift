@@ -105,7 +105,7 @@ private actor AnswerModel {
         outcome.answers += 1
         latest = token
         if let death = dead[token], death.time <= start {
-            outcome.violations.append("a token was given after its \(death.cause)")
+            outcome.violations.append("a token of \(user) was given \(start - death.time) after its \(death.cause)")
         }
         if let epoch, epoch == self.epoch, user != account {
             outcome.violations.append("\(user) answered where the configuration says \(account)")

@@ -145,6 +145,45 @@ import TokenStore
         }
     }
 
+    @Test func `every token that was refused at a place stays so, in whatever order the reports come`() {
+        let refusals = (0..<3).map {
+            RejectedToken(
+                token: Secret("at\($0)").reveal().shortDigest, on: Self.now + $0, renewed: Self.now + $0 - 5)
+        }
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 2]] {
+            var records = Self.records(renewed: 10)
+            for index in order {
+                RejectedTokens.note(refusals[index], in: &records.refreshTokens[0], for: Self.request("a"))
+            }
+            for index in order {
+                records.accessTokens[0].secret = Secret("at\(index)")
+                #expect(Self.look(records, "a", after: 2).freshToken == nil, "\(order), \(index)")
+                #expect(Self.look(records, "b", after: 2).freshToken != nil)
+            }
+            let standing = RejectedTokens.standing(
+                in: records.refreshTokens[0], for: Self.request("a"), now: Self.now + 2)
+            // The last refusal decides when a renewal may help, however late older ones are reported.
+            #expect(standing.map(\.renewed) == [Self.now - 3], "\(order)")
+            // The authority may issue one of them again; the others stay refused.
+            RejectedTokens.settle(
+                in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now + 2)
+            for index in Set(order) {
+                records.accessTokens[0].secret = Secret("at\(index)")
+                #expect((Self.look(records, "a", after: 2).freshToken != nil) == (index == 2), "\(order), \(index)")
+            }
+        }
+    }
+
+    @Test func `the tokens refused at a place are bounded`() {
+        var token = Self.records(renewed: 10).refreshTokens[0]
+        for number in 0..<100 {
+            RejectedTokens.note(
+                RejectedToken(token: "\(number)", on: Self.now + number), in: &token, for: Self.request("a"))
+        }
+        let standing = RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now + 100)
+        #expect(standing.map(\.tokens) == [(92...99).reversed().map(String.init)])
+    }
+
     @Test func `what is settled at a path hides no refusal of the host`() {
         var records = Self.refused(Self.records(renewed: 10), at: "a")
         RejectedTokens.settle(in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now)
