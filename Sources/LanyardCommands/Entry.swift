@@ -137,26 +137,28 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             """,
         groupedSubcommands: [
             CommandGroup(
+                name: "Account",
+                subcommands: [LoginCommand.self, LogoutCommand.self, StatusCommand.self, UseCommand.self]),
+            CommandGroup(name: "Token", subcommands: [TokenCommand.self, ExecCommand.self]),
+            CommandGroup(
                 name: "Setup",
                 subcommands: [
                     ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, IdentityCommand.self,
-                    ClientCommand.self, ConfigCommand.self, ForwardCommand.self, AgentCommand.self,
-                    DoctorCommand.self, ExplainCommand.self, PluginCommand.self, SandboxCommand.self,
+                    ConfigCommand.self, ForwardCommand.self, SandboxCommand.self,
                 ]),
-            CommandGroup(
-                name: "Account",
-                subcommands: [
-                    LoginCommand.self, LogoutCommand.self, StatusCommand.self, AccountsCommand.self, UseCommand.self,
-                ]),
-            CommandGroup(name: "Token", subcommands: [TokenCommand.self, ExecCommand.self, ShareCommand.self]),
+            CommandGroup(name: "Diagnosis", subcommands: [DoctorCommand.self, ExplainCommand.self]),
             CommandGroup(
                 name: "Storage",
                 subcommands: [CacheCommand.self, ExportCommand.self, ImportCommand.self, UnlockCommand.self]),
+            CommandGroup(name: "Advanced", subcommands: [PluginCommand.self, ShareCommand.self]),
             CommandGroup(
-                name: "Protocol",
+                name: "For other programs",
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self,
-                ] + ToolVerb.commands + [
+                ] + ToolVerb.commands),
+            CommandGroup(
+                name: "Internal",
+                subcommands: [
                     CompleteCommand.self, DescribeCommand.self, RenewCommand.self, RedeemCommand.self,
                 ]),
         ])

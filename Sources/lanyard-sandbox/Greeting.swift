@@ -97,7 +97,7 @@ struct Greeting {
 
     /// Cloning, a token for an API, and who is signed in then.
     private var firstCommands: [String] {
-        (repository.map { ["git clone \($0)"] } ?? []) + [callOfGraph, "lanyard accounts"]
+        (repository.map { ["git clone \($0)"] } ?? []) + [callOfGraph, "lanyard status --accounts"]
     }
 
     private var repository: String? {
@@ -111,11 +111,11 @@ struct Greeting {
 
     private var commands: [String] {
         let secret =
-            "lanyard client secret \(word(world.forge.clients[0].id)) --authority \(word(world.forge.url)) "
+            "lanyard rule secret \(word(world.forge.clients[0].id)) --authority \(word(world.forge.url)) "
             + "<\(word(world.home.forgeSecret))"
         let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
-            callOfGraph, "lanyard accounts",
+            callOfGraph, "lanyard status --accounts",
         ] + pipeline + machineClone
     }
 

@@ -55,7 +55,7 @@ import Testing
             let use = try await world.lanyard(["use", "alice_contoso"])
             #expect(use.errors == "lanyard: using alice_contoso for \(issuer) from now on\n", "\(use)")
             #expect(try await Self.user(world) == Self.alice)
-            let table = try await world.lanyard(["accounts"]).lines
+            let table = try await world.lanyard(["status", "--accounts"]).lines
             #expect(table.contains { $0.hasPrefix("* \(Self.alice)  all ") }, "\(table)")
             let place = issuer.dropFirst("https://".count)
             #expect(table.contains { $0.hasPrefix("* alice_contoso") && $0.contains("  \(place)  ") }, "\(table)")
@@ -88,7 +88,7 @@ import Testing
                     == 0)
             #expect(try await world.get("b2c/hello.git").value("username") == "erin@example.net")
             #expect(try await Self.user(world) == Self.alice)
-            let listed = try await world.lanyard(["accounts", b2c])
+            let listed = try await world.lanyard(["status", "--accounts", b2c])
             #expect(listed.lines.count == 2 && listed.lines[1].hasPrefix("* erin@example.net"), "\(listed)")
         }
     }
@@ -148,7 +148,7 @@ import Testing
             try await world.signIn(Self.alice)
             try await world.signIn(Self.alice, path: "fabrikam/hello.git")
             try await world.signIn("dave@outlook.example", Self.carol)
-            let table = try await world.lanyard(["accounts"])
+            let table = try await world.lanyard(["status", "--accounts"])
             #expect(
                 table.output == """
                       ACCOUNT                 USED FOR          NAME          KIND            TENANTS                                     RENEWS
@@ -157,7 +157,7 @@ import Testing
                     * alice@contoso.example   fabrikam.example  Alice Archer  work or school  contoso.example, guest in fabrikam.example  yes
 
                     """, "\(table)")
-            let narrow = try await world.atTerminal(["lanyard", "accounts"], answering: [])
+            let narrow = try await world.atTerminal(["lanyard", "status", "--accounts"], answering: [])
             #expect(narrow.lines.count == 4 && narrow.lines.allSatisfy { $0.count <= 80 }, "\(narrow)")
             let json = try await Self.accounts(world)
             #expect(json.map { $0["kind"] as? String } == ["work-or-school", "personal", "work-or-school"])
@@ -181,7 +181,7 @@ import Testing
             let guest = try await Self.user(world, "account=A11CE000-0000-4000-8000-00000000FAB8\n")
             #expect(guest == Self.alice)
             #expect(try await Self.user(world, "account=  Alice@Contoso.Example \n") == Self.alice)
-            #expect(try await world.lanyard(["accounts", "https://nowhere.example/"]).status == 1)
+            #expect(try await world.lanyard(["status", "--accounts", "https://nowhere.example/"]).status == 1)
         }
     }
 
@@ -203,7 +203,7 @@ import Testing
     }
 
     static func accounts(_ world: World) async throws -> [[String: Any]] {
-        let listed = try await world.lanyard(["accounts", "--json"])
+        let listed = try await world.lanyard(["status", "--accounts", "--json"])
         return try #require(try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]])
     }
 }

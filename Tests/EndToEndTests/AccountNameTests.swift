@@ -63,7 +63,7 @@ import Testing
                 + ["alicia@contoso.example", "alice@northwind.example"]
             {
                 let nobody = try await world.lanyard(["use", other])
-                #expect(nobody.errors.hasSuffix("in\nlanyard: hint: see: lanyard accounts\n"), "\(nobody)")
+                #expect(nobody.errors.hasSuffix("in\nlanyard: hint: see: lanyard status --accounts\n"), "\(nobody)")
             }
         }
     }

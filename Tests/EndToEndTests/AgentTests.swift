@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `lanyard agent`, and a far side with nothing but its socket.
+/// `lanyard forward serve`, and a far side with nothing but its socket.
 @Suite struct AgentTests {
     private static let path = "common/hello.git"
     private static let alice = "alice@contoso.example"
@@ -218,7 +218,7 @@ import Testing
             #expect(here.status == 1 && here.errors.contains("cannot be reached"), "\(here)")
             let login = try await world.lanyard(["login", url])
             #expect(login.status == 1 && login.errors.contains("on the agent's machine"), "\(login)")
-            let agent = try await world.lanyard(["agent"])
+            let agent = try await world.lanyard(["forward", "serve"])
             #expect(agent.status == 1 && agent.errors.contains("uses an agent itself"), "\(agent)")
         }
     }
@@ -255,7 +255,7 @@ import Testing
             try world.configure(forward: "devbox")
             let url = "\(world.sandbox.resource)/\(Self.path)"
             try await world.withAgent(world.browser(as: Self.alice), endedBy: SIGKILL) { far in
-                let second = try await world.lanyard(["agent"])
+                let second = try await world.lanyard(["forward", "serve"])
                 #expect(second.status == 1 && second.errors.contains("an agent is already running"), "\(second)")
                 #expect(try await far.get(url).value("password") != nil)
             }
@@ -563,7 +563,7 @@ import Testing
 
     /// Kills what still runs of a world's agent.
     private static func end(_ world: World) {
-        for process in RunningProcess.all where process.text.contains("\(world.folder)/bin/lanyard agent") {
+        for process in RunningProcess.all where process.text.contains("\(world.folder)/bin/lanyard forward serve") {
             kill(process.number, SIGTERM)
         }
     }
@@ -578,7 +578,7 @@ import Testing
             #expect(scoped.status != 0 && scoped.errors.contains("is for URLs"), "\(scoped)")
             let listed = try await far.lanyard(["token", "--scope", "https://a.example//.default"])
             #expect(listed.errors.contains("lanyard forward add devbox https://a.example/"), "\(listed)")
-            for words in [["accounts"], ["logout", "--all"], ["use", "bob"]] {
+            for words in [["status", "--accounts"], ["logout", "--all"], ["use", "bob"]] {
                 let ended = try await far.lanyard(words)
                 #expect(ended.status != 0 && ended.errors.contains("are on the agent's machine"), "\(words) \(ended)")
             }

@@ -68,7 +68,7 @@ import Testing
             #expect(ended.status == 1, "\(ended)")
             #expect(ended.hasNoCredential)
             #expect(ended.errors.contains(example.error), "\(ended)")
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
         }
     }
 
@@ -169,7 +169,7 @@ import Testing
                 ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }.count == 1, "\(ended)")
             #expect(ended.errors.contains("broken"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: "), "\(ended)")
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
         }
     }
 }

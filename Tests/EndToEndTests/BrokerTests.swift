@@ -48,7 +48,7 @@ struct BrokerTests {
 
             let status = try await world.lanyard(["status", url], machine)
             #expect(status.status == 0 && status.output.contains("from the machine's broker"), "\(status)")
-            #expect(try await world.lanyard(["accounts"], machine).output.contains("broker"))
+            #expect(try await world.lanyard(["status", "--accounts"], machine).output.contains("broker"))
             let explained = try await world.lanyard(["explain", url], machine.merging(Self.uncached) { $1 })
             #expect(explained.output.contains("; from the machine's broker"), "\(explained)")
             let doctor = try await world.lanyard(["doctor", "--all"], machine)
@@ -156,10 +156,10 @@ struct BrokerTests {
     @Test func `accounts that only the broker has are listed as the broker's, after lanyard's own`() async throws {
         try await World.withBroker(.intune3) { world, broker, machine in
             func listed(_ arguments: String...) async throws -> [[String: Any]] {
-                let ended = try await world.lanyard(["accounts", "--json"] + arguments, machine)
+                let ended = try await world.lanyard(["status", "--accounts", "--json"] + arguments, machine)
                 return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [[String: Any]])
             }
-            let table = try await world.lanyard(["accounts"], machine)
+            let table = try await world.lanyard(["status", "--accounts"], machine)
             #expect(
                 table.lines.count == 2 && table.lines[1].hasPrefix("  \(World.alice) ")
                     && table.lines[1].hasSuffix(" broker"), "\(table)")
@@ -178,7 +178,7 @@ struct BrokerTests {
                 ]
             ])
             for arguments in [[], ["\(world.sandbox.resource)/\(Self.path)"]] {
-                let ended = try await world.lanyard(["accounts"] + arguments, machine)
+                let ended = try await world.lanyard(["status", "--accounts"] + arguments, machine)
                 #expect(ended.lines.count == 3, "\(ended)")
                 #expect(ended.lines[1].hasPrefix("* \(World.alice) "), "\(ended)")
                 #expect(ended.lines[2].hasPrefix("  anne@contoso.example "), "\(ended)")
@@ -190,10 +190,11 @@ struct BrokerTests {
                 .write(toFile: world.configFile, atomically: true, encoding: .utf8)
             #expect(try await listed().map { $0["username"] as? String } == [World.alice, "anne@contoso.example"])
             // It isn't asked if it must not be, and one that fails costs nothing but its accounts.
-            let alone = try await world.lanyard(["accounts"], machine.merging(["LANYARD_FLOW": "browser"]) { $1 })
+            let alone = try await world.lanyard(
+                ["status", "--accounts"], machine.merging(["LANYARD_FLOW": "browser"]) { $1 })
             #expect(alone.lines.count == 2, "\(alone)")
             try broker.set(["accounts_call": ["dbus": "org.freedesktop.DBus.Error.Failed"]])
-            let failing = try await world.lanyard(["accounts"], machine)
+            let failing = try await world.lanyard(["status", "--accounts"], machine)
             #expect(failing.status == 0 && failing.errors.isEmpty, "\(failing)")
         }
     }

@@ -118,7 +118,7 @@ import Testing
             let client = hasSecret ? try #require(issuer.confidentialClientID) : issuer.clientID
             try world.configureIssuer(client: client, scopes: ["openid", "offline_access", "read_repository"])
             if hasSecret {
-                let kept = try await world.lanyard(["client", "secret", client], input: issuer.clientSecret)
+                let kept = try await world.lanyard(["rule", "secret", client], input: issuer.clientSecret)
                 #expect(kept.status == 0, "\(kept)")
             }
             #expect(try await world.lanyard(["login", issuer.url], world.browser(as: "alice_contoso")).status == 0)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["accounts"], ["cache", "list"]])
+    @Test(arguments: [["status", "--accounts"], ["cache", "list"]])
     func `listing searches the keyring once`(_ command: [String]) async throws {
         try await World.with { world in
             try await signIn(world)

@@ -171,7 +171,7 @@ import Testing
         try await World.with { world in
             let url = "\(world.sandbox.resource)/contoso/hello.git"
             func told() async throws -> [String: Any] {
-                let listed = try await world.lanyard(["accounts", "--json"])
+                let listed = try await world.lanyard(["status", "--accounts", "--json"])
                 #expect(!listed.output.contains("eyJ"), "\(listed)")
                 let accounts = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]]
                 let tenants = try #require(accounts?.first?["tenants"] as? [[String: Any]], "\(listed)")

@@ -14,7 +14,7 @@ import Testing
             let refused = try await world.lanyard(["login", issuer.url], browser)
             #expect(refused.status == 1 && refused.errors.contains(Self.hint(client)), "\(refused)")
 
-            let kept = try await world.lanyard(["client", "secret", client], input: issuer.clientSecret + "\n")
+            let kept = try await world.lanyard(["rule", "secret", client], input: issuer.clientSecret + "\n")
             #expect(kept.status == 0 && kept.output.isEmpty, "\(kept)")
             #expect(
                 kept.errors == "lanyard: the client secret of \(client) at \(issuer.url) is in the keyring\n", "\(kept)"
@@ -43,9 +43,9 @@ import Testing
             let issuer = world.sandbox.issuer
             let client = try #require(issuer.confidentialClientID)
             try configure(world, issuer.url, client, "scopes = [\"openid\"]")
-            #expect(try await world.lanyard(["client", "secret", client], input: "old").status == 0)
+            #expect(try await world.lanyard(["rule", "secret", client], input: "old").status == 0)
             try await world.keyring.addAttributes()
-            #expect(try await world.lanyard(["client", "secret", client], input: "new").status == 0)
+            #expect(try await world.lanyard(["rule", "secret", client], input: "new").status == 0)
             let secrets = try await world.keyring.secretsWithAddedAttributes()
             #expect(secrets.count == 1 && secrets[0].contains("new"), "\(secrets)")
         }
@@ -57,19 +57,19 @@ import Testing
             let client = try #require(issuer.confidentialClientID)
             try configure(world, issuer.url, client, "scopes = [\"openid\"]")
             let browser = world.browser(as: "alice_contoso")
-            #expect(try await world.lanyard(["client", "secret", client], input: "wrong").status == 0)
+            #expect(try await world.lanyard(["rule", "secret", client], input: "wrong").status == 0)
             let wrong = try await world.lanyard(["login", issuer.url], browser)
             #expect(wrong.status == 1 && wrong.errors.hasSuffix(Self.anew(client)), "\(wrong)")
-            #expect(try await world.lanyard(["client", "secret", client], input: issuer.clientSecret).status == 0)
+            #expect(try await world.lanyard(["rule", "secret", client], input: issuer.clientSecret).status == 0)
             #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
             // Clearing the tokens keeps the secret.
             #expect(try await world.lanyard(["cache", "clear", "--yes"]).status == 0)
             #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
 
-            let removed = try await world.lanyard(["client", "secret", client, "--remove"])
+            let removed = try await world.lanyard(["rule", "secret", client, "--remove"])
             #expect(
                 removed.status == 0 && removed.errors.hasPrefix("lanyard: removed the client secret of"), "\(removed)")
-            let again = try await world.lanyard(["client", "secret", client, "--remove"])
+            let again = try await world.lanyard(["rule", "secret", client, "--remove"])
             #expect(again.status == 1 && again.errors.contains("no client secret of"), "\(again)")
             let refused = try await world.lanyard(["login", issuer.url], browser)
             #expect(refused.status == 1 && refused.errors.contains(Self.hint(client)), "\(refused)")
@@ -82,7 +82,7 @@ import Testing
         try await World.with { world in
             let host = world.sandbox.forge
             try configure(world, host.url, host.clientID, "kind = \"github\"")
-            let secret = ["client", "secret", host.clientID]
+            let secret = ["rule", "secret", host.clientID]
             #expect(try await world.lanyard(secret, input: "wrong").status == 0)
             let browser = world.browser(as: "alice_contoso")
             let wrong = try await world.lanyard(["login", host.url], browser)
@@ -110,7 +110,7 @@ import Testing
             #expect(
                 ended.errors.contains(
                     "lanyard: error: \(host) requires the client secret of my-key, and none is stored\n"), "\(ended)")
-            let store = "store it: lanyard client secret my-key\n"
+            let store = "store it: lanyard rule secret my-key\n"
             #expect(ended.errors.hasSuffix(store), "\(ended)")
             // `explain` predicts this.
             let explained = try await world.lanyard(["explain", host], world.browser(as: "alice_contoso"))
@@ -135,7 +135,7 @@ import Testing
             try configure(world, host.url, host.clientID, "kind = \"github\"")
             let more =
                 "without the app's client secret, you sign in by device-code only; with it, by browser, paste too"
-            let command = "store it: lanyard client secret \(host.clientID)\n"
+            let command = "store it: lanyard rule secret \(host.clientID)\n"
             let browser = world.browser(as: "alice_contoso")
             let before = try await world.lanyard(["explain", host.url], browser)
             #expect(before.output.contains("get would ask you to sign in with a code"), "\(before)")
@@ -144,7 +144,7 @@ import Testing
             #expect(doctor.output.contains("\(host.clientID) at \(host.url): \(more)\n"), "\(doctor)")
             #expect(doctor.output.contains(command), "\(doctor)")
 
-            _ = try await world.lanyard(["client", "secret", host.clientID], input: host.clientSecret)
+            _ = try await world.lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
             let after = try await world.lanyard(["explain", host.url], browser)
             #expect(after.output.contains("get would ask you to sign in in the browser"), "\(after)")
             #expect(!after.output.contains("client secret"), "\(after)")
@@ -157,11 +157,11 @@ import Testing
         try await World.with { world in
             let hosts = [world.sandbox.issuer.url, world.sandbox.gitea.url]
             for host in hosts { try configure(world, host, "same", "scopes = [\"openid\"]") }
-            let unclear = try await world.lanyard(["client", "secret", "same"], input: "s")
+            let unclear = try await world.lanyard(["rule", "secret", "same"], input: "s")
             #expect(unclear.status == 64 && hosts.allSatisfy(unclear.errors.contains), "\(unclear)")
             #expect(unclear.errors.contains("--authority \(hosts[0])"), "\(unclear)")
 
-            let named = ["client", "secret", "same", "--authority"]
+            let named = ["rule", "secret", "same", "--authority"]
             #expect(try await world.lanyard(named + [hosts[0]], input: "s").status == 0)
             #expect(try await world.lanyard(named + [hosts[1], "--remove"]).status == 1)
             #expect(try await world.lanyard(named + [hosts[0], "--remove"]).status == 0)
@@ -180,17 +180,17 @@ import Testing
         try await World.with { world in
             try configure(world, world.sandbox.issuer.url, "mine", "scopes = [\"openid\"]")
             try world.configure(rule: "https://git.example", at: "contoso.example", client: "entra")
-            let ended = try await world.lanyard(["client", "secret", client], input: input)
+            let ended = try await world.lanyard(["rule", "secret", client], input: input)
             #expect(ended.status != 0 && ended.errors.contains(message), "\(ended)")
         }
     }
 
     private static func hint(_ client: String) -> String {
-        "lanyard: hint: if the app has a secret, store it: lanyard client secret \(client)\n"
+        "lanyard: hint: if the app has a secret, store it: lanyard rule secret \(client)\n"
     }
 
     private static func anew(_ client: String) -> String {
-        "hint: the stored client secret is wrong, or no longer valid; store the current one: lanyard client secret \(client)\n"
+        "hint: the stored client secret is wrong, or no longer valid; store the current one: lanyard rule secret \(client)\n"
     }
 
     private func configure(_ world: World, _ host: String, _ client: String, _ further: String) throws {

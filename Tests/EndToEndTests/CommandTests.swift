@@ -28,7 +28,7 @@ import Testing
     @Test func `login, accounts, token and logout`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
-            let none = try await world.lanyard(["accounts"])
+            let none = try await world.lanyard(["status", "--accounts"])
             #expect(none.status == 0 && none.output.isEmpty)
             #expect(none.errors == "lanyard: nobody is signed in\n")
 
@@ -37,10 +37,10 @@ import Testing
             #expect(login.output.isEmpty)
             #expect(login.errors.hasSuffix("lanyard: signed in as alice@contoso.example\n"), "\(login)")
 
-            let accounts = try await world.lanyard(["accounts"])
+            let accounts = try await world.lanyard(["status", "--accounts"])
             #expect(accounts.lines.count == 2)
             #expect(accounts.lines.last?.hasPrefix("* alice@contoso.example  ") == true, "\(accounts)")
-            let listed = try await world.lanyard(["accounts", "--json"])
+            let listed = try await world.lanyard(["status", "--accounts", "--json"])
             let json = try #require(
                 try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]])
             #expect(json.count == 1)
@@ -60,7 +60,7 @@ import Testing
 
             let logout = try await world.lanyard(["logout", "ALICE@contoso.example"])
             #expect(logout.status == 0 && logout.errors == "lanyard: signed out alice@contoso.example\n", "\(logout)")
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
             let after = try await world.lanyard(["token", url])
             #expect(after.status == 2)
             #expect(

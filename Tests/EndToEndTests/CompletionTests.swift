@@ -16,8 +16,8 @@ import Testing
         try await expect(
             in: shell,
             [
-                "lanyard accou\t": ["lanyard", "accounts"],
-                "lanyard help accou\t": ["lanyard", "help", "accounts"],
+                "lanyard statu\t": ["lanyard", "status"],
+                "lanyard help statu\t": ["lanyard", "help", "status"],
                 "lanyard configure gi\t": ["lanyard", "configure", "git"],
                 "lanyard token --non-i\t": ["lanyard", "token", "--non-interactive"],
                 "lanyard token --flow dev\t": ["lanyard", "token", "--flow", "device-code"],
@@ -130,19 +130,19 @@ import Testing
         try await CompletionWorld.with(.unlocked) { world in
             for path in ["lanyard", "tools/lanyard", "tools/git-credential-lanyard"] { try world.trap(path) }
             // bash loads the completion at the first Tab, and finds it for a path at the next.
-            let first = "lanyard accou\t"
+            let first = "lanyard statu\t"
             let keys = [
-                "./lanyard accou\t", "tools/lanyard accou\t", "tools/git-credential-lanyard ca\t",
-                "lanyard exec -- ./lanyard accou\t", "./tools/../lanyard accou\t",
+                "./lanyard statu\t", "tools/lanyard statu\t", "tools/git-credential-lanyard ca\t",
+                "lanyard exec -- ./lanyard statu\t", "./tools/../lanyard statu\t",
             ]
             _ = try await world.type([first] + keys, at: shell)
             #expect(!FileManager.default.fileExists(atPath: world.mark))
             // One with an absolute path is the one that is meant.
             var typed: [CompletionWorld.Typed] = []
-            for _ in 1...Self.patience where typed.last?.words?.last != "accounts" {
-                typed = try await world.type([first, "\(world.absolutePath) accou\t"], at: shell)
+            for _ in 1...Self.patience where typed.last?.words?.last != "status" {
+                typed = try await world.type([first, "\(world.absolutePath) statu\t"], at: shell)
             }
-            #expect(typed.last?.words == [world.absolutePath, "accounts"])
+            #expect(typed.last?.words == [world.absolutePath, "status"])
         }
     }
 
@@ -153,8 +153,8 @@ import Testing
                 "lanyard exec -- git-credential-lan\t": ["lanyard", "exec", "--", "git-credential-lanyard"],
                 "lanyard configure docker --y\t": ["lanyard", "configure", "docker", "--yes"],
                 "lanyard configure git --au\t": ["lanyard", "configure", "git", "--authority"],
-                "lanyard exec --env NAME -- lanyard accou\t":
-                    ["lanyard", "exec", "--env", "NAME", "--", "lanyard", "accounts"],
+                "lanyard exec --env NAME -- lanyard statu\t":
+                    ["lanyard", "exec", "--env", "NAME", "--", "lanyard", "status"],
                 "lanyard exec \(CompletionWorld.url) -- lanyard token --flow=dev\t":
                     ["lanyard", "exec", CompletionWorld.url, "--", "lanyard", "token", "--flow=device-code"],
             ])
@@ -165,7 +165,7 @@ import Testing
             // A file of the test's own, because the shell may run the typed command and write to it.
             let file = try world.keyring.scratch.write("", to: "some-notes")
             let start = file.dropLast("tes".count)
-            let lines = ["lanyard accounts >\(start)", "lanyard export --output \(start)", "lanyard import \(start)"]
+            let lines = ["lanyard status >\(start)", "lanyard export --output \(start)", "lanyard import \(start)"]
             var left = lines
             for _ in 1...Self.patience where !left.isEmpty {
                 let typed = try await world.type(left.map { $0 + "\t" }, at: shell)

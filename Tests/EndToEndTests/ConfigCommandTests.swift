@@ -80,7 +80,7 @@ import Testing
             try home.write("browser = \"firefox 'unclosed\"\n", to: home.configFile)
             let unset = ["lanyard config unset browser"]
             #expect(try await home.lanyard(["forward", "list"]).status == 0)
-            #expect(try await home.lanyard(["accounts"]).errors.contains("quote") == false)
+            #expect(try await home.lanyard(["status", "--accounts"]).errors.contains("quote") == false)
             let doctor = try await home.lanyard(["doctor"])
             #expect(unset.allSatisfy(doctor.output.contains), "\(doctor)")
         }
@@ -108,7 +108,7 @@ import Testing
             let wrong = try await home.lanyard(["config", "set", "timeout", "60"])
             #expect(wrong.status == 1 && wrong.errors.contains("config.toml:1: not valid TOML"), "\(wrong)")
             #expect(try home.text(home.configFile) == "flow = browser\n")
-            for command in ["status", "accounts", "login"] {
+            for command in ["status", "token", "login"] {
                 let ended = try await home.lanyard([command])
                 let hint = "config.toml:1: not valid TOML"
                 #expect(ended.status == 1 && ended.errors.contains(hint), "\(ended)")

@@ -32,9 +32,12 @@ struct Description: Decodable {
                 })
         }
 
-        /// The command and all below it that users see, each with its words on the command line.
+        /// The command and all below it, except lanyard's own, each with its words on the command line.
         func all(_ path: [String] = []) -> [(path: [String], command: Command)] {
-            [(path, self)] + (subcommands ?? []).filter(\.shouldDisplay).flatMap { $0.all(path + [$0.commandName]) }
+            [(path, self)]
+                + (subcommands ?? []).filter { $0.shouldDisplay || $0.examples?.isEmpty == false }.flatMap {
+                    $0.all(path + [$0.commandName])
+                }
         }
     }
 

@@ -29,9 +29,9 @@ import Testing
     private static let leftOut = [
         "sudo ": "changes the machine; SystemScopeTests does what it does",
         "dbus-daemon --session --fork": "starts a bus that stays; SharedBusTests does",
-        "lanyard client secret": "needs a secret; ClientSecretTests does what it does",
+        "lanyard rule secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard identity secret": "needs a secret; IdentityTests does what it does",
-        "lanyard agent": "serves until it is interrupted; AgentTests runs it",
+        "lanyard forward serve": "serves until it is interrupted; AgentTests runs it",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "--as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
@@ -261,7 +261,7 @@ private struct DocumentedWorld: Sendable {
 
     /// Signs in the accounts that the previous example signed out; alice is in use, and admin was before her.
     private func signIn() async throws {
-        let accounts = try await world.lanyard(["accounts"]).output
+        let accounts = try await world.lanyard(["status", "--accounts"]).output
         guard !accounts.contains("* alice@") || !accounts.contains("admin@") else { return }
         for name in ["admin@contoso.com", "alice@contoso.com"] {
             let ended = try await world.lanyard(

@@ -129,13 +129,13 @@ import Testing
 
     /// Waits until the agent has this many processes that answer requests.
     private static func waitForWorkers(_ count: Int, _ world: World) async throws {
-        let agent = "\(world.folder)/bin/lanyard agent"
+        let agent = "\(world.folder)/bin/lanyard forward serve"
         try await wait {
             let all = RunningProcess.all
             guard let agent = all.first(where: { $0.text.contains(agent) && !$0.text.contains("--answer-for") }) else {
                 return false
             }
-            return all.count { $0.text.contains("agent --answer-for \(agent.number)") } == count
+            return all.count { $0.text.contains("forward serve --answer-for \(agent.number)") } == count
         }
     }
 
@@ -298,7 +298,7 @@ import Testing
                 }
             }
             _ = try await with(
-                "/usr/bin/setsid", ["\(home.folder)/bin/lanyard", "agent"], environment: home.environment,
+                "/usr/bin/setsid", ["\(home.folder)/bin/lanyard", "forward", "serve"], environment: home.environment,
                 endedBy: SIGTERM
             ) {
                 try await Self.wait {

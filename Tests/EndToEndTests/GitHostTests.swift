@@ -379,7 +379,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             // A choice for one host doesn't affect another.
             #expect(try await world.lanyard(["use", Self.alice, gitLab]).status == 0)
             #expect(try await Self.used(world, [gitLab, gitea]) == [Self.alice, Self.bob])
-            let table = try await world.lanyard(["accounts"])
+            let table = try await world.lanyard(["status", "--accounts"])
             #expect(table.output.contains("GitLab") && table.output.contains("Gitea"), "\(table)")
 
             // Equal names are distinguished by their hosts, and the suggested commands work.

@@ -86,7 +86,7 @@ import Testing
                 environment["GIT_CONFIG_GLOBAL"] = folder + "/gitconfig"
                 environment["LANYARD_CONFIG"] = folder + "/config.toml"
                 let secret = try #require(
-                    Self.lines(of: text, below: "Then:").first { $0.contains("lanyard client secret ") })
+                    Self.lines(of: text, below: "Then:").first { $0.contains("lanyard rule secret ") })
                 let kept = try await run("/bin/sh", ["-c", secret], environment: environment)
                 #expect(kept.status == 0, "\(kept)")
                 for repository in Self.repositories(in: text) {
@@ -128,10 +128,10 @@ import Testing
                 before=$(variables)
                 \(lines)
                 lanyard rule add https://contoso.com 2>/dev/null && exit 3
-                told=$(lanyard accounts 2>&1) && exit 4
+                told=$(lanyard status --accounts 2>&1) && exit 4
                 echo "$told"
                 eval "${told##*hint: run: }"
-                [ "$(variables)" = "$before" ] && lanyard accounts
+                [ "$(variables)" = "$before" ] && lanyard status --accounts
                 """
             let ended = try await run("/bin/sh", ["-c", script], environment: home.environment, folder: home.folder)
             #expect(ended.status == 0, "\(ended)")

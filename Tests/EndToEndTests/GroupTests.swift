@@ -25,7 +25,7 @@ import Testing
             // The result is remembered: the family's token isn't tried again.
             #expect(try await world.lanyard(["token"] + Self.token(world, Self.stranger)).status == 2)
             #expect(try await world.sandbox.authorityRequests().isEmpty)
-            #expect(try await world.lanyard(["accounts"]).lines.count == 2)
+            #expect(try await world.lanyard(["status", "--accounts"]).lines.count == 2)
         }
     }
 
@@ -56,9 +56,10 @@ import Testing
             #expect(try await world.lanyard(["login"] + Self.token(world, Self.editor), browser).status == 0)
             try world.configure(before: #"group = "another""#)
             #expect(try await world.lanyard(["token"] + Self.token(world, Self.editor)).status == 2)
-            #expect(try await world.lanyard(["accounts", "--json"]).output.contains("alice") == false)
+            #expect(try await world.lanyard(["status", "--accounts", "--json"]).output.contains("alice") == false)
             _ = try await world.lanyard(["logout", "--all"])
-            let text = try await world.lanyard(["accounts"], ["LANYARD_CONFIG": world.sandbox.folder + "/config.toml"])
+            let text = try await world.lanyard(
+                ["status", "--accounts"], ["LANYARD_CONFIG": world.sandbox.folder + "/config.toml"])
             #expect(text.output.contains("alice@contoso.example"), "\(text)")
         }
     }

@@ -56,7 +56,7 @@ import Testing
                 #expect(imported.output.contains("another client's"))
                 let renewed = try await there.lanyard(["token", "--non-interactive", url])
                 #expect(renewed.status == 0 && renewed.lines.first != token, "\(renewed)")
-                #expect(try await there.lanyard(["accounts"]).output.contains("alice@contoso.example"))
+                #expect(try await there.lanyard(["status", "--accounts"]).output.contains("alice@contoso.example"))
             }
         }
     }
@@ -77,7 +77,7 @@ import Testing
                 #expect(imported.status == 0 && imported.errors == "lanyard: imported 4, skipped 0\n", "\(imported)")
                 let url = "\(world.sandbox.resource)/common/hello.git"
                 #expect(try await there.lanyard(["token", "--non-interactive", url]).lines == [token])
-                let listed = try await there.lanyard(["accounts"])
+                let listed = try await there.lanyard(["status", "--accounts"])
                 #expect(
                     listed.output.contains("work or school  contoso.example") && !listed.output.contains("guest"),
                     "\(listed)")

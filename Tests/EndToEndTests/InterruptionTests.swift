@@ -226,7 +226,7 @@ import Testing
             #expect(signedOut.status == 0, "\(signedOut)")
             let left = try await world.lanyard(["export"]).output
             #expect(!left.contains("RefreshToken\": {\n") || !left.contains("\"secret\""), "\(left)")
-            #expect(try await world.lanyard(["accounts"]).output.contains(Self.alice) == false)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.contains(Self.alice) == false)
         }
     }
 

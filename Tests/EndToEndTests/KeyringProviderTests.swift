@@ -34,7 +34,7 @@ struct KeyringProviderTests {
             }
             let out = try await world.lanyard(["logout", "--all"])
             #expect(out.status == 0 && out.duration < Self.limit, "\(out)")
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
             #expect(try await world.get(Self.path, Self.uncached).status == 2)
         }
     }

@@ -53,7 +53,7 @@ import Testing
                 #expect(ended.status == 0 && ended.errors.isEmpty, "run \(number): \(ended)")
             }
             #expect(moments.isTelling, "\(moments)")
-            let accounts = try await world.lanyard(["accounts"])
+            let accounts = try await world.lanyard(["status", "--accounts"])
             #expect(accounts.lines.count == 2, "\(accounts)")
         }
     }

@@ -52,7 +52,7 @@ import Testing
         "systemctl --user": "needs a user's systemd",
         "pkill -u": "ends every agent of the user who runs the tests",
         "systemd-ask-password": "needs systemd and an administrator",
-        "lanyard agent": "serves until it is interrupted; AgentTests runs it",
+        "lanyard forward serve": "serves until it is interrupted; AgentTests runs it",
         "ssh -R": "needs an sshd; ForwardedSocketTests has one",
         "docker run": "needs a container engine",
         "lanyard plugin check FOLDER": "the folder is the reader's; ConformanceKitTests has one",

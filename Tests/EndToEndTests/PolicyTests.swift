@@ -41,7 +41,7 @@ import Testing
                     "lanyard: opening your browser to sign in", "lanyard: signed in as erin@example.net",
                 ], "\(reset)")
             #expect(try await Self.policiesShown(world) == ["B2C_1_susi", "B2C_1_reset", "B2C_1_susi"])
-            let accounts = try await world.lanyard(["accounts", "--json"])
+            let accounts = try await world.lanyard(["status", "--accounts", "--json"])
             #expect(accounts.output.contains("-b2c_1_susi."), "\(accounts)")
             #expect(!accounts.output.contains("-b2c_1_reset."), "the other policy's account is not kept: \(accounts)")
             #expect(try await world.get("b2c/hello.git").status == 0)
@@ -73,7 +73,7 @@ import Testing
             #expect(ended.status == 2, "\(ended)")
             #expect(ended.errors.contains("(AADB2C90118, correlation ID "), "\(ended)")
             #expect(ended.errors.contains("reset-policy = \"B2C_1_password_reset\""), "\(ended)")
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
             let signedIn = try await world.get("b2c/hello.git", world.browser(as: Self.erin))
             #expect(signedIn.status == 0, "\(signedIn)")
             #expect(try await world.get("b2c/hello.git").value("password") == signedIn.value("password"))
-            let accounts = try await world.lanyard(["accounts", "--json"])
+            let accounts = try await world.lanyard(["status", "--accounts", "--json"])
             #expect(accounts.output.contains("-b2c_1_edit.") && accounts.output.contains("-b2c_1_susi."), "\(accounts)")
         }
     }

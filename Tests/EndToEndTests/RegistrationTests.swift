@@ -157,7 +157,7 @@ import Testing
                 "and register again: lanyard rule add --issuer https://id.example --register https://git.example\n",
             ] { #expect(doctor.output.contains(line), "\(line)\n\(doctor)") }
             // A typed secret replaces it, and its expiry is unknown.
-            _ = try await world.lanyard(["client", "secret", "made-up"], plugins, input: "another")
+            _ = try await world.lanyard(["rule", "secret", "made-up"], plugins, input: "another")
             let after = try await world.lanyard(["doctor", "--all"], plugins)
             #expect(!after.output.contains("client-secret"), "\(after)")
         }
@@ -198,7 +198,7 @@ import Testing
             #expect(
                 added.errors.contains("the client secret of made-up at https://id.example is in the keyring"),
                 "\(added)")
-            let removed = try await world.lanyard(["client", "secret", "made-up", "--remove"], plugins)
+            let removed = try await world.lanyard(["rule", "secret", "made-up", "--remove"], plugins)
             #expect(removed.status == 0, "\(removed)")
 
             // A host of a known kind without a metadata document.

@@ -160,7 +160,7 @@ import Testing
             { try await Task.sleep(for: .milliseconds(50)) }
             try await Task.sleep(for: .milliseconds(500))
             #expect(try await world.get(Self.path).status == 2)
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
         }
     }
 

@@ -50,7 +50,7 @@ import Testing
             #expect(try await renewed.status == 0)
             let signedOut = try await logout
             #expect(signedOut.status == 0, "\(signedOut)")
-            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"]).output.isEmpty)
             #expect(try await world.get(Self.path).status == 2)
         }
     }
@@ -60,14 +60,14 @@ import Testing
             try await world.sandbox.set(#"{"access_token_lifetime": 200, "id_token_at_renewal": 0}"#)
             let first = try await world.get(Self.path, world.browser(as: Self.alice))
             try #require(first.value("username") == Self.alice, "\(first)")
-            let accounts = try await world.lanyard(["accounts", "--json"]).output
+            let accounts = try await world.lanyard(["status", "--accounts", "--json"]).output
             for _ in 0..<2 {
                 let renewed = try await world.get(Self.path)
                 #expect(renewed.status == 0 && renewed.value("username") == Self.alice, "\(renewed)")
                 #expect(renewed.value("password") != first.value("password"))
             }
             #expect(try await world.get(Self.path, lines: "account=\(Self.alice)\n").status == 0)
-            #expect(try await world.lanyard(["accounts", "--json"]).output == accounts)
+            #expect(try await world.lanyard(["status", "--accounts", "--json"]).output == accounts)
         }
     }
 

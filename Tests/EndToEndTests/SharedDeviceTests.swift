@@ -49,7 +49,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: world.selectionFile))
             try await world.keyring.endProvider()
             try await world.keyring.unlock()
-            #expect(try await world.lanyard(["accounts"], system: Self.shared).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"], system: Self.shared).output.isEmpty)
             let password = try await world.lanyard(["get"], system: Self.shared, input: "url=https://git.example/\n")
             #expect(password.status == 0 && password.output.isEmpty, "\(password)")
         }
@@ -80,7 +80,7 @@ import Testing
             #expect(try await world.lanyard(other, system: Self.shared, world.browser(as: Self.alice)).status == 0)
             let logout = try await world.lanyard(["logout"], system: Self.shared)
             #expect(logout.status == 0 && logout.errors == "lanyard: signed out \(Self.alice)\n", "\(logout)")
-            #expect(try await world.lanyard(["accounts"], system: Self.shared).output.isEmpty)
+            #expect(try await world.lanyard(["status", "--accounts"], system: Self.shared).output.isEmpty)
         }
     }
 
@@ -89,7 +89,7 @@ import Testing
             for mode in ["shared", "personal"] {
                 let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
                 try world.configure(before: "device-mode = \"\(mode)\"")
-                let ended = try await world.lanyard(["accounts"])
+                let ended = try await world.lanyard(["status", "--accounts"])
                 #expect(ended.status == 1, "\(ended)")
                 #expect(
                     ended.errors == """

@@ -23,7 +23,7 @@ import Testing
             #expect(requests.signIns.isEmpty)
             #expect(try await world.get("contoso/hello.git").tenant == Self.contoso)
 
-            let listed = try await world.lanyard(["accounts", "--json"]).output
+            let listed = try await world.lanyard(["status", "--accounts", "--json"]).output
             #expect(listed.components(separatedBy: "homeAccountId").count == 2, "one account: \(listed)")
             let cloned = try await world.git(["clone", "\(world.sandbox.resource)/fabrikam/hello.git"])
             #expect(cloned.status == 0, "\(cloned)")

@@ -117,7 +117,7 @@ struct ThirdPartyIssuerTests {
     // MARK: What lanyard has and says
 
     private static func usernames(_ home: Home) async throws -> [String] {
-        let listed = try await home.lanyard(["accounts", "--json"])
+        let listed = try await home.lanyard(["status", "--accounts", "--json"])
         let accounts = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]]
         return try #require(accounts, "\(listed)").map { $0["username"] as? String ?? "" }
     }

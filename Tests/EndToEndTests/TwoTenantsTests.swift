@@ -73,7 +73,7 @@ import Testing
                 "\(use)")
             #expect(try await Self.user(world, "contoso/hello.git") == Self.alice)
             #expect(try await Self.user(world, "northwind/hello.git") == Self.frank)
-            let table = try await world.lanyard(["accounts"]).lines
+            let table = try await world.lanyard(["status", "--accounts"]).lines
             #expect(table.contains { $0.hasPrefix("* \(Self.frank)  all but contoso.example ") }, "\(table)")
             #expect(table.contains { $0.hasPrefix("* \(Self.alice)    contoso.example ") }, "\(table)")
 

@@ -265,7 +265,7 @@ import Testing
 
     /// What a user runs, and what it says of a keyring without accounts.
     private static let commands: [([String], String)] = [
-        (["accounts"], "nobody is signed in"), (["logout", "--all"], "nobody is signed in"),
+        (["status", "--accounts"], "nobody is signed in"), (["logout", "--all"], "nobody is signed in"),
         (["logout"], "nobody is signed in"), (["use"], "nobody is signed in"), (["use", "-"], "nobody is signed in"),
         (["cache", "list"], "nothing is stored"), (["cache", "clear"], "there is nothing to remove"),
         (["cache", "clear", "--damaged"], "nothing is damaged"),

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["get", "--non-interactive"], ["accounts"], ["doctor"]])
+    @Test(arguments: [["get", "--non-interactive"], ["status", "--accounts"], ["doctor"]])
     func `a command that failed ends with what it said`(_ arguments: [String]) async throws {
         try await Home.with { home in
             let ended = try await home.lanyard(arguments)
@@ -127,7 +127,7 @@ import Testing
         try await Home.with { home in
             let file = home.folder + "/\u{1B}[31mred.toml"
             try home.write("wrong", to: file)
-            let ended = try await home.lanyard(["accounts"], ["LANYARD_CONFIG": file])
+            let ended = try await home.lanyard(["status", "--accounts"], ["LANYARD_CONFIG": file])
             #expect(ended.status == 1 && ended.errors.contains("/?[31mred.toml:1: "), "\(ended)")
             #expect(!ended.errors.contains("\u{1B}"))
         }
@@ -144,7 +144,7 @@ import Testing
 
     /// The commands that take a URL.
     private static let takers = [
-        ["login"], ["token"], ["accounts"], ["status"], ["explain"], ["configure", "git"], ["rule", "add"],
+        ["login"], ["token"], ["status", "--accounts"], ["status"], ["explain"], ["configure", "git"], ["rule", "add"],
         ["unconfigure", "git"], ["rule", "remove"], ["forward", "add", "devbox"], ["use", "bob@contoso.com"],
         ["identity", "check", "environment"],
     ]

@@ -23,7 +23,7 @@ extension World {
     ) async throws {
         // Without a terminal, detach it from the one that runs the tests.
         let words =
-            ["/usr/bin/setsid"] + (kernelKeysCommand ?? []) + terminal + ["\(folder)/bin/lanyard", "agent"]
+            ["/usr/bin/setsid"] + (kernelKeysCommand ?? []) + terminal + ["\(folder)/bin/lanyard", "forward", "serve"]
         _ = try await TestSupport.with(
             words[0], Array(words.dropFirst()), environment: environment.merging(extra) { $1 }, endedBy: signal
         ) {

@@ -10,41 +10,17 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-struct AccountsCommand: Command {
-    static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List the accounts that have signed in.",
-        discussion: """
-            `*` marks the accounts in use, `-` the one that `lanyard use -` goes back to. USED FOR lists the authorities \
-            that an account was chosen for. Accounts that only the machine's broker has come last.
-            """)
-
-    static let examples: KeyValuePairs = [
-        "See who has signed in": "lanyard accounts",
-        "See who can be used for a URL": "lanyard accounts \(Example.url)",
-    ]
-
-    @Argument(help: "A URL that a rule maps: only accounts of its authority.")
-    var url: String?
-
-    @OptionGroup var place: AuthorityOptions
-
-    @Flag(help: "Print JSON.")
-    var json = false
-
-    mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context)
-        var known = try await session.accounts(at: try place.place(url, in: session))
-        known.ofMachine = await session.accountsOfBrokers(besides: known)
-        let console = session.context.console
-        if json {
-            return console.print(json: .array(known.byUse.map { $0.json(among: known) }))
-        }
+extension Session {
+    /// Prints the accounts that have signed in, those in use first.
+    func listAccounts(at authority: NamedAuthority?, inJSON: Bool) async throws {
+        var known = try await accounts(at: authority)
+        known.ofMachine = await accountsOfBrokers(besides: known)
+        let console = context.console
+        if inJSON { return console.print(json: .array(known.byUse.map { $0.json(among: known) })) }
         guard !known.byUse.isEmpty else { return console.note("nobody is signed in") }
         for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
     }
-}
 
-extension Session {
     /// How long the list may wait for a broker.
     private static let patience = Duration.seconds(2)
 
@@ -70,7 +46,7 @@ extension Session {
 }
 
 extension KnownAccount {
-    /// Returns the account for `--json`; the members are documented in lanyard(1) and must not change.
+    /// Returns the account for `--json`; the members are documented in lanyard-status(1) and must not change.
     func json(among known: KnownAccounts) -> JSONValue {
         let tenants = profiles.map { profile in
             JSONValue.object([

@@ -165,7 +165,7 @@ struct KnownAccounts {
         let meant = nearest.map { Hint("did you mean", run: "\(command)\(last: self.name(of: $0))") }
         return CommandError(
             "the account \(shown) has not signed in",
-            hints: [meant, Hint("see", run: "lanyard accounts")].compactMap(\.self))
+            hints: [meant, Hint("see", run: "lanyard status --accounts")].compactMap(\.self))
     }
 }
 

@@ -50,7 +50,7 @@ struct UseCommand: Command {
             return try await use(found.account, at: named?.place ?? known.issuer(of: found.account), in: session)
         }
         guard let previous = known.previous else {
-            throw CommandError("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
+            throw CommandError("no account was used before", hints: [Hint("see", run: "lanyard status --accounts")])
         }
         try await use(previous.account.account, at: previous.place, in: session)
     }
@@ -118,7 +118,7 @@ extension CommandError {
         }
         self.init(
             "which account is used depends on the authority",
-            hints: [Hint("see", run: "lanyard accounts"), Hint("or ask for one URL", run: "lanyard use URL")])
+            hints: [Hint("see", run: "lanyard status --accounts"), Hint("or ask for one URL", run: "lanyard use URL")])
     }
 
     static let nobodyIsSignedIn = CommandError(

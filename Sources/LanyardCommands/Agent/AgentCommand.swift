@@ -14,9 +14,9 @@ import Terminal
 import TokenStore
 import Tools
 
-struct AgentCommand: Command {
+struct ForwardServeCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "agent", abstract: "Answer remote hosts and containers with this machine's credentials.",
+        commandName: "serve", abstract: "Answer remote hosts and containers: run the agent.",
         discussion: """
             Listens on a socket for each [[forward]] of the configuration, until it is interrupted. Remote hosts and \
             containers that reach a socket get access tokens and passwords for the URLs that its forward lists; you sign \
@@ -27,7 +27,7 @@ struct AgentCommand: Command {
         "Let a development machine ask for an organisation's repositories": """
         lanyard forward add devbox \(Example.url)
         lanyard configure ssh devbox
-        lanyard agent
+        lanyard forward serve
         """
     ]
 
@@ -66,7 +66,7 @@ struct AgentCommand: Command {
     /// Returns how to start the agent; nil if it already serves a forward.
     static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
         guard let folder = try? place(context), isServed("\(folder)/\(forward)") else {
-            return Hint(text, run: "lanyard agent")
+            return Hint(text, run: "lanyard forward serve")
         }
         return nil
     }
@@ -90,7 +90,7 @@ struct LocalAgentDelegate: AgentDelegate {
             context.executable = String(context.executable.dropLast(deleted.utf8.count))
         }
         self.context = context
-        worker = (context.executable, ["agent", "--answer-for", String(getpid())], context.environment)
+        worker = (context.executable, ["forward", "serve", "--answer-for", String(getpid())], context.environment)
         settingsFiles =
             [Configuration.systemFile] + [Configuration.userFile(environment: context.environment)].compactMap(\.self)
         let configuration = try Session(context).configuration

@@ -45,7 +45,7 @@ struct Confirmation {
         case .nobodyThere:
             return ForwardedRefusal(
                 .nobody, "each use has to be confirmed, and nobody can be asked",
-                remedies: ["run `lanyard agent` at a terminal, or install notify-send 0.8 or later"])
+                remedies: ["run `lanyard forward serve` at a terminal, or install notify-send 0.8 or later"])
         }
     }
 

@@ -7,9 +7,10 @@ import Terminal
 
 struct ForwardCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "forward", abstract: "Manage what remote hosts and containers may ask the agent for.",
-        subcommands: [ForwardAddCommand.self, ForwardListCommand.self, ForwardRemoveCommand.self],
-        aliases: ["forwards"])
+        commandName: "forward", abstract: "Answer remote hosts and containers.",
+        subcommands: [
+            ForwardAddCommand.self, ForwardListCommand.self, ForwardRemoveCommand.self, ForwardServeCommand.self,
+        ], aliases: ["forwards"])
 
     static let examples: KeyValuePairs = ["See who may ask for what": "lanyard forward list"]
 }
@@ -157,7 +158,7 @@ struct ForwardRemoveCommand: Command {
 }
 
 extension Forward {
-    /// The forward as JSON, documented in lanyard-agent(1).
+    /// The forward as JSON, documented in lanyard-forward(1).
     fileprivate var json: JSONValue {
         .object([
             "name": .string(name), "urls": JSONValue(strings: urls.map(\.text)), "confirm": .bool(confirms),

@@ -10,7 +10,7 @@ import TokenStore
 
 struct ExportCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Export tokens and accounts as MSAL's unified JSON cache.",
+        commandName: "export", abstract: "Export tokens and accounts in MSAL's JSON format.",
         discussion: """
             The document holds refresh tokens: anyone who has it can act as you until they expire. Passwords that git \
             stored are not in it.

@@ -8,37 +8,27 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-struct ClientCommand: AsyncParsableCommand, WithExamples {
-    static let configuration = CommandConfiguration(
-        commandName: "client", abstract: "Manage the secrets of your own apps.",
-        subcommands: [ClientSecretCommand.self])
-
-    static let examples: KeyValuePairs = [
-        "Store the secret of an app": "lanyard client secret \(ClientSecretCommand.example)"
-    ]
-}
-
-struct ClientSecretCommand: Command {
+struct RuleSecretCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "secret", abstract: "Store the client secret of an app.",
-        usage: "lanyard client secret [<options>] <id>",
+        usage: "lanyard rule secret [<options>] <id>",
         discussion: """
-            Asks for the secret at a terminal, or reads it from standard input, and keeps it in the keyring. Only the issuer \
-            receives it. Most issuers give apps like lanyard no secret: store one only if the app's registration shows it.
+            Asks for the secret at a terminal, or reads it from standard input, and keeps it in the keyring. Only the authority \
+            receives it. Most authorities give apps like lanyard no secret: store one only if the app's registration shows it.
             """)
 
     fileprivate static let example = "my-app --authority https://bitbucket.org"
 
     static let examples: KeyValuePairs = [
-        "Store it at a terminal": "lanyard client secret \(example)",
-        "Store it from a file": "lanyard client secret \(example) <secret.txt",
-        "Remove it": "lanyard client secret \(example) --remove",
+        "Store it at a terminal": "lanyard rule secret \(example)",
+        "Store it from a file": "lanyard rule secret \(example) <secret.txt",
+        "Remove it": "lanyard rule secret \(example) --remove",
     ]
 
     @Argument(help: ArgumentHelp("The client ID.", valueName: "id"))
     var clientId: String
 
-    @Option(help: ArgumentHelp("The app's issuer, if no rule names it or several do.", valueName: "url"))
+    @Option(help: ArgumentHelp("The app's authority, if no rule names it or several do.", valueName: "url"))
     var authority: String?
 
     @Flag(help: "Remove the secret from the keyring.")
@@ -57,7 +47,7 @@ struct ClientSecretCommand: Command {
 extension ShellCommand {
     /// Returns the command that stores a client's secret, with the authority if the command needs it.
     static func storingSecret(of clientID: String, at authority: String? = nil) -> ShellCommand {
-        "lanyard client secret\(option: "--authority", authority)\(last: clientID)"
+        "lanyard rule secret\(option: "--authority", authority)\(last: clientID)"
     }
 
     /// Returns the command that stores the secret of a request's client; it names the issuer unless the configuration

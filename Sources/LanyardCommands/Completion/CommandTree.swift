@@ -8,6 +8,8 @@ struct CommandTree {
     var aliases: [String] = []
     /// A one-line description.
     let note: String
+    /// Whether it is offered; a tool's command isn't.
+    var isShown = true
     var subcommands: [CommandTree] = []
     /// The options and flags that are shown.
     var options: [CommandParameter] = []
@@ -24,7 +26,11 @@ struct CommandTree {
     var asHelper: CommandTree {
         CommandTree(
             name: "git-credential-lanyard", note: note,
-            subcommands: subcommands.filter { GitProtocol.Verb(rawValue: $0.name) != nil },
+            subcommands: subcommands.filter { GitProtocol.Verb(rawValue: $0.name) != nil }.map { verb in
+                var verb = verb
+                verb.isShown = true
+                return verb
+            },
             options: subcommand(GitProtocol.Verb.get.rawValue)?.options ?? [])
     }
 
@@ -45,8 +51,8 @@ extension CommandTree {
         let parameters = (json["arguments"]?.elements ?? []).filter(\.isShown).map(CommandParameter.init)
         self.init(
             name: json["commandName"]?.string ?? "", aliases: (json["aliases"]?.elements ?? []).compactMap(\.string),
-            note: json["abstract"]?.string ?? "",
-            subcommands: (json["subcommands"]?.elements ?? []).filter(\.isShown).map(CommandTree.init),
+            note: json["abstract"]?.string ?? "", isShown: json.isShown,
+            subcommands: (json["subcommands"]?.elements ?? []).map(CommandTree.init),
             options: parameters.filter { !$0.names.isEmpty }, positionals: parameters.filter(\.names.isEmpty))
     }
 }

@@ -119,7 +119,7 @@ extension [CommandParameter] {
 }
 
 extension [CommandTree] {
-    fileprivate var candidates: [Candidate] { map { Candidate($0.name, $0.note) } }
+    fileprivate var candidates: [Candidate] { filter(\.isShown).map { Candidate($0.name, $0.note) } }
 }
 
 extension String {

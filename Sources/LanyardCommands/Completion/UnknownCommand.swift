@@ -29,9 +29,10 @@ struct UnknownCommand: Equatable {
 extension CommandTree {
     /// The names that other programs have for lanyard's commands.
     static let otherNames = [
-        "auth": "status", "config git": "configure git", "diagnose": "doctor", "env": "exec",
-        "get-access-token": "token", "init": "configure git", "install": "configure git", "list": "accounts",
-        "log-in": "login", "log-out": "logout", "logoff": "logout", "logon": "login", "ls": "accounts",
+        "account": "status", "agent": "forward serve", "auth": "status", "config git": "configure git",
+        "diagnose": "doctor", "env": "exec",
+        "get-access-token": "token", "init": "configure git", "install": "configure git", "list": "status",
+        "log-in": "login", "log-out": "logout", "logoff": "logout", "logon": "login", "ls": "status",
         "print-access-token": "token", "purge": "cache clear", "run": "exec", "setup": "configure git",
         "sign-in": "login", "sign-out": "logout", "signin": "login", "signout": "logout",
         "switch": "use", "uninstall": "unconfigure git", "whoami": "status", "why": "explain",
@@ -78,6 +79,6 @@ extension CommandTree {
     }
 
     private func nearest(to word: String) -> [String] {
-        [subcommands.flatMap { [$0.name] + $0.aliases }.nearest(to: word)].compactMap(\.self)
+        [subcommands.filter(\.isShown).flatMap { [$0.name] + $0.aliases }.nearest(to: word)].compactMap(\.self)
     }
 }

@@ -23,7 +23,7 @@ extension CommandContext: ToolSurroundings {
 
     func recordedChanges() throws(CommandError) -> [RecordedChange] { try ToolRecord(self).entries() }
 
-    var agentFolder: String? { try? AgentCommand.place(self) }
+    var agentFolder: String? { try? ForwardServeCommand.place(self) }
 
     func installed(_ program: String) -> String? { InstalledFiles(self).program(program) }
 

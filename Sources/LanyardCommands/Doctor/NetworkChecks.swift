@@ -139,13 +139,13 @@ extension Examination {
         if let agent = configuration.agent { return [asked(agent)] }
         let forwards = configuration.forwards
         guard !forwards.isEmpty else { return [] }
-        guard let folder = try? AgentCommand.place(context) else { return [] }
-        let unserved = forwards.filter { !AgentCommand.isServed("\(folder)/\($0.name)") }
+        guard let folder = try? ForwardServeCommand.place(context) else { return [] }
+        let unserved = forwards.filter { !ForwardServeCommand.isServed("\(folder)/\($0.name)") }
         guard !unserved.isEmpty else { return [.pass("agent", "serves \(names(of: forwards))")] }
         return [
             .warn(
                 "agent", "no agent runs for \(names(of: unserved))",
-                Hint("to start the agent", run: "lanyard agent"))
+                Hint("to start the agent", run: "lanyard forward serve"))
         ]
     }
 

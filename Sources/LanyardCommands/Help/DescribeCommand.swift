@@ -7,7 +7,8 @@ import Tools
 
 /// `lanyard describe`: what the programs are made of, for the scripts that make manual pages, links and packages.
 ///
-/// Commands are as the argument parser describes them, with their examples and manual pages.
+/// Commands are as the argument parser describes them, with their examples and manual pages. Those without examples are
+/// for lanyard itself.
 struct DescribeCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "describe", abstract: "Print what the programs are made of, as JSON.", shouldDisplay: false)
@@ -36,7 +37,8 @@ struct DescribeCommand: Command {
     /// Returns the description of the last command of a path, and of those below it.
     private static func description(of path: [any ParsableCommand.Type], _ dump: JSONValue) -> JSONValue {
         let command = path[path.count - 1]
-        let below = command.configuration.subcommands.compactMap { subcommand in
+        let below = command.configuration.subcommands.compactMap {
+            subcommand in
             (dump["subcommands"]?.elements ?? []).first { $0["commandName"]?.string == subcommand._commandName }
                 .map { description(of: path + [subcommand], $0) }
         }

@@ -6,7 +6,7 @@ import Terminal
 
 struct IdentityCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "identity", abstract: "Manage the applications and machines that sign in without a user.",
+        commandName: "identity", abstract: "Manage identities: applications and machines.",
         subcommands: [
             IdentityAddCommand.self, IdentityListCommand.self, IdentityRemoveCommand.self, IdentitySecretCommand.self,
             IdentityCheckCommand.self,

@@ -9,7 +9,7 @@ import TokenStore
 
 struct ImportCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Import tokens and accounts from a file or another program.",
+        commandName: "import", abstract: "Import tokens from a file or another program.",
         usage: """
             lanyard import [<options>] <document>
             lanyard import [<options>] --from <program>

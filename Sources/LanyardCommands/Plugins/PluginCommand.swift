@@ -11,7 +11,7 @@ import Terminal
 struct PluginCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "plugin", abstract: "List and check authority plugins.",
-        subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
+        shouldDisplay: false, subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
 
     static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
 }

@@ -10,7 +10,9 @@ import Terminal
 struct RuleCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "rule", abstract: "Manage the rules that map URLs to tokens.",
-        subcommands: [RuleAddCommand.self, RuleListCommand.self, RuleRemoveCommand.self], aliases: ["rules"])
+        subcommands: [
+            RuleAddCommand.self, RuleListCommand.self, RuleRemoveCommand.self, RuleSecretCommand.self,
+        ], aliases: ["rules"])
 
     static let examples: KeyValuePairs = ["See the rules": "lanyard rule list"]
 }

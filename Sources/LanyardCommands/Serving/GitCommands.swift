@@ -9,7 +9,7 @@ private let formatNote = "In git's key=value format; see git-credential-lanyard(
 struct GetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Answer the credential request on standard input.",
-        usage: "lanyard get [<options>]", discussion: formatNote)
+        usage: "lanyard get [<options>]", discussion: formatNote, shouldDisplay: false)
 
     static let examples: KeyValuePairs = [
         "Ask for a credential as git does": #"printf 'url=\#(Example.url)\n' | lanyard get"#
@@ -26,7 +26,8 @@ struct GetCommand: Command {
 
 struct StoreCommand: ServedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Store the password on standard input.", discussion: formatNote)
+        commandName: "store", abstract: "Store the password on standard input.", discussion: formatNote,
+        shouldDisplay: false)
 
     static let examples: KeyValuePairs = [
         "Store a password from a file with url, username and password": "lanyard store <credential.txt"
@@ -36,7 +37,7 @@ struct StoreCommand: ServedCommand {
 struct EraseCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Forget the password or token on standard input.",
-        discussion: formatNote)
+        discussion: formatNote, shouldDisplay: false)
 
     static let examples: KeyValuePairs = [
         "Forget a password": #"printf 'url=https://git.contoso.com\nusername=alice\n' | lanyard erase"#
@@ -45,7 +46,8 @@ struct EraseCommand: ServedCommand {
 
 struct CapabilityCommand: ServedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capability", abstract: "List the parts of git's protocol that lanyard understands.")
+        commandName: "capability", abstract: "List the parts of git's protocol that lanyard understands.",
+        shouldDisplay: false)
 
     static let examples: KeyValuePairs = ["See what lanyard understands": "lanyard capability"]
 }

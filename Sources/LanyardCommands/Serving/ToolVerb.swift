@@ -23,7 +23,8 @@ private protocol URLVerb: ServedCommand {
 
 extension URLVerb {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(commandName: verb.name, abstract: verb.abstract, discussion: verb.discussion)
+        CommandConfiguration(
+            commandName: verb.name, abstract: verb.abstract, discussion: verb.discussion, shouldDisplay: false)
     }
 
     static var examples: KeyValuePairs<String, String> { verb.examples }
@@ -41,7 +42,7 @@ private struct OptionalURLVerbCommand<Place: TableIndex>: URLVerb {
     @Argument(help: ArgumentHelp(Self.verb.argument)) var url: String?
 }
 
-/// A verb that stands in for a program, hidden because it is for SDKs.
+/// A verb that stands in for a program, for SDKs.
 private struct ProgramVerbCommand<Place: TableIndex>: ServedCommand {
     private static var verb: ToolVerb { ToolVerb.all[Place.index] }
 

@@ -23,7 +23,7 @@ struct ShareCommand: TokenNamingCommand {
             Writes the account and its access tokens into Azure Identity for Python's cache of that name, and prints the \
             authentication record that programs with the same client ID need to find it. Refresh tokens are never shared, so the \
             programs can use the tokens until they expire.
-            """)
+            """, shouldDisplay: false)
 
     static let examples: KeyValuePairs = [
         "Let a Python program use the token for a URL": """

@@ -11,27 +11,45 @@ import Tools
 
 struct StatusCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show who is signed in, and what each rule would return.",
+        commandName: "status", abstract: "Show who is signed in, and what each rule gives.",
         discussion: """
+            With --accounts, lists only the accounts, in full: `*` marks those in use, `-` the one that `lanyard use -` goes \
+            back to. USED FOR lists the authorities that an account was chosen for. Accounts that only the machine's broker has \
+            come last.
+
             Uses only what is stored: starts no plugin, asks and unlocks nothing. Exit status 0: every rule would \
             answer silently; 2: a user is needed, to sign in or to unlock the keyring; 1: something is wrong.
             """)
 
     static let examples: KeyValuePairs = [
         "See who is signed in, and what each rule would return": "lanyard status",
+        "See all about the accounts": "lanyard status --accounts",
         "Sign in before a long job starts, if that is necessary": """
         lanyard status \(Example.url) ||
           lanyard login \(Example.url)
         """,
     ]
 
-    @Argument(help: "Only what this URL gets.")
+    @Argument(help: "Only what this URL gets; with --accounts, only accounts of its authority.")
     var url: String?
+
+    @Flag(help: "List only the accounts.")
+    var accounts = false
+
+    @OptionGroup var place: AuthorityOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
+    mutating func validate() throws {
+        if place.authority != nil, !accounts { throw ValidationError("--authority is for --accounts") }
+    }
+
     mutating func run(in context: CommandContext) async throws {
+        guard !accounts else {
+            let session = try Session(context)
+            return try await session.listAccounts(at: try place.place(url, in: session), inJSON: json)
+        }
         let timing = DueRenewals.timing(in: context)
         let status = try Status(of: url, in: Session(context, options: .init(isInteractive: false, timing: timing)))
         let console = context.console

@@ -28,7 +28,7 @@ extension ForwardSettings {
     /// How to start the agent; nil if it already serves the forward.
     func startHint(_ text: String) -> Hint? {
         let isServed = place.context.agentFolder.map { (try? AgentSocket("\($0)/\(forward)").check()) != nil }
-        return isServed == true ? nil : Hint(text, run: "lanyard agent")
+        return isServed == true ? nil : Hint(text, run: "lanyard forward serve")
     }
 
     /// The folder of the agent's sockets.
