@@ -134,6 +134,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             lanyard is a credential helper for git, docker, cargo, kubectl, pip and other tools. It gets access tokens from \
             Microsoft Entra ID, Azure AD B2C, GitHub, GitLab and other issuers, renews them silently, and keeps them in your \
             keyring.
+
+            To begin: `lanyard configure git URL`, or `lanyard login`, which asks the same.
             """,
         groupedSubcommands: [
             CommandGroup(

@@ -149,9 +149,12 @@ extension Hint {
     static func addingRule(for url: String, isForGit: Bool) -> [Hint] {
         let rule: ShellCommand = "lanyard rule add\(last: url)"
         guard isForGit else { return [Hint("add one", run: rule)] }
-        return [
-            Hint("add one for git", run: "lanyard configure git\(last: url)"), Hint("or for other tools", run: rule),
-        ]
+        return [.addingRule(forGitAt: url), Hint("or for other tools", run: rule)]
+    }
+
+    /// The first step, whatever says that a rule is missing.
+    static func addingRule(forGitAt url: String = "URL", after text: String = "") -> Hint {
+        Hint("\(text)add one for git", run: "lanyard configure git\(last: url)")
     }
 
     /// How to run this process's command again with a URL for a word of it; the URL alone if it has no such word.

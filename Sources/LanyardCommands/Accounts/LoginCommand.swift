@@ -8,7 +8,10 @@ import TokenStore
 struct LoginCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Sign in.",
-        discussion: "For a URL that a rule maps, or for an authority, client ID and scopes given as options.")
+        discussion: """
+            For a URL that a rule maps, or for an authority, client ID and scopes given as options. At a terminal, a URL \
+            without a rule is set up first, as by `lanyard configure git`.
+            """)
 
     static let examples: KeyValuePairs = [
         "Sign in for a URL that a rule maps": "lanyard login \(Example.url)",

@@ -77,9 +77,9 @@ struct ForwardAddCommand: Command {
         console.note("\(name) may ask for \(all)\(question); in \(context.short(session.tables.file))")
         for url in added where url.isTokenPlace && !session.maps(url) {
             console.note(
-                Hint(
-                    "no rule says yet which token \(url.text.displayable(limit: 200)) needs, so it gets only passwords",
-                    run: "lanyard configure git\(last: url.text)"))
+                .addingRule(
+                    forGitAt: url.text,
+                    after: "no rule maps \(url.text.displayable(limit: 200)), so it gets only passwords; "))
         }
         console.note(Hint("to use it from a host that you reach by ssh", run: "lanyard configure ssh \(name)"))
     }

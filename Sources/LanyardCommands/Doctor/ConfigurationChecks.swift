@@ -42,7 +42,7 @@ extension Examination {
         }
         return .warn(
             "configuration", "\(text): nothing says which URL needs a token",
-            .namingHome ?? Hint(run: "lanyard configure git URL"), "passwords work without a rule")
+            .namingHome ?? .addingRule(), "passwords work without a rule")
     }
 
     /// Returns a finding for a rule that can't work, or that looks odd.

@@ -119,7 +119,7 @@ struct RuleListCommand: Command {
             return
         }
         guard !rules.isEmpty else {
-            console.note(Hint("there are no rules; add one", run: "lanyard rule add URL"))
+            console.note(.addingRule(after: "there are no rules; "))
             return
         }
         let columns = OutputWidth.ofTerminal

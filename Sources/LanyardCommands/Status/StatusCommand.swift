@@ -145,7 +145,7 @@ struct Status {
         var notes: [Hint] = []
         if accounts?.all.isEmpty == true { notes.append("nobody is signed in") }
         if let keyring { notes.append(Hint(keyring.message)) }
-        if rules.isEmpty { notes.append(Hint("there are no rules; add one for git", run: "lanyard configure git URL")) }
+        if rules.isEmpty { notes.append(.addingRule(after: "there are no rules; ")) }
         return notes
     }
 
