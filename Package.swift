@@ -74,10 +74,10 @@ let small: [LinkerSetting] = [
 /// inputs.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "CredentialEngine", "HTTP", "JSON", "LanyardCommands",
+    "Addresses", "AnswerCache", "Claims", "CredentialEngine", "HTTP", "JSON", "LanyardCommands",
     "ManagedIdentity",
     "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
-    "Terminal", "TokenAcquisition", "TokenStore", "Tools",
+    "Keyring", "Terminal", "TokenAcquisition", "Tools",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -148,7 +148,7 @@ let development: [Target] = [
         dependencies: [
             "Claims", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
             "TestSupport", "Tools",
-            "TokenAcquisition", "TokenStore", "Vectors",
+            "TokenAcquisition", "Keyring", "Vectors",
         ], swiftSettings: strict),
     .testTarget(
         name: "ForwardingTests",
@@ -165,7 +165,7 @@ let development: [Target] = [
         dependencies: [
             "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
             "Tools",
-            "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
+            "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "Keyring", system,
         ], swiftSettings: strict),
     .testTarget(name: "YAMLTests", dependencies: ["SeededRandom", "YAML", yams], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
@@ -178,8 +178,9 @@ let development: [Target] = [
     .testTarget(
         name: "TokenAcquisitionTests",
         dependencies: [
-            "Addresses", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-            "TestSupport", "TokenAcquisition", "TokenStore", "Vectors",
+            "Addresses", "AnswerCache", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules",
+            "Secrets",
+            "TestSupport", "TokenAcquisition", "Keyring", "Vectors",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -245,12 +246,12 @@ let development: [Target] = [
     // The environment of the tests: keyrings, sandboxes, homes, terminals, gits. It isn't a test, so several
     // targets can share it.
     .target(
-        name: "TestSupport", dependencies: ["TokenStore", subprocess, system], path: "Tests/TestSupport",
+        name: "TestSupport", dependencies: ["AnswerCache", "Keyring", subprocess, system], path: "Tests/TestSupport",
         exclude: ["Scripts", "clients.txt", "issuers.txt"],
         swiftSettings: strict),
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
     .executableTarget(
-        name: "StoreProbe", dependencies: ["Addresses", "SecretService", "Secrets", "TokenStore"],
+        name: "StoreProbe", dependencies: ["Addresses", "AnswerCache", "SecretService", "Secrets", "Keyring"],
         path: "Tests/StoreProbe",
         swiftSettings: strict),
     .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
@@ -267,14 +268,17 @@ let development: [Target] = [
         ],
         swiftSettings: strict),
     .testTarget(
-        name: "TokenStoreTests",
+        name: "AnswerCacheTests", dependencies: ["AnswerCache", "JSON", "Secrets", "StoreProbe", "TestSupport"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "KeyringTests",
         dependencies: [
-            "JSON", "Secrets", "StoreProbe", "TestSupport", "TokenStore", "Vectors",
+            "JSON", "Secrets", "StoreProbe", "TestSupport", "Keyring", "Vectors",
         ],
         swiftSettings: strict),
     .testTarget(
         name: "OtherCachesTests",
-        dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "TokenStore", "Vectors"],
+        dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "Keyring", "Vectors"],
         exclude: ["Fixtures"], swiftSettings: strict),
     .executableTarget(
         name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",
@@ -349,9 +353,9 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding", "JSON",
+                "Addresses", "AnswerCache", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding", "JSON",
                 "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "SecretService", "Secrets",
-                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "Tools", argumentParser,
+                "SettingsFile", "Keyring", "Terminal", "TokenAcquisition", "Tools", argumentParser,
                 subprocess, system,
             ],
             swiftSettings: strict),
@@ -365,15 +369,16 @@ let package = Package(
         .target(
             name: "CredentialEngine",
             dependencies: [
-                "Addresses", "Claims", "Files", "Forwarding", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "TokenAcquisition", "TokenStore",
+                "Addresses", "AnswerCache", "Claims", "Files", "Forwarding", "JSON", "PluginHost", "PluginWire",
+                "Rules", "Secrets",
+                "TokenAcquisition", "Keyring",
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: [
-                "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "TokenStore",
+                "Addresses", "AnswerCache", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "Keyring",
             ],
             swiftSettings: strict),
         .target(
@@ -387,17 +392,21 @@ let package = Package(
             name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", "Terminal", toml],
             swiftSettings: strict),
         .target(
-            name: "TokenStore",
+            name: "Keyring",
             dependencies: [
-                "Addresses", "CLinux", "Files", "JSON", "Secrets", crypto,
+                "Addresses", "AnswerCache", "Files", "JSON", "Secrets",
             ],
             swiftSettings: strict),
         .target(
-            name: "SecretService", dependencies: ["CGLib", "CLinux", "Files", "JSON", "Secrets", "TokenStore"],
+            name: "AnswerCache", dependencies: ["Addresses", "CLinux", "Files", "JSON", "Secrets", crypto],
+            swiftSettings: strict),
+        .target(
+            name: "SecretService",
+            dependencies: ["AnswerCache", "CGLib", "CLinux", "Files", "JSON", "Secrets", "Keyring"],
             swiftSettings: strict),
         .target(
             name: "OtherCaches",
-            dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "TokenStore", "YAML"],
+            dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "Keyring", "YAML"],
             swiftSettings: strict),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],

@@ -1,7 +1,8 @@
+internal import AnswerCache
 import Forwarding
+import Keyring
 import Rules
 import Secrets
-import TokenStore
 
 /// The terms on which a tool waits for an agent's reply.
 public struct AgentTerms: Sendable {

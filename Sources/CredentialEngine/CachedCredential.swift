@@ -1,11 +1,12 @@
 import Addresses
+import AnswerCache
 import Claims
 import JSON
+import Keyring
 import PluginHost
 public import Rules
 import Secrets
 import TokenAcquisition
-import TokenStore
 
 /// The remembered answer to a request, whichever tool asked.
 ///

@@ -1,10 +1,11 @@
 import Addresses
+internal import AnswerCache
 import Claims
+public import Keyring
 public import PluginHost
 public import Rules
 internal import Secrets
 public import TokenAcquisition
-public import TokenStore
 
 /// The sources of credentials once the settings have been read: the rules, the keyring, the plugins and the user.
 public final class CredentialSources: Sendable {

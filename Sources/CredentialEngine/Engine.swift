@@ -1,9 +1,10 @@
 import Addresses
+internal import AnswerCache
+public import Keyring
 import PluginHost
 public import Rules
 import Secrets
 import TokenAcquisition
-public import TokenStore
 
 /// Answers tools' questions from the answer cache, from the keyring as the rules say, or by asking the authority
 /// and the user.

@@ -1,7 +1,7 @@
+public import Keyring
 public import PluginWire
 public import Rules
 public import TokenAcquisition
-public import TokenStore
 
 /// What `get` does next for a request: what was decided, given what the user can be asked.
 ///

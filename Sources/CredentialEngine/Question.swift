@@ -1,6 +1,7 @@
+internal import AnswerCache
+import Keyring
 public import Rules
 public import Secrets
-import TokenStore
 
 /// A tool's question to the engine.
 public indirect enum Question: Sendable, Equatable {

@@ -1,8 +1,8 @@
 public import Forwarding
+public import Keyring
 import PluginWire
 public import Rules
 public import TokenAcquisition
-public import TokenStore
 
 /// The reason why the engine has no credential.
 public indirect enum Refusal: Error, Sendable {

@@ -1,7 +1,8 @@
+public import AnswerCache
 internal import Files
 internal import Glibc
+public import Keyring
 internal import Rules
-public import TokenStore
 
 /// The parts of the process that the engine depends on.
 public struct Surroundings: Sendable {

@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import CredentialEngine
 import Files
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
@@ -9,7 +10,6 @@ import Secrets
 import SettingsFile
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 // Errors of getting a token, above all those that only the user can resolve: which account, at which authority, and the
 // authority's reason.

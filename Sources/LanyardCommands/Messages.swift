@@ -4,6 +4,7 @@ import CredentialEngine
 import Files
 import Glibc
 import JSON
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
@@ -12,7 +13,6 @@ import SettingsFile
 import SystemPackage
 import Terminal
 import TokenAcquisition
-import TokenStore
 import Tools
 
 // The texts for people of what the targets below throw. A command's own errors are beside it. Texts from elsewhere are made

@@ -2,8 +2,8 @@ import Addresses
 import Claims
 import Glibc
 import JSON
+import Keyring
 import Secrets
-import TokenStore
 
 extension OtherCache {
     /// Parses a cache of ADAL for Python, such as accessTokens.json of the Azure CLI before 2.30; nil if it isn't a

@@ -1,8 +1,8 @@
 import Addresses
 import JSON
+public import Keyring
 public import Rules
 public import Secrets
-public import TokenStore
 import YAML
 
 /// A program's tokens for code hosts, which git uses as passwords.

@@ -1,8 +1,8 @@
 import Addresses
 import Claims
 import JSON
+public import Keyring
 import Secrets
-public import TokenStore
 
 /// The records of a cache to import, and the others with the reasons for skipping them.
 ///

@@ -1,8 +1,8 @@
 import Addresses
 import Claims
 import JSON
+import Keyring
 import Secrets
-import TokenStore
 
 // The facts about an account that a plugin returns, but that other programs' caches only have in MSAL's identifiers.
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-public import TokenStore
+public import Keyring
 
 /// The contents of another program's cache, or of an exported document.
 public struct OtherCache: Sendable, Equatable {

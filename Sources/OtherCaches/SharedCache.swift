@@ -1,7 +1,7 @@
 import Addresses
 import FoundationEssentials
 public import JSON
-public import TokenStore
+public import Keyring
 
 /// An MSAL cache that other programs read and write, with entries added by lanyard.
 ///

@@ -1,6 +1,6 @@
 internal import CGLib
 internal import Glibc
-internal import TokenStore
+internal import Keyring
 
 /// The session bus, for the bus's own methods and for those of the provider for which libsecret has no functions, or
 /// functions that wait for a prompt for ever.

@@ -1,5 +1,5 @@
 internal import CGLib
-internal import TokenStore
+internal import Keyring
 
 /// A pointer through which GLib returns an error.
 typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>

@@ -1,8 +1,8 @@
+internal import AnswerCache
 internal import CLinux
 internal import Files
 internal import Glibc
 public import Secrets
-internal import TokenStore
 
 /// gnome-keyring-daemon's control socket, through which PAM unlocks the login keyring of the running daemon.
 ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TokenStore
+internal import Keyring
 
 // A keyring of gnome-keyring's without a password is a text file in the format of GKeyFile. gnome-keyring (42 to 50)
 // writes secrets into it as they are, but reads them like values with escapes when it starts: it cuts a secret at a line

@@ -1,7 +1,7 @@
 internal import CGLib
 internal import Glibc
+internal import Keyring
 internal import Synchronization
-internal import TokenStore
 
 /// The provider of the Secret Service, as libsecret's service, and its bus.
 final class Provider: Sendable {

@@ -1,9 +1,10 @@
+public import AnswerCache
 internal import CGLib
 internal import Dispatch
 internal import Glibc
 internal import JSON
+public import Keyring
 internal import Synchronization
-public import TokenStore
 
 /// The Secret Service, by way of libsecret; the connection is made when it is first needed.
 public final class SecretServiceKeyring: Keyring {

@@ -1,7 +1,7 @@
 internal import CGLib
 internal import Dispatch
 internal import Glibc
-internal import TokenStore
+internal import Keyring
 
 extension ServiceSession {
     func requireUnlocked() throws(StoreError) {

@@ -1,5 +1,5 @@
 internal import CGLib
-internal import TokenStore
+internal import Keyring
 
 /// A connection to the Secret Service for a single operation, on one thread and within a deadline.
 final class ServiceSession: KeyringSession {

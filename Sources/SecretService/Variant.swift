@@ -1,5 +1,5 @@
 internal import CGLib
-internal import TokenStore
+internal import Keyring
 
 /// A D-Bus value, which is released at the end of the scope.
 struct Variant: ~Copyable {

@@ -1,8 +1,8 @@
 internal import CGLib
 internal import Dispatch
 internal import Glibc
+internal import Keyring
 internal import Synchronization
-internal import TokenStore
 
 /// Cancels a blocking call to the provider when its time is up, from a thread that all calls share.
 ///

@@ -1,9 +1,10 @@
 import Addresses
+internal import AnswerCache
+public import Keyring
 public import PluginHost
 import PluginWire
 import Rules
 import Secrets
-public import TokenStore
 
 /// All accounts, the user's choices, and which account is used where.
 public struct AccountOverview: Sendable {

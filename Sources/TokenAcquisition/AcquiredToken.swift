@@ -1,5 +1,5 @@
+public import Keyring
 public import Secrets
-public import TokenStore
 
 /// A token that can be handed out.
 public struct AcquiredToken: Sendable, Equatable {

@@ -1,8 +1,8 @@
+public import Keyring
 public import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
-public import TokenStore
 
 /// The reason why there is no token.
 public indirect enum AcquisitionError: Error, Sendable, Equatable {

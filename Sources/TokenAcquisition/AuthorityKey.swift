@@ -1,7 +1,7 @@
 import Addresses
+public import Keyring
 public import PluginHost
 import PluginWire
-public import TokenStore
 
 /// The location of an authority's tokens in the store: its environment, its realm and, if it has one, its policy.
 public struct AuthorityKey: Sendable, Equatable {

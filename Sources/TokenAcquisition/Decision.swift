@@ -1,9 +1,10 @@
 import Addresses
+internal import AnswerCache
+public import Keyring
 public import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
-public import TokenStore
 
 /// The next step for a request, given what is stored now: `get` carries it out and `explain` prints it.
 ///

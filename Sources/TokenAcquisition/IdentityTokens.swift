@@ -1,9 +1,9 @@
 import Addresses
+public import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
-public import TokenStore
 
 /// Gets the tokens of applications and machines: nobody signs in, and there is no account.
 struct IdentityTokens: Sendable {

@@ -1,6 +1,6 @@
 import Addresses
+public import Keyring
 public import PluginHost
-public import TokenStore
 
 /// An account with everything in the store about it: its records, where it is used, and by which clients.
 public struct KnownAccount: Sendable, Equatable {

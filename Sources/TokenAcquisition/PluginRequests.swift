@@ -1,11 +1,11 @@
 import Addresses
 import Claims
 import FoundationEssentials
+public import Keyring
 public import PluginHost
 import PluginWire
 public import Rules
 import Secrets
-public import TokenStore
 
 /// Makes the requests to plugins.
 struct PluginRequests: Sendable {

@@ -1,5 +1,6 @@
+import AnswerCache
+import Keyring
 import Rules
-import TokenStore
 
 /// The locks that the user's processes take, so that each token is acquired once.
 struct ProcessLocks: Sendable {

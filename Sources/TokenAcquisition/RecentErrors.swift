@@ -1,8 +1,9 @@
+import AnswerCache
 import JSON
+import Keyring
 import PluginWire
 import Rules
 import Secrets
-import TokenStore
 
 /// Recent failures of renewals, shared by all of the user's processes.
 ///

@@ -1,8 +1,8 @@
 import JSON
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
-import TokenStore
 
 /// Reads the records of authorities from the store, and stores what plugins' results lead to.
 struct RecordKeeper: Sendable {

@@ -1,9 +1,9 @@
 import Claims
 import JSON
+import Keyring
 public import PluginWire
 import Rules
 import Secrets
-import TokenStore
 
 /// A refresh token to redeem and what its result is for: the order that one process gives another through a pipe.
 ///

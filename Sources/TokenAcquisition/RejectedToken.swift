@@ -1,9 +1,10 @@
 import Addresses
+import AnswerCache
 import JSON
+import Keyring
 import PluginHost
 import Rules
 import Secrets
-import TokenStore
 
 /// The last token that was refused at one place, and those before it; a place is a host, or a path on a host if the tool
 /// sends paths.

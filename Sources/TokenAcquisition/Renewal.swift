@@ -1,8 +1,8 @@
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
-import TokenStore
 
 /// Redeems refresh tokens, each under its own lock, and in a process of its own if there is a redeemer.
 struct Renewal: Sendable {

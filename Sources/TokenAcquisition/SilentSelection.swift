@@ -1,6 +1,6 @@
 import Addresses
+import Keyring
 import Rules
-import TokenStore
 
 /// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).
 struct SilentSelection: Sendable {

@@ -1,9 +1,9 @@
 import Addresses
 import Claims
+public import Keyring
 public import PluginHost
 public import PluginWire
 public import Rules
-public import TokenStore
 
 extension TokenAcquirer {
     /// Returns every record of the group.

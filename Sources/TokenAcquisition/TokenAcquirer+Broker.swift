@@ -1,9 +1,9 @@
 import Claims
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
-import TokenStore
 
 // Tokens from a broker, another program of the machine that holds sign-ins. Its plugin is asked before the user is.
 

@@ -1,9 +1,10 @@
 import Addresses
+internal import AnswerCache
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
-import TokenStore
 
 extension TokenAcquirer {
     /// Acquires the credential that the request's host accepts in place of a token: a stored one, or the result of an

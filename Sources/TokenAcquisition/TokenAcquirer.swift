@@ -1,9 +1,10 @@
+public import AnswerCache
+public import Keyring
 public import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
 import Synchronization
-public import TokenStore
 
 /// Acquires tokens as MSAL does, but with the work split between host and plugins: from the store, else by a refresh
 /// token, else from the user.

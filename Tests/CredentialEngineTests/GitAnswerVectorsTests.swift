@@ -1,10 +1,10 @@
 import JSON
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import TestSupport
 import Testing
-import TokenStore
 import Vectors
 
 @testable import CredentialEngine

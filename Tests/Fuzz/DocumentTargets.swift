@@ -1,8 +1,8 @@
 import Addresses
 import FoundationEssentials
 import HTTP
+import Keyring
 import Rules
-import TokenStore
 
 @testable import JSON
 @testable import ManagedIdentity

@@ -1,4 +1,5 @@
-@testable import TokenStore
+@testable import AnswerCache
+@testable import Keyring
 
 extension FuzzTarget {
     /// A sealed answer.

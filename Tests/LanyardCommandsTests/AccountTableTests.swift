@@ -1,6 +1,6 @@
 import Foundation
+import Keyring
 import Testing
-import TokenStore
 
 @testable import LanyardCommands
 @testable import PluginHost

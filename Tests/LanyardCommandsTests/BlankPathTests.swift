@@ -1,10 +1,10 @@
 import Foundation
+import Keyring
 import Rules
 import SystemPackage
 import Terminal
 import TestSupport
 import Testing
-import TokenStore
 
 @testable import LanyardCommands
 @testable import Tools

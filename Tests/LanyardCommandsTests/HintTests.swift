@@ -1,4 +1,5 @@
 import Glibc
+import Keyring
 import PluginHost
 import PluginWire
 import Secrets
@@ -6,7 +7,6 @@ import SettingsFile
 import Terminal
 import TestSupport
 import Testing
-import TokenStore
 
 @testable import LanyardCommands
 @testable import Rules

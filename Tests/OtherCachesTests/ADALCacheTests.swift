@@ -1,7 +1,7 @@
 import Foundation
+import Keyring
 import OtherCaches
 import Testing
-import TokenStore
 
 /// Caches of ADAL for Python.
 @Suite struct ADALCacheTests {

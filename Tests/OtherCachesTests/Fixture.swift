@@ -1,7 +1,7 @@
 import Foundation
+import Keyring
 import OtherCaches
 import Secrets
-import TokenStore
 
 /// Caches as the programs write them.
 enum Fixture {

@@ -1,9 +1,9 @@
 import Addresses
+import Keyring
 import OtherCaches
 import Rules
 import Secrets
 import Testing
-import TokenStore
 
 /// The settings of gh and glab.
 @Suite struct HostTokensTests {

@@ -1,8 +1,8 @@
 import Foundation
+import Keyring
 import OtherCaches
 import Secrets
 import Testing
-import TokenStore
 
 /// The parts of another program's cache that are imported.
 @Suite struct ImportPlanTests {

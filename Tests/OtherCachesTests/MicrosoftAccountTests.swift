@@ -1,6 +1,6 @@
+import Keyring
 import OtherCaches
 import Testing
-import TokenStore
 
 /// What the identifiers in another program's cache reveal about an account.
 @Suite struct MicrosoftAccountTests {

@@ -1,9 +1,9 @@
 import Addresses
+import Keyring
 import OtherCaches
 import Rules
 import Secrets
 import Testing
-import TokenStore
 
 /// Items of Git Credential Manager.
 @Suite struct OtherPasswordTests {

@@ -1,7 +1,7 @@
 internal import Addresses
 internal import Glibc
+internal import Keyring
 internal import Secrets
-internal import TokenStore
 
 /// A minimal git helper for the password store.
 struct GitPasswords {

@@ -1,7 +1,8 @@
+internal import AnswerCache
 internal import FoundationEssentials
 internal import Glibc
+internal import Keyring
 internal import SecretService
-internal import TokenStore
 
 /// The operations that tests select by name.
 struct Probe {

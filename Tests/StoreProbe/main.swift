@@ -1,6 +1,6 @@
 internal import Glibc
+internal import Keyring
 internal import Secrets
-internal import TokenStore
 
 // Runs one operation of the store and prints the result. libsecret keeps one connection to one bus per process, so
 // tests with several buses need several processes.

@@ -1,5 +1,6 @@
+package import AnswerCache
+package import Keyring
 import Synchronization
-package import TokenStore
 
 /// A keyring in memory, for tests that need no program's.
 package final class InMemoryKeyring: Keyring {

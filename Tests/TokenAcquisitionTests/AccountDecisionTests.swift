@@ -1,7 +1,7 @@
+import Keyring
 import PluginHost
 import Secrets
 import Testing
-import TokenStore
 
 @testable import TokenAcquisition
 

@@ -1,8 +1,8 @@
+import Keyring
 import PluginHost
 import PluginWire
 import Secrets
 import Testing
-import TokenStore
 
 @testable import Rules
 @testable import TokenAcquisition

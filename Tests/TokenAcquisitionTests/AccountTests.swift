@@ -1,8 +1,8 @@
 import JSON
+import Keyring
 import PluginHost
 import Secrets
 import Testing
-import TokenStore
 import Vectors
 
 @testable import Rules

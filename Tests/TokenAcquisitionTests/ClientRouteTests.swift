@@ -1,10 +1,11 @@
 import Addresses
+import AnswerCache
 import Claims
+import Keyring
 import PluginWire
 import Secrets
 import TestSupport
 import Testing
-import TokenStore
 
 @testable import PluginHost
 @testable import Rules

@@ -1,6 +1,6 @@
+import Keyring
 import Secrets
 import Testing
-import TokenStore
 
 @testable import Rules
 @testable import TokenAcquisition

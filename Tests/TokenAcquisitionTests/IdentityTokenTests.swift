@@ -1,10 +1,11 @@
+import AnswerCache
 import Foundation
+import Keyring
 import PluginWire
 import Secrets
 import Synchronization
 import TestSupport
 import Testing
-import TokenStore
 
 @testable import PluginHost
 @testable import Rules

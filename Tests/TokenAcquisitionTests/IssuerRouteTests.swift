@@ -1,8 +1,9 @@
+import AnswerCache
+import Keyring
 import PluginWire
 import Secrets
 import TestSupport
 import Testing
-import TokenStore
 
 @testable import PluginHost
 @testable import Rules

@@ -1,8 +1,8 @@
 import Addresses
 import JSON
+import Keyring
 import Secrets
 import Testing
-import TokenStore
 import Vectors
 
 @testable import PluginHost

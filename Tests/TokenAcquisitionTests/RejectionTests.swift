@@ -1,8 +1,9 @@
+import AnswerCache
 import JSON
+import Keyring
 import PluginWire
 import Secrets
 import Testing
-import TokenStore
 
 @testable import Rules
 @testable import TokenAcquisition

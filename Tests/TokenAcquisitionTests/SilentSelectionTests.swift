@@ -1,9 +1,9 @@
 import Foundation
 import JSON
+import Keyring
 import PluginHost
 import Secrets
 import Testing
-import TokenStore
 import Vectors
 
 @testable import Rules

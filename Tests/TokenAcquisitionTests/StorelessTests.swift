@@ -1,10 +1,11 @@
+import AnswerCache
 import Files
 import Glibc
+import Keyring
 import PluginWire
 import Secrets
 import TestSupport
 import Testing
-import TokenStore
 
 @testable import PluginHost
 @testable import Rules

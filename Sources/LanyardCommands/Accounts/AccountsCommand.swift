@@ -2,13 +2,13 @@ import Addresses
 import ArgumentParser
 import Claims
 import JSON
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 extension Session {
     /// Prints the accounts that have signed in, those in use first.

@@ -1,13 +1,13 @@
 import Addresses
 import CredentialEngine
 import Files
+import Keyring
 import PluginWire
 import Rules
 import Secrets
 import SettingsFile
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// The accounts that have signed in, and which of them is used where.
 struct KnownAccounts {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Claims
+import Keyring
 import Rules
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct LoginCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(

@@ -1,13 +1,14 @@
 import Addresses
+import AnswerCache
 import ArgumentParser
 import CredentialEngine
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct LogoutCommand: Command {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,11 @@
 import Addresses
 import ArgumentParser
 import Glibc
+import Keyring
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct UseCommand: Command {
     static let configuration = CommandConfiguration(

@@ -5,13 +5,13 @@ import Dispatch
 import Files
 import Forwarding
 import Glibc
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import SettingsFile
 import SystemPackage
 import Terminal
-import TokenStore
 import Tools
 
 struct ForwardServeCommand: Command {

@@ -1,12 +1,13 @@
 import Addresses
+import AnswerCache
 import CLinux
 import Forwarding
 import Glibc
+import Keyring
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// Asks the user whether a far side may use a credential: on the agent's terminal, or else by a notification.
 struct Confirmation {

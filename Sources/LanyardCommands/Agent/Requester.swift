@@ -1,11 +1,12 @@
+import AnswerCache
 import Forwarding
+import Keyring
 import PluginWire
 import Secrets
 import Synchronization
 import SystemPackage
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// The far side for which a command runs.
 struct Requester: Sendable {

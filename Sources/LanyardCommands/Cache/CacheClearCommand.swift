@@ -1,11 +1,12 @@
 import Addresses
+import AnswerCache
 import ArgumentParser
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct CacheClearCommand: Command {
     static let configuration = CommandConfiguration(

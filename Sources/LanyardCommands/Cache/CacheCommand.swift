@@ -1,10 +1,10 @@
 import Addresses
 import ArgumentParser
 import JSON
+import Keyring
 import PluginWire
 import Secrets
 import Terminal
-import TokenStore
 
 struct CacheCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(

@@ -2,11 +2,11 @@ import Addresses
 import ArgumentParser
 import Files
 import Glibc
+import Keyring
 import Secrets
 import SystemPackage
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct ExportCommand: Command {
     static let configuration = CommandConfiguration(

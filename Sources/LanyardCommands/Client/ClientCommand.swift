@@ -1,12 +1,12 @@
 import Addresses
 import ArgumentParser
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct RuleSecretCommand: Command {
     static let configuration = CommandConfiguration(

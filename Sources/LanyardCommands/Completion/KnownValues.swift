@@ -1,9 +1,9 @@
 import Addresses
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import TokenAcquisition
-import TokenStore
 
 /// Values known on this machine: accounts, authorities, clients, and the names in rules and plugins.
 ///

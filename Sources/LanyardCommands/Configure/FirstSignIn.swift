@@ -1,10 +1,10 @@
 import ArgumentParser
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// The remaining steps once the rule for an issuer's own git host is written.
 struct FirstSignIn {

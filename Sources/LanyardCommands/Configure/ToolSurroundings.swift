@@ -1,9 +1,10 @@
+import AnswerCache
+import Keyring
 import OtherCaches
 import PluginHost
 import PluginWire
 import Rules
 import Terminal
-import TokenStore
 import Tools
 
 extension CommandContext: ToolSurroundings {

@@ -3,6 +3,7 @@ import Claims
 import CredentialEngine
 import Files
 import Glibc
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
@@ -10,7 +11,6 @@ import Secrets
 import SettingsFile
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 extension Examination {
     /// Checks the configuration files.

@@ -1,11 +1,11 @@
 import Addresses
 import Glibc
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import SettingsFile
 import Terminal
-import TokenStore
 
 /// What `doctor` examines: the surroundings and, if it can be read, the configuration.
 struct Examination: Sendable {

@@ -1,10 +1,11 @@
 import Addresses
+import AnswerCache
 import Files
+import Keyring
 import Rules
 import SecretService
 import Secrets
 import Terminal
-import TokenStore
 
 extension Examination {
     /// Checks the keyring: its bus, its provider, its state and lanyard's items in it.

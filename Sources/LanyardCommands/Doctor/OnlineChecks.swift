@@ -1,12 +1,12 @@
 import Addresses
 import CredentialEngine
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// Checks that need the authorities, which the plugins ask: whether they can be reached and how, whether they know the
 /// client, what time it is there, and whether the sign-ins can be renewed.

@@ -1,12 +1,12 @@
 import Addresses
 import CredentialEngine
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// Determines what happens for a URL, in the same way as `get`.
 final class Explainer {

@@ -1,11 +1,11 @@
 import Addresses
 import Claims
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 import Tools
 
 extension Explanation {

@@ -1,10 +1,10 @@
 import Claims
 import JSON
+import Keyring
 import PluginHost
 import Rules
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// What is known about a URL: the token that it gets, the reasons, and what `get` would do; never a secret.
 struct Explanation: Sendable {

@@ -1,12 +1,12 @@
 import Addresses
 import ArgumentParser
 import CredentialEngine
+import Keyring
 import PluginHost
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 import Tools
 
 /// The name of a tool that lanyard serves.

@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import Claims
 import Files
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
@@ -9,7 +10,6 @@ import Secrets
 import SettingsFile
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 struct IdentityAddCommand: Command {
     static let configuration = CommandConfiguration(

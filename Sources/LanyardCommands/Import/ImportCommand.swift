@@ -1,11 +1,11 @@
 import ArgumentParser
 import CredentialEngine
 import JSON
+import Keyring
 import OtherCaches
 import PluginHost
 import Rules
 import Terminal
-import TokenStore
 
 struct ImportCommand: Command {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,11 @@
 import Addresses
 import CredentialEngine
 import JSON
+import Keyring
 import OtherCaches
 import Rules
 import Secrets
 import Terminal
-import TokenStore
 
 /// What was imported and what was skipped, without secrets.
 struct ImportReport {

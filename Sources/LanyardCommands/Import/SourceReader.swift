@@ -1,11 +1,11 @@
 import Files
 import Glibc
+import Keyring
 import OtherCaches
 import Rules
 import Secrets
 import SystemPackage
 import Terminal
-import TokenStore
 
 /// Reads the contents of a source.
 struct SourceReader {

@@ -1,10 +1,10 @@
 import Addresses
 import Files
 import Glibc
+import Keyring
 import SecretService
 import Secrets
 import Terminal
-import TokenStore
 
 /// A keyring service whose ways lanyard knows.
 enum KeyringService: Sendable {

@@ -1,9 +1,9 @@
 import ArgumentParser
+import Keyring
 import Rules
 import SecretService
 import Secrets
 import Terminal
-import TokenStore
 
 struct UnlockCommand: Command {
     static let configuration = CommandConfiguration(

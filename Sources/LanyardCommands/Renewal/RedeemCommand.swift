@@ -4,12 +4,12 @@ import CredentialEngine
 import Dispatch
 import Files
 import Glibc
+import Keyring
 import PluginHost
 import Synchronization
 import SystemPackage
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// `lanyard redeem`, which lanyard starts by itself to redeem a refresh token.
 ///

@@ -1,16 +1,17 @@
 import Addresses
+import AnswerCache
 import ArgumentParser
 import CLinux
 import CredentialEngine
 import Files
 import Glibc
+import Keyring
 import Rules
 import Secrets
 import Synchronization
 import SystemPackage
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// `lanyard renew`, which lanyard starts by itself to renew a tool's credential ahead of time.
 ///

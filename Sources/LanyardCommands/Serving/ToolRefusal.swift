@@ -1,5 +1,6 @@
+import AnswerCache
 import Glibc
-import TokenStore
+import Keyring
 
 /// A note that a running tool was refused a moment ago, so that a tool that tries again doesn't ask the user twice.
 struct ToolRefusal {

@@ -1,8 +1,10 @@
 import Addresses
+import AnswerCache
 import CLinux
 import CredentialEngine
 import Files
 import Glibc
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
@@ -10,7 +12,6 @@ import SecretService
 import Secrets
 import SystemPackage
 import Terminal
-import TokenStore
 
 /// The environment and streams of a command, as values that tests can replace.
 struct CommandContext: Sendable {

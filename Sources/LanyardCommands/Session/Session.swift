@@ -1,5 +1,7 @@
 import Addresses
+import AnswerCache
 import CredentialEngine
+import Keyring
 import PluginHost
 import PluginWire
 import Rules
@@ -7,7 +9,6 @@ import Secrets
 import SettingsFile
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// Everything that a command needs once the configuration has been read; it never changes.
 ///

@@ -1,14 +1,15 @@
 import Addresses
+import AnswerCache
 import ArgumentParser
 import Files
 import Glibc
 import JSON
+import Keyring
 import OtherCaches
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// The programs with which a sign-in can be shared.
 enum SharingProgram: String, CaseIterable, ExpressibleByArgument {

@@ -2,11 +2,11 @@ import ArgumentParser
 import CredentialEngine
 import Forwarding
 import JSON
+import Keyring
 import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
-import TokenStore
 import Tools
 
 struct StatusCommand: Command {

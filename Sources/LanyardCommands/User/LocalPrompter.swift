@@ -1,12 +1,12 @@
 import CredentialEngine
 import Files
+import Keyring
 import PluginWire
 import Rules
 import Secrets
 import Synchronization
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// Finds the user at the terminal or in front of the screen.
 struct LocalPrompter: UserPrompter {

@@ -1,12 +1,12 @@
 import Addresses
 import Claims
+import Keyring
 import PluginHost
 import PluginWire
 import Secrets
 import Synchronization
 import Terminal
 import TokenAcquisition
-import TokenStore
 
 /// The user, reached through stderr, the terminal and the browser.
 struct TerminalUser: UserInterface {
