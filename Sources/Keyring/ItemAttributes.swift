@@ -56,7 +56,7 @@ extension ItemAttributes {
 }
 
 extension [String: String] {
-    /// Returns the attributes with the name of a schema, as libsecret adds it.
+    /// Returns the attributes with the name of a schema.
     func ofSchema(_ name: String) -> Self { merging(["xdg:schema": name]) { $1 } }
 }
 

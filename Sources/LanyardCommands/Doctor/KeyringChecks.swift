@@ -24,7 +24,11 @@ extension Examination {
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", CommandError($0))] } ?? []
         case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
         }
-        let running = try? context.secretService?.provider()
+        let state = [standing(problem)] + (problem == nil ? contents : [])
+        guard let service = context.secretService else {
+            return [.pass("keyring.provider", context.keyring.name)] + state
+        }
+        let running = try? service.provider()
         let provider = await name(of: running)
         let bus: Finding =
             provider == nil && problem?.reason == .timedOut
@@ -33,8 +37,7 @@ extension Examination {
         let found: Finding =
             rivalry.map { .warn("keyring.provider", "\(provider ?? "there is one"); \($0.message)", $0.hint) }
             ?? .pass("keyring.provider", provider ?? "there is one")
-        return [bus, found, standing(problem)]
-            + (problem == nil ? contents : [])
+        return [bus, found] + state
     }
 
     /// Returns a finding for a keyring that neither exists nor is needed; nil if there is one.
