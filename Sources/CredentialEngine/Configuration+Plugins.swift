@@ -36,9 +36,9 @@ extension Configuration {
         return text
     }
 
-    /// Returns the IDs of all clients that the configuration names, as keys.
+    /// Returns the IDs of all apps that the configuration names, as keys.
     public func clientIDs(in registry: PluginRegistry) -> Set<String> {
-        let named = Set((rules.map(\.clientID) + clients.map(\.clientID) + [clientID]).compactMap(\.self))
+        let named = Set((rules.map(\.clientID) + apps.map(\.clientID) + [clientID]).compactMap(\.self))
         let ids = named.flatMap { name in
             let known = name.isUUID ? [] : registry.clientIDs(named: name)
             return known.isEmpty ? [name] : known

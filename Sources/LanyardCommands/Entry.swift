@@ -132,7 +132,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
         abstract: "Give git and every other developer tool the credentials they need.",
         discussion: """
             lanyard is a credential helper for git, docker, cargo, kubectl, pip and other tools. It gets access tokens from \
-            Microsoft Entra ID, Azure AD B2C, GitHub, GitLab and other issuers, renews them silently, and keeps them in your \
+            Microsoft Entra ID, Azure AD B2C, GitHub, GitLab and other authorities, renews them silently, and keeps them in your \
             keyring.
 
             To begin: `lanyard configure git URL`, or `lanyard login`, which asks the same.

@@ -68,7 +68,7 @@ extension CommandError {
             let all = flows.map(\.rawValue).joined(separator: ", ")
             if let client {
                 self.init(
-                    "the client \(client.displayable(limit: 100)) can't sign in here",
+                    "the app \(client.displayable(limit: 100)) can't sign in here",
                     hints: [Hint("it may be used with \(all) only")])
             } else {
                 self.init(

@@ -160,7 +160,7 @@ extension CommandError {
                 "\(plugin) exchange \(name.displayable(limit: 64))",
                 hints: [Hint("see which there are", run: "lanyard plugin list")])
         case .unknownClient(let text, let names, let nearest, _):
-            let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
+            let known = names.isEmpty ? "" : ", or the name of an app: \(names.joined(separator: ", "))"
             self.init(
                 "\(text.displayable(limit: 60)) is not a client ID",
                 hints: [
@@ -168,7 +168,7 @@ extension CommandError {
                 ])
         case .forbiddenClient(let name):
             self.init(
-                "the client \(name) is forbidden by \(Configuration.systemFile)",
+                "the app \(name) is forbidden by \(Configuration.systemFile)",
                 hints: ["use your organisation's app: ask the administrator of this machine for its client ID"])
         case .unknownIdentity(let name, let names):
             self.init(

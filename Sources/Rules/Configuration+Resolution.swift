@@ -228,7 +228,7 @@ extension Configuration {
         return request
     }
 
-    /// Whether a rule, a `[[client]]`, `authority` or `known-authorities` names the authority's host.
+    /// Whether a rule, an `[[app]]`, `authority` or `known-authorities` names the authority's host.
     public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
     }
@@ -243,7 +243,7 @@ extension Configuration {
     /// The hosts of all authorities in the configuration.
     public var configuredHosts: [String] {
         let named =
-            rules.map(\.authority) + clients.map(\.issuer) + identities.compactMap { $0.application?.authority }
+            rules.map(\.authority) + apps.map(\.authority) + identities.compactMap { $0.application?.authority }
             + [authority].compactMap(\.self)
         let known = knownAuthorities.compactMap { RequestHost($0)?.withoutOwnPort(of: "https") }
         let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)

@@ -54,7 +54,7 @@ public struct Configuration: Sendable, Equatable {
     /// Hosts of authorities that are trusted like those of the rules.
     public var knownAuthorities: [String] = []
     /// The issuers' clients from all files, the system's first.
-    public var clients: [IssuerClient] = []
+    public var apps: [AuthorityApp] = []
     /// The identities from all files, the system's first; built-in ones aren't included.
     public var identities: [Identity] = []
     /// The rules from all files, the system's first.
@@ -89,14 +89,14 @@ public struct Configuration: Sendable, Equatable {
 
     /// The top-level keys of a file.
     public static let keys = [
-        "account", "agent", "answer-cache", "authority", "browser", "ca-file", "client", "client-id",
+        "account", "agent", "answer-cache", "app", "authority", "browser", "ca-file", "client-id",
         "default-identity", "device-mode", "flow", "forward", "group", "identity", "known-authorities", "policy",
         "rule",
         "timeout",
     ]
 
     /// The keys of `[policy]`.
-    public static let policyKeys = ["broker", "lock", "well-known-clients"]
+    public static let policyKeys = ["broker", "lock", "well-known-apps"]
 
     /// Applies the settings of a file; locked keys stay as they are.
     ///
@@ -114,11 +114,11 @@ public struct Configuration: Sendable, Equatable {
             guard isSystem else { throw file.systemOnly("device-mode") }
             if !isLocked("device-mode") { deviceMode = mode }
         }
-        var known: [IssuerClient] = []
-        for table in try file.tables("client") {
-            if let client = try read(table, "client", IssuerClient.keys, IssuerClient.init) { known.append(client) }
+        var known: [AuthorityApp] = []
+        for table in try file.tables("app") {
+            if let app = try read(table, "app", AuthorityApp.keys, AuthorityApp.init) { known.append(app) }
         }
-        if !isLocked("client") { clients += known }
+        if !isLocked("app") { apps += known }
         try add(Identity.self, from: file)
         try add(Rule.self, from: file)
         // A far side's name is its socket's, so one of the user's can't be one of everybody's.
@@ -164,7 +164,7 @@ public struct Configuration: Sendable, Equatable {
     /// A key that isn't known here may restrict everything.
     private mutating func applyPolicy(_ policy: SettingsTable) throws(SettingsError) {
         try policy.allow(only: Self.policyKeys)
-        wellKnownClients = try policy.strings("well-known-clients")
+        wellKnownClients = try policy.strings("well-known-apps")
         allowsBroker = try policy.boolean("broker") ?? true
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {

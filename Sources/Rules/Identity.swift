@@ -248,7 +248,7 @@ extension SettingsTable {
         let misplaced = keys.filter { !known.contains($0) && Configuration.keys.contains($0) }
         return misplaced.map { key in
             error(
-                key, "`\(key)` is not a key of a \(table)",
+                key, "`\(key)` is not a key of [[\(table)]]",
                 hint: "move it above the first [[\(table)]]; everything below that belongs to the \(table)")
         } + unknown(besides: known + misplaced)
     }
@@ -269,7 +269,7 @@ extension SettingsTable {
 
     /// Returns the table's `client-id`, validated.
     func clientID() throws(SettingsError) -> String? {
-        try string("client-id", mustBe: "the application (client) id of an app registration, or a client's name") {
+        try string("client-id", mustBe: "the application (client) id of an app registration, or an app's name") {
             $0.isScopeToken && $0.utf8.count <= 256
         }
     }

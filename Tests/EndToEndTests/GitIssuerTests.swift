@@ -142,7 +142,7 @@ import Testing
                 #expect(rule.contains("kind      = \"\(kind)\"\n"), "\(rule)")
             }
             let unregistered = try await world.lanyard(
-                ["rule", "add", "\(host.url)/contoso/new.git", "--issuer", host.url, "--register", "--yes"])
+                ["rule", "add", "\(host.url)/contoso/new.git", "--authority", host.url, "--register", "--yes"])
             #expect(unregistered.status != 0, "\(unregistered)")
         }
     }

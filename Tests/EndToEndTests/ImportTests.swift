@@ -53,7 +53,7 @@ import Testing
                 #expect(
                     imported.errors.hasPrefix("lanyard: imported 2, skipped 1\nlanyard: others can read "),
                     "\(imported)")
-                #expect(imported.output.contains("another client's"))
+                #expect(imported.output.contains("another app's"))
                 let renewed = try await there.lanyard(["token", "--non-interactive", url])
                 #expect(renewed.status == 0 && renewed.lines.first != token, "\(renewed)")
                 #expect(try await there.lanyard(["status", "--accounts"]).output.contains("alice@contoso.example"))
@@ -120,7 +120,7 @@ import Testing
                 let configured = ["LANYARD_CLIENT_ID": viewer]
                 let borrow = ["import", "--from", "azure-cli", "--file", "theirs.json"]
                 let unknown = try await there.lanyard(borrow, configured)
-                #expect(unknown.output.contains("its family isn't known to include your client"), "\(unknown)")
+                #expect(unknown.output.contains("its family isn't known to include your app"), "\(unknown)")
                 #expect(unknown.errors.hasPrefix("lanyard: imported nothing, "), "\(unknown)")
                 let metadata = #"{"client_id":"\#(viewer)","environment":"\#(host)","family_id":"1"}"#
                 try await there.lanyard(["import", "-"], input: #"{"AppMetadata":{"x":\#(metadata)}}"#)

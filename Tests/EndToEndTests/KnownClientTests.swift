@@ -80,7 +80,7 @@ import Testing
     func `a policy says which may be used, by name or by id`(allowed: String, isForbidden: Bool) async throws {
         try await World.with { world in
             let url = try Self.configure(world)
-            let policy = "[policy]\nwell-known-clients = \(allowed)\n"
+            let policy = "[policy]\nwell-known-apps = \(allowed)\n"
             let browser = world.browser(as: "alice@contoso.example")
             for explicit in [
                 "url=\(url)\n",
@@ -88,12 +88,12 @@ import Testing
             ] {
                 let ended = try await world.lanyard(["get"], system: policy, browser, input: explicit)
                 #expect((ended.status == 0) == !isForbidden, "\(ended)")
-                let refusal = "lanyard: error: the client azure-cli is forbidden by /etc/lanyard/config.toml\n"
+                let refusal = "lanyard: error: the app azure-cli is forbidden by /etc/lanyard/config.toml\n"
                 #expect(ended.errors.hasPrefix(refusal) == isForbidden, "\(ended)")
             }
             let doctor = try await world.lanyard(["doctor", "--all"], system: policy)
-            #expect(doctor.output.contains("forbids well-known clients"), "\(doctor)")
-            #expect(doctor.output.contains("the client azure-cli is forbidden") == isForbidden, "\(doctor)")
+            #expect(doctor.output.contains("forbids well-known apps"), "\(doctor)")
+            #expect(doctor.output.contains("the app azure-cli is forbidden") == isForbidden, "\(doctor)")
             let own = try await world.lanyard(
                 ["get"], system: policy, browser, input: "url=\(world.sandbox.resource)/common/hello.git\n")
             #expect(own.status == 0, "an app of one's own is none of these: \(own)")

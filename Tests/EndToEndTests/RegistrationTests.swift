@@ -6,7 +6,7 @@ import Testing
 @Suite struct RegistrationTests {
     private static func add(_ world: World, _ further: [String]) async throws -> Ended {
         let url = world.sandbox.issuer.url
-        return try await world.lanyard(["rule", "add", url, "--issuer", url, "--register"] + further)
+        return try await world.lanyard(["rule", "add", url, "--authority", url, "--register"] + further)
     }
 
     @Test(arguments: [
@@ -56,7 +56,7 @@ import Testing
             #expect(try await world.sandbox.requests().allSatisfy { $0.path.hasSuffix("/info/refs") })
 
             let added = try await world.atTerminal(
-                ["lanyard", "rule", "add", url, "--issuer", url, "--register"],
+                ["lanyard", "rule", "add", url, "--authority", url, "--register"],
                 answering: [
                     ("looks like GitLab; is it? [Y/n] ", ""), ("register lanyard as an app at \(url)? [Y/n] ", ""),
                 ])
@@ -133,7 +133,7 @@ import Testing
             let told =
                 takesBack
                 ? "its secret could not be kept, so the registration was undone\n"
-                : "made-up at https://id.example is of no use; remove it on the issuer's pages: no\n"
+                : "made-up at https://id.example is of no use; remove it on the authority's pages: no\n"
             #expect(failed.errors.contains(told), "\(failed)")
             let asked = try String(contentsOfFile: "\(world.folder)/taken-back", encoding: .utf8)
             for line in [
@@ -154,7 +154,7 @@ import Testing
                 "fail  client-secret  that of made-up at https://id.example has expired\n",
                 "the stored client secret expired on 2023-11-14 ",
                 "remove the rule: lanyard rule remove https://git.example\n",
-                "and register again: lanyard rule add --issuer https://id.example --register https://git.example\n",
+                "and register again: lanyard rule add --authority https://id.example --register https://git.example\n",
             ] { #expect(doctor.output.contains(line), "\(line)\n\(doctor)") }
             // A typed secret replaces it, and its expiry is unknown.
             _ = try await world.lanyard(["rule", "secret", "made-up"], plugins, input: "another")
@@ -204,7 +204,7 @@ import Testing
             // A host of a known kind without a metadata document.
             let plain = world.sandbox.forge.url
             let forge = try await world.lanyard(
-                ["rule", "add", plain, "--issuer", plain, "--kind", "github", "--register", "--yes"])
+                ["rule", "add", plain, "--authority", plain, "--kind", "github", "--register", "--yes"])
             #expect(forge.status == 1 && forge.errors.contains("registers no applications by itself"), "\(forge)")
 
             let entra = ["--authority", "https://login.microsoftonline.com/contoso.com", "--scope", "s"]

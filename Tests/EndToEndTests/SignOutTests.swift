@@ -23,13 +23,13 @@ import Testing
             let first = try await world.lanyard(["logout"])
             #expect(
                 first.errors
-                    == "lanyard: signed out \(Self.alice); other clients keep theirs: \(Self.family.joined(separator: ", "))\n",
+                    == "lanyard: signed out \(Self.alice); other apps keep theirs: \(Self.family.joined(separator: ", "))\n",
                 "\(first)")
             #expect(try await world.lanyard(["use"]).output == "\(Self.alice)\n")
             let again = try await world.lanyard(["logout", Self.alice])
             #expect(again.status == 1, "\(again)")
             #expect(
-                again.errors.hasPrefix("lanyard: error: only other clients have tokens for \(Self.alice): "), "\(again)"
+                again.errors.hasPrefix("lanyard: error: only other apps have tokens for \(Self.alice): "), "\(again)"
             )
             // One of a family takes the family's refresh token with it: the other has its access token and no more.
             let one = "sign one of them out: lanyard logout --client-id ID \(Self.alice)\n"
@@ -72,7 +72,7 @@ import Testing
             for client in Self.family { try await Self.login(world, client: client) }
             let all = try await world.lanyard(["logout", "--all"])
             #expect(all.status == 0 && all.errors.split(separator: "\n").count == 2, "\(all)")
-            #expect(!all.errors.contains("other clients"), "\(all)")
+            #expect(!all.errors.contains("other apps"), "\(all)")
             #expect(try await AccountChoiceTests.accounts(world).isEmpty)
         }
     }

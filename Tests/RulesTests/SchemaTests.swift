@@ -8,7 +8,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().path
 
     private static let keys =
-        Configuration.keys + Rule.keys + IssuerClient.keys + Identity.keys + Forward.keys + Configuration.policyKeys
+        Configuration.keys + Rule.keys + AuthorityApp.keys + Identity.keys + Forward.keys + Configuration.policyKeys
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOfFile: "\(checkout)/\(path)", encoding: .utf8)
@@ -24,8 +24,8 @@ import Testing
         #expect(top.keys.sorted() == Configuration.keys.sorted())
         let rule = try #require((top["rule"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(rule.keys.sorted() == Rule.keys.sorted())
-        let client = try #require((top["client"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
-        #expect(client.keys.sorted() == IssuerClient.keys.sorted())
+        let app = try #require((top["app"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
+        #expect(app.keys.sorted() == AuthorityApp.keys.sorted())
         let identity = try #require((top["identity"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(identity.keys.sorted() == Identity.keys.sorted())
         let forward = try #require((top["forward"]?["items"] as? [String: Any])?["properties"] as? [String: Any])

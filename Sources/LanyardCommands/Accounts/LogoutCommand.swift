@@ -14,8 +14,8 @@ struct LogoutCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",
         discussion: """
-            Removes the account's tokens for the clients in your configuration, and no other client's; on a shared \
-            device, or with --all, for every client.
+            Removes the account's tokens for the apps in your configuration, and no other app's; on a shared \
+            device, or with --all, for every app.
             """)
 
     static let examples: KeyValuePairs = [
@@ -30,13 +30,13 @@ struct LogoutCommand: Command {
 
     @OptionGroup var place: AuthorityOptions
 
-    @Flag(help: "Sign out every account, for every client.")
+    @Flag(help: "Sign out every account, of every app.")
     var all = false
 
-    @Option(help: ArgumentHelp("Only this client's tokens, by ID or name.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this app's tokens, by client ID or name.", valueName: "id"))
     var clientId: String?
 
-    @Flag(help: "Remove the account for every client, not only for those in your configuration.")
+    @Flag(help: "Remove the account for every app, not only for those in your configuration.")
     var forget = false
 
     @Flag(help: "Also end the browser's session.")
@@ -84,10 +84,10 @@ struct LogoutCommand: Command {
         session.context.console.endProgress()
         guard done.removed > 0 else {
             throw CommandError(
-                "only other clients have tokens for \(name): \(Self.list(done.remaining))",
+                "only other apps have tokens for \(name): \(Self.list(done.remaining))",
                 hints: hints(signingOut: typed, of: done.remaining))
         }
-        let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
+        let others = done.remaining.isEmpty ? "" : "; other apps keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")
         if known.broker != nil, session.configuration.mayUseBroker {
             session.context.console.note(

@@ -132,7 +132,7 @@ struct NamedTokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The authority, such as \(Example.wideAuthority).", valueName: "url"))
     var authority: String?
 
-    @Option(help: ArgumentHelp("The client ID of your app registration, or a client's name.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client ID of your app registration, or an app's name.", valueName: "id"))
     var clientId: String?
 
     @Option(help: ArgumentHelp("A scope; may be repeated.", valueName: "scope"))

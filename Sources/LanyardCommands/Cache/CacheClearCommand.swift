@@ -13,7 +13,7 @@ struct CacheClearCommand: Command {
         commandName: "clear", abstract: "Remove stored tokens and accounts.",
         usage: "lanyard cache clear [<options>]",
         discussion: """
-            Removes those of every client in the group, or only what the options select. Passwords that git stored stay. \
+            Removes those of every app in the group, or only what the options select. Passwords that git stored stay. \
             The authority isn't notified, so its sessions and consents stay too.
             """)
 
@@ -34,7 +34,7 @@ struct CacheClearCommand: Command {
     @Option(help: ArgumentHelp("Only this authority's; for a single tenant, only its tokens.", valueName: "url"))
     var authority: String?
 
-    @Option(help: ArgumentHelp("Only this client's, by id or name.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this app's, by client ID or name.", valueName: "id"))
     var clientId: String?
 
     @Flag(name: .shortAndLong, help: "Don't ask.")

@@ -58,7 +58,7 @@ struct RecordListing {
 
     private static func owner(_ facts: RecordFacts) -> String {
         let place = facts.environment.displayable(limit: 100)
-        return facts.whose.map { "\($0) at \(place)" } ?? "(clients) at \(place)"
+        return facts.whose.map { "\($0) at \(place)" } ?? "(apps) at \(place)"
     }
 
     private static func isBefore(_ one: RecordFacts, _ other: RecordFacts) -> Bool {
@@ -70,7 +70,7 @@ struct RecordListing {
     private func lines(_ facts: RecordFacts) -> [String] {
         var details: [String] = []
         if let state = state(facts) { details.append(state) }
-        if !facts.clientID.isEmpty { details.append("client \(facts.clientID.displayable(limit: 100))") }
+        if !facts.clientID.isEmpty { details.append("app \(facts.clientID.displayable(limit: 100))") }
         if let family = facts.family {
             details.append(family.isEmpty ? "of no family" : "family \(family.displayable(limit: 20))")
         }
@@ -167,7 +167,7 @@ struct RecordFacts {
         case .refreshToken: "refresh token"
         case .idToken: "ID token"
         case .account: "account"
-        case .appMetadata: "client"
+        case .appMetadata: "app"
         case .exchanged: "exchanged"
         }
     }

@@ -58,7 +58,7 @@ struct ExportCommand: Command {
         let issuers = session.issuersOfRefreshTokens(among: chosen, stored)
         if !issuers.isEmpty {
             console.note(
-                "many issuers end a sign-in if two machines use one refresh token: use those of "
+                "many authorities end a sign-in if two machines use one refresh token: use those of "
                     + "\(issuers.joined(separator: ", ").displayable(limit: 300)) on one machine only")
         }
         if output == nil, console.output.isFileOpenToOthers {

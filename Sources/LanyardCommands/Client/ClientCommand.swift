@@ -87,7 +87,9 @@ extension CommandError {
         let names = issuers.map { "\($0.authority)" }.joined(separator: ", ")
         self.init(
             issuers.isEmpty ? "no rule has the client ID \(shown)" : "\(shown) is a client ID at \(names)",
-            hints: [Hint("name the issuer", write: "--authority \(issuers.first.map { "\($0.authority)" } ?? "URL")")],
+            hints: [
+                Hint("name the authority", write: "--authority \(issuers.first.map { "\($0.authority)" } ?? "URL")")
+            ],
             status: .usage)
     }
 
@@ -149,7 +151,7 @@ extension ClientSecret {
                 run: "lanyard rule remove\(last: url)"),
             Hint(
                 "and register again",
-                run: "lanyard rule add\(option: "--issuer", authority)\(flag: "--register", if: true)\(last: url)"),
+                run: "lanyard rule add\(option: "--authority", authority)\(flag: "--register", if: true)\(last: url)"),
         ]
     }
 }
@@ -199,7 +201,7 @@ struct ClientRegistrar {
         } catch {
             let reason = error.message.displayable(limit: 300)
             session.context.console.note(
-                "its secret could not be kept, so \(name) is of no use; remove it on the issuer's pages: \(reason)")
+                "its secret could not be kept, so \(name) is of no use; remove it on the authority's pages: \(reason)")
         }
     }
 

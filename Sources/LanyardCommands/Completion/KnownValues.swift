@@ -60,7 +60,7 @@ struct KnownValues {
             Candidate($0.authority, "of the rule for \($0.pattern.text)")
         }
         let standard = configuration?.authority.map { Candidate($0, "of the configuration") }
-        let issuers = (configuration?.clients ?? []).map { Candidate($0.issuer, "of a client") }
+        let issuers = (configuration?.apps ?? []).map { Candidate($0.authority, "of an app") }
         return [standard].compactMap(\.self) + named + issuers + registry.plugins.flatMap(\.wellKnownAuthorities)
     }
 
@@ -69,7 +69,7 @@ struct KnownValues {
         let named = rules.compactMap { rule in
             rule.clientID.map { Candidate($0, "of the rule for \(rule.pattern.text)") }
         }
-        let issuers = (configuration?.clients ?? []).map { Candidate($0.clientID, "at \($0.issuer)") }
+        let issuers = (configuration?.apps ?? []).map { Candidate($0.clientID, "at \($0.authority)") }
         let known = registry.plugins.flatMap(\.clients).filter { configuration?.allows(client: $0.name) ?? true }
         return [standard].compactMap(\.self) + named + issuers + known.map { Candidate($0.name, $0.summary) }
     }

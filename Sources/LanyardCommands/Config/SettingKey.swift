@@ -57,12 +57,12 @@ struct SettingKey {
         }
     }
 
-    /// Refuses what looks like the name of a client, but is none; each issuer has IDs of its own form.
+    /// Refuses what looks like the name of an app, but is none; each authority has IDs of its own form.
     private func requireNoTypo(_ text: String, _ session: Session) throws(CommandError) {
         let names = session.registry.plugins.flatMap(\.clients).map(\.name)
         guard !names.contains(text), let near = names.nearest(to: text.lowercased()) else { return }
         throw CommandError(
-            "there is no client \(text.displayable(limit: 60))",
+            "there is no app \(text.displayable(limit: 60))",
             hints: [Hint("did you mean", run: "lanyard config set client-id \(near)")], status: .usage)
     }
 

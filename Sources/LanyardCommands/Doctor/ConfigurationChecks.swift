@@ -35,7 +35,7 @@ extension Examination {
         let count = configuration.rules.count
         let text =
             "\(count) \(count == 1 ? "rule" : "rules"), \(read.isEmpty ? "no file" : read.joined(separator: ", "))"
-        guard count == 0, configuration.clientID == nil, configuration.clients.isEmpty,
+        guard count == 0, configuration.clientID == nil, configuration.apps.isEmpty,
             configuration.defaultIdentity == nil, configuration.agent == nil
         else {
             return .pass("configuration", text)
@@ -107,13 +107,13 @@ extension Examination {
         return nil
     }
 
-    /// The well-known clients that the rules use.
+    /// The well-known apps that the rules use.
     private var clients: Finding? {
         let used = configuration.rules.compactMap { rule in
             configuration.clientID(of: rule).flatMap { registry.match(rule)?.client($0) }
         }
         let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary.displayable())" })
-        return texts.isEmpty ? nil : .pass("clients", texts.sorted().joined(separator: "; "))
+        return texts.isEmpty ? nil : .pass("apps", texts.sorted().joined(separator: "; "))
     }
 
     private var mode: Finding {
@@ -130,7 +130,7 @@ extension Examination {
         }
         if let clients = configuration.wellKnownClients {
             let names = clients.map { $0.displayable(limit: 64) }.joined(separator: ", ")
-            says.append(clients.isEmpty ? "forbids well-known clients" : "forbids well-known clients except \(names)")
+            says.append(clients.isEmpty ? "forbids well-known apps" : "forbids well-known apps except \(names)")
         }
         guard !says.isEmpty else { return nil }
         return .pass("policy", "\(Configuration.systemFile) \(says.joined(separator: ", and "))")

@@ -315,7 +315,7 @@ final class Explainer {
         case .othersSignIn:
             return .init(
                 step: .tryRenewal,
-                text: attempt + "nobody has signed in to this client, and the authority may refuse it another client's "
+                text: attempt + "nobody has signed in to this app, and the authority may refuse it another app's "
                     + "sign-in")
         case .newToRealm:
             let hints = decision.account.map { CommandError.choosingAnother(than: $0, wanted, url: request.place) }

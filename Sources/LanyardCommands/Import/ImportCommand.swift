@@ -120,7 +120,7 @@ struct ImportCommand: Command {
         for note in findings.notes { console.note(note) }
         if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
             console.hint(
-                Hint("a token works only for the client it was issued to; with yours, sign in", run: "lanyard login"))
+                Hint("a token works only for the app it was issued to; with yours, sign in", run: "lanyard login"))
         }
         if report.reasons.contains(.unknownHost) {
             console.hint(

@@ -104,8 +104,8 @@ extension SkipReason {
     /// The reason, for people.
     var text: String {
         switch self {
-        case .otherClient: "another client's"
-        case .otherFamily: "its family isn't known to include your client"
+        case .otherClient: "another app's"
+        case .otherFamily: "its family isn't known to include your app"
         case .unknownHost: "its host is unknown"
         case .expired: "expired"
         case .boundToKey: "bound to a key that isn't on this machine"

@@ -221,7 +221,7 @@ struct IssuerFinder {
 extension Hint {
     /// Returns a hint for a client that needs no app registration.
     static func clientForEverybody(write line: String) -> Hint {
-        Hint("without an app, use a client that every organisation has", write: line)
+        Hint("without an app, use one that every organisation has", write: line)
     }
 }
 

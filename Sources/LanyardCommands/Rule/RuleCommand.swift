@@ -40,7 +40,7 @@ struct RuleAddCommand: Command {
     @OptionGroup var options: RuleOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
-    @Flag(help: "Register lanyard at the issuer, if it accepts registrations, instead of giving a client ID.")
+    @Flag(help: "Register lanyard at the authority, if it accepts registrations, instead of giving a client ID.")
     var register = false
 
     @Flag(name: .shortAndLong, help: "Don't ask before registering.")
@@ -161,7 +161,7 @@ extension Rule {
             return wanted.joined(separator: " ").displayable() + " (the exchange's)"
         }
         guard let wanted = match?.issuer?.scopes else { return "none" }
-        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the issuer's)"
+        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the authority's)"
     }
 
     fileprivate func json(_ session: Session) -> JSONValue {
@@ -219,11 +219,10 @@ struct RuleRemoveCommand: Command {
 /// The options for a new rule.
 struct RuleOptions: ParsableArguments {
     @Option(
-        name: [.customLong("authority"), .customLong("issuer")],
         help: ArgumentHelp("The authority, such as \(Example.authority), or a tenant's domain.", valueName: "url"))
     var authority: String?
 
-    @Option(help: ArgumentHelp("The client ID of your app registration, or a client's name.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client ID of your app registration, or an app's name.", valueName: "id"))
     var clientId: String?
 
     @Option(

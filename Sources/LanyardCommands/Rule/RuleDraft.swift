@@ -238,7 +238,7 @@ struct RuleDraft {
             let summary = client.summary.isEmpty ? "" : " (\(client.summary.displayable()))"
             console.note("if it has none: \(client.name)\(summary)\(others)")
         } else if let name = match.clients.map(\.name).first(where: session.configuration.allows) {
-            console.note("if it has none: a client by name, such as \(name), if the service takes its tokens")
+            console.note("if it has none: one by name, such as \(name), if the service takes its tokens")
         }
     }
 

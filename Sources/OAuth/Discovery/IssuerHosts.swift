@@ -73,7 +73,8 @@ extension OAuthError {
         return OAuthError(
             .untrusted,
             "\(own) names \(what) at another host, \(host), and nothing proves that the answers are for \(own)",
-            hint: "if you know that \(host) belongs to \(own), write that into the rule: issuer-hosts = [\"\(host)\"]; "
+            hint:
+                "if you know that \(host) belongs to \(own), write that into the rule: authority-hosts = [\"\(host)\"]; "
                 + "see lanyard-config(5)")
     }
 

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Rules
 
-/// Clients that an organisation ships for its issuers, and scopes that a plugin knows.
-@Suite struct IssuerClientTests {
+/// Apps that an organisation ships for its authorities, and scopes that a plugin knows.
+@Suite struct AuthorityAppTests {
     private static let system = """
         authority = "https://login.example/t"
         client-id = "for-all"
 
-        [[client]]
-        issuer = "https://gitlab.contoso.com/"
+        [[app]]
+        authority = "https://gitlab.contoso.com/"
         client-id = "of-contoso"
 
         """
@@ -54,19 +54,19 @@ import Testing
         ("https://gitlab.contoso.com/a", "of-contoso"), ("https://own.example", "own"),
         ("https://known.example", "for-all"),
     ])
-    func `the client is the rule's, or its issuer's, or the one for all`(_ url: String, _ client: String) throws {
+    func `the app is the rule's, or its authority's, or the one for all`(_ url: String, _ client: String) throws {
         #expect(try resolve(url, configuration())?.clientID == client)
     }
 
-    @Test func `a user's client wins unless that is locked`() throws {
-        let own = "[[client]]\nissuer = \"https://gitlab.contoso.com\"\nclient-id = \"mine\"\n"
+    @Test func `a user's app wins unless that is locked`() throws {
+        let own = "[[app]]\nauthority = \"https://gitlab.contoso.com\"\nclient-id = \"mine\"\n"
         #expect(try resolve("https://gitlab.contoso.com", configuration(user: own + Self.rules))?.clientID == "mine")
-        let locked = Self.system + "[policy]\nlock = [\"client\"]\n"
+        let locked = Self.system + "[policy]\nlock = [\"app\"]\n"
         let read = try configuration(locked, user: own + Self.rules)
         #expect(try resolve("https://gitlab.contoso.com", read)?.clientID == "of-contoso")
     }
 
-    @Test func `an issuer's client is enough for a rule's token, and makes its host a known one`() throws {
+    @Test func `an authority's app is enough for a rule's token, and makes its host a known one`() throws {
         let read = try configuration(user: Self.rules)
         #expect(read.configuredHosts.contains("gitlab.contoso.com"))
         #expect(read.rules.compactMap(read.request(by:)).map(\.clientID) == ["of-contoso", "for-all", "own"])
