@@ -3,7 +3,7 @@ internal import AnswerCache
 
 /// The attributes of an item: always the same eight, "" if one doesn't apply.
 ///
-/// A provider that replaces an item replaces the first one that has *at least* the given attributes, so an item with
+/// A keyring that replaces an item replaces the first one that has *at least* the given attributes, so an item with
 /// fewer attributes would overwrite another one. Attributes aren't secret, so they contain neither user names nor
 /// times.
 struct ItemAttributes {
@@ -68,7 +68,7 @@ extension String {
 }
 
 extension RecordQuery {
-    /// Returns the attributes to search for; the provider may find more than the query matches, but never less.
+    /// Returns the attributes to search for; the keyring may find more than the query matches, but never less.
     func searchAttributes(group: String) -> [String: String] {
         var attributes = ["group": group]
         if kinds.count == 1, let kind = kinds.first { attributes["kind"] = kind.rawValue }

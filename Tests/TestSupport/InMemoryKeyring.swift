@@ -4,17 +4,10 @@ import Synchronization
 
 /// A keyring in memory, for tests that need no program's.
 package final class InMemoryKeyring: Keyring {
-    fileprivate struct Item {
-        var attributes: [String: String]
-        let label: String
-        var secret: [UInt8]
-        var modified: UInt64
-    }
-
     fileprivate struct State {
-        /// By the number at the end of their paths.
-        var items: [Int: Item] = [:]
-        var changes: UInt64 = 0
+        /// By their paths, which sort by age.
+        var items: [String: (attributes: [String: String], label: String, secret: [UInt8], modified: UInt64)] = [:]
+        var changes: UInt64 = 1_000_000
         var searches: [[String: String]] = []
         var questions = 0
     }
@@ -72,43 +65,37 @@ private struct InMemorySession: KeyringSession {
     func unlock(_ paths: [String]) throws(StoreError) { try change { _ in } }
 
     func search(_ attributes: [String: String]) throws(StoreError) -> (unlocked: [String], locked: [String]) {
-        let numbers = try change { state in
+        let paths = try change { state in
             state.searches.append(attributes)
-            return state.numbers(attributes)
+            return state.paths(attributes)
         }
-        return (numbers.map { "/\($0)" }, [])
+        return (paths, [])
     }
 
     func items(at paths: [String], areLocked: Bool) throws(StoreError) -> [KeyringItem] {
         try change { state in
             paths.compactMap { path in
-                state.items[number(path)].map {
-                    KeyringItem(path: path, isLocked: areLocked, attributes: $0.attributes)
-                }
+                state.items[path].map { KeyringItem(path: path, isLocked: areLocked, attributes: $0.attributes) }
             }
         }
     }
 
     func secrets(of paths: [String]) throws(StoreError) -> [String: [UInt8]] {
-        try change { state in
-            Dictionary(paths.compactMap { path in state.items[number(path)].map { (path, $0.secret) } }) { $1 }
-        }
+        try change { state in state.items.filter { paths.contains($0.key) }.mapValues(\.secret) }
     }
 
     func modified(_ item: KeyringItem) throws(StoreError) -> UInt64 {
-        try change { $0.items[number(item.path)]?.modified ?? 0 }
+        try change { $0.items[item.path]?.modified ?? 0 }
     }
 
-    func label(of item: KeyringItem) throws(StoreError) -> String? {
-        try change { $0.items[number(item.path)]?.label }
-    }
+    func label(of item: KeyringItem) throws(StoreError) -> String? { try change { $0.items[item.path]?.label } }
 
     func store(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String
     ) throws(StoreError) {
         try change { state in
-            let known = state.numbers(attributes).first
-            state.put(attributes: known.flatMap { state.items[$0]?.attributes } ?? attributes, label, secret, at: known)
+            let known = state.paths(attributes).first
+            state.put(known.flatMap { state.items[$0]?.attributes } ?? attributes, label, secret, at: known)
         }
     }
 
@@ -116,34 +103,28 @@ private struct InMemorySession: KeyringSession {
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, replacing: Bool
     ) throws(StoreError) {
         try change { state in
-            state.put(attributes: attributes, label, secret, at: replacing ? state.numbers(attributes).first : nil)
+            state.put(attributes, label, secret, at: replacing ? state.paths(attributes).first : nil)
         }
     }
 
     func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(StoreError) {
         try change { state in
-            let number = number(item.path)
-            guard let known = state.items[number] else { return }
-            state.put(attributes: known.attributes, known.label, secret, at: number)
+            guard let known = state.items[item.path] else { return }
+            state.put(known.attributes, known.label, secret, at: item.path)
         }
     }
 
-    func delete(_ item: KeyringItem) throws(StoreError) {
-        try change { state in state.items[number(item.path)] = nil }
-    }
-
-    private func number(_ path: String) -> Int { Int(path.dropFirst()) ?? 0 }
+    func delete(_ item: KeyringItem) throws(StoreError) { try change { $0.items[item.path] = nil } }
 }
 
 extension InMemoryKeyring.State {
-    /// The numbers of the items that have at least these attributes.
-    func numbers(_ attributes: [String: String]) -> [Int] {
+    /// The items that have at least these attributes.
+    func paths(_ attributes: [String: String]) -> [String] {
         items.filter { _, item in attributes.allSatisfy { item.attributes[$0.key] == $0.value } }.keys.sorted()
     }
 
-    mutating func put(attributes: [String: String], _ label: String, _ secret: [UInt8], at number: Int?) {
+    mutating func put(_ attributes: [String: String], _ label: String, _ secret: [UInt8], at path: String?) {
         changes += 1
-        items[number ?? Int(changes)] = InMemoryKeyring.Item(
-            attributes: attributes, label: label, secret: secret, modified: changes)
+        items[path ?? "/\(changes)"] = (attributes, label, secret, changes)
     }
 }

@@ -102,7 +102,7 @@ extension ItemAttributes {
 }
 
 extension KeyringItem {
-    /// Whether an item has the whole key of a client's secret: a provider may find more than was asked for.
+    /// Whether an item has the whole key of a client's secret: a keyring may find more than was asked for.
     func isSecret(of owner: ClientSecretStore.Owner, group: String) -> Bool {
         schema == ItemAttributes.schemaName
             && ItemAttributes(owner, group: group).dictionary.allSatisfy { attributes[$0.key] == $0.value }

@@ -14,7 +14,7 @@ public struct PasswordStore: Sendable {
     /// The hosts whose paths have no case.
     private let caseless: HostTrait
 
-    /// Seconds to wait for other processes that store, while a provider answers one after the other.
+    /// Seconds to wait for other processes that store, while a keyring answers one after the other.
     private static let patience = 5.0
 
     /// Creates a store without contacting the keyring; `caseless` are the hosts whose paths have no case.

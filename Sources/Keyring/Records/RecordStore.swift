@@ -203,7 +203,7 @@ extension CredentialRecord {
 extension KeyringSession {
     /// The number of items in a group above which one search for each kind and client replaces a search for all.
     ///
-    /// Each search makes the provider check every item there is, so a single search is best as long as it doesn't load
+    /// Each search makes the keyring check every item there is, so a single search is best as long as it doesn't load
     /// many secrets that aren't needed.
     private static var most: Int { 16 }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Keyring
 
 /// The store on a real keyring.
-@Suite struct SecretServiceStoreTests {
+@Suite struct RecordStoreTests {
     @Test func `records of every kind are read back as they were stored`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             try await keyring.save(Sample.all)
