@@ -47,9 +47,9 @@ final class ServiceSession: KeyringSession {
     func search(_ attributes: [String: String]) throws(StoreError) -> (unlocked: [String], locked: [String]) {
         var paths = try everywhere(attributes)
         guard configuration.collection == .session else { return paths }
-        guard let folder = try collectionPath().map({ $0 + "/" }) else { return ([], []) }
-        paths.unlocked.removeAll { !$0.hasPrefix(folder) }
-        paths.locked.removeAll { !$0.hasPrefix(folder) }
+        guard let collection = try opened.isEmpty ? collectionPath() : opened else { return ([], []) }
+        paths.unlocked.removeAll { !$0.hasPrefix(collection + "/") }
+        paths.locked.removeAll { !$0.hasPrefix(collection + "/") }
         return paths
     }
 
