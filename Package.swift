@@ -268,12 +268,13 @@ let development: [Target] = [
         ],
         swiftSettings: strict),
     .testTarget(
-        name: "AnswerCacheTests", dependencies: ["AnswerCache", "JSON", "Secrets", "StoreProbe", "TestSupport"],
+        name: "AnswerCacheTests",
+        dependencies: ["AnswerCache", "Files", "JSON", "Secrets", "StoreProbe", "TestSupport"],
         swiftSettings: strict),
     .testTarget(
         name: "KeyringTests",
         dependencies: [
-            "JSON", "Secrets", "StoreProbe", "TestSupport", "Keyring", "Vectors",
+            "Files", "JSON", "Keyring", "Secrets", "StoreProbe", "TestSupport", "Vectors",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -288,7 +289,7 @@ let development: [Target] = [
         name: "PluginTests",
         dependencies: [
             "Addresses", "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance",
-            "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
+            "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "SettingsFile", "Vectors", system,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -377,8 +378,8 @@ let package = Package(
         .target(
             name: "TokenAcquisition",
             dependencies: [
-                "Addresses", "AnswerCache", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "Keyring",
+                "Addresses", "AnswerCache", "Claims", "Files", "JSON", "Keyring", "PluginHost", "PluginWire", "Rules",
+                "Secrets", "SettingsFile",
             ],
             swiftSettings: strict),
         .target(

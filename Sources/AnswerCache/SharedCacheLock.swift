@@ -1,4 +1,4 @@
-internal import Files
+package import Files
 internal import Glibc
 
 /// The lock of a cache that programs of several languages share: a file that exists while a program writes.
@@ -18,10 +18,10 @@ public final class SharedCacheLock: Sendable {
     /// A file that nobody has locked and whose creator is gone is removed, because it would block JavaScript programs
     /// forever.
     ///
-    /// - Throws: `SharedCacheLockError` if the file can't be created.
-    public static func acquire(
+    /// - Throws: `FileError` if the file can't be created.
+    package static func acquire(
         at path: String, within seconds: Double = SharedCacheLock.patience
-    ) throws(SharedCacheLockError) -> SharedCacheLock? {
+    ) throws(FileError) -> SharedCacheLock? {
         let end = now + seconds
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -32,7 +32,7 @@ public final class SharedCacheLock: Sendable {
                 // Another process locked the new file first; it owns the file and will remove it.
                 close(descriptor)
             } else if errno != EEXIST {
-                throw SharedCacheLockError(reason: String(cString: strerror(errno)))
+                throw .last
             } else {
                 removeIfLeft(path)
             }
@@ -80,10 +80,4 @@ public final class SharedCacheLock: Sendable {
     }
 
     private static var now: Double { Double(SharedNotes.milliseconds) / 1000 }
-}
-
-/// The reason why there can be no lock.
-public struct SharedCacheLockError: Error, Sendable, Equatable {
-    /// The reason, in the system's words.
-    public let reason: String
 }

@@ -41,7 +41,8 @@ public struct SingleFlight: Sendable {
     ///   - isolation: Where the body runs.
     ///   - body: The work to do under the lock.
     /// - Returns: The result of the body.
-    /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and any error of the body.
+    /// - Throws: `FileError.locked` if another process holds the lock until the deadline, another `FileError` if no folder or file
+    ///   for it safely belongs to this user, `CancellationError` while waiting, and any error of the body.
     public func withLock<Result>(
         key: String, deadline: Double, waiting: (Int32?) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
@@ -53,17 +54,11 @@ public struct SingleFlight: Sendable {
 
     /// Runs the body under the lock of a key, blocking the thread while another process holds it.
     ///
-    /// - Throws: `SingleFlightError`, and any error of the body.
+    /// - Throws: `FileError`, and any error of the body.
     public func withLock<Result>(key: String, blockingFor seconds: Double, _ body: () throws -> Result) throws -> Result
     {
         let file = try open(key)
-        let isLocked: Bool
-        do throws(FileError) {
-            isLocked = try file.lock(within: seconds)
-        } catch {
-            throw SingleFlightError.unusable("no lock is available: \(error.reason)")
-        }
-        guard isLocked else { throw SingleFlightError.timedOut }
+        guard try file.lock(within: seconds) else { throw FileError.locked }
         defer { withExtendedLifetime(file) {} }
         return try body()
     }
@@ -73,7 +68,7 @@ public struct SingleFlight: Sendable {
     /// - Parameters:
     ///   - key: The purpose of the lock; only its digest is visible.
     ///   - deadline: Seconds to wait for the lock.
-    /// - Throws: `SingleFlightError`, or `CancellationError`.
+    /// - Throws: `FileError`, or `CancellationError`.
     public func keepLock(key: String, deadline: Double) async throws {
         try await locked(key, deadline: deadline, waiting: { _ in }, isolation: #isolation).keepOpen()
     }
@@ -82,36 +77,21 @@ public struct SingleFlight: Sendable {
         _ key: String, deadline: Double, waiting: (Int32?) -> Void, isolation: isolated (any Actor)?
     ) async throws -> LockFile {
         let file = try open(key)
-        do {
-            let isLocked = try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting)
-            guard isLocked else { throw SingleFlightError.timedOut }
-        } catch let problem as FileError {
-            throw SingleFlightError.unusable("no lock is available: \(problem.reason)")
+        guard try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting) else {
+            throw FileError.locked
         }
         return file
     }
 
     /// Opens the lock file of a key without taking the lock.
-    package func open(_ key: String) throws(SingleFlightError) -> LockFile {
+    package func open(_ key: String) throws(FileError) -> LockFile {
         let name = "\(bus)\n\(key)".digest + ".lock"
-        var last = SingleFlightError.unusable("neither HOME nor XDG_RUNTIME_DIR names a folder for locks")
+        var last = FileError.missing
         for directory in directories {
-            do throws(FileError) {
-                return try LockFile(name, in: directory)
-            } catch {
-                last = .unusable("\(directory) can't be used: \(error.reason)")
-            }
+            do throws(FileError) { return try LockFile(name, in: directory) } catch { last = error }
         }
         throw last
     }
-}
-
-/// The reason why a lock couldn't be taken.
-public enum SingleFlightError: Error, Sendable, Equatable {
-    /// Another process held it until the deadline.
-    case timedOut
-    /// No folder or file for the lock safely belongs to this user; with the path and the reason.
-    case unusable(String)
 }
 
 /// An open lock file that names the lock's holder; closing it releases the lock, however the process ends.

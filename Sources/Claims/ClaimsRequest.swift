@@ -1,5 +1,6 @@
 package import Addresses
 package import JSON
+import Secrets
 
 /// A claims request (OpenID Connect Core 1.0, 5.5), validated like in MSAL for Objective-C.
 ///
@@ -19,8 +20,8 @@ public struct ClaimsRequest: Sendable, Equatable {
 
     /// Parses a request; an authority may know fewer targets.
     ///
-    /// - Throws: `ClaimsError` with the reason if the text is invalid.
-    public init(_ text: String, targets known: Set<String> = targetNames) throws(ClaimsError) {
+    /// - Throws: `ParameterError` with the reason if the text is invalid.
+    public init(_ text: String, targets known: Set<String> = targetNames) throws(ParameterError) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         guard let members = JSONValue(bytes: text.utf8, atMost: Self.longest)?.members else { throw .notAnObject }
         for (target, claims) in members {
@@ -47,7 +48,7 @@ public struct ClaimsRequest: Sendable, Equatable {
         targets[target, default: [:]][name] = all.isEmpty ? .null : .object(all)
     }
 
-    private static func check(_ claim: JSONValue, name: String) throws(ClaimsError) -> JSONValue {
+    private static func check(_ claim: JSONValue, name: String) throws(ParameterError) -> JSONValue {
         if claim == .null { return claim }
         guard let members = claim.members else { throw .malformedClaim(name) }
         var checked: [String: JSONValue] = [:]
@@ -73,8 +74,8 @@ public struct ClaimsRequest: Sendable, Equatable {
     /// values are wanted. If a claim is requested several times, all of this applies. The target ends at the first dot
     /// and the name at the first `=`, so a name may be a URL.
     ///
-    /// - Throws: `ClaimsError` if the text has none of these forms.
-    public mutating func ask(_ shortForm: String) throws(ClaimsError) {
+    /// - Throws: `ParameterError` if the text has none of these forms.
+    public mutating func ask(_ shortForm: String) throws(ParameterError) {
         guard let (first, rest) = shortForm.cut(at: ".") else { throw .malformedShortForm(shortForm) }
         let target = String(first)
         guard Self.targetNames.contains(target) else { throw .unknownTarget(target) }
@@ -100,8 +101,8 @@ public struct ClaimsRequest: Sendable, Equatable {
     }
 }
 
-/// The reason why claims can't be requested.
-public enum ClaimsError: Error, Sendable, Equatable {
+/// The reason why claims can't be requested, or why another parameter of a sign-in is invalid.
+public enum ParameterError: Error, Sendable, Equatable {
     /// The text has more than `ClaimsRequest.longest` bytes.
     case tooLong
     /// The text isn't a JSON object.
@@ -114,6 +115,35 @@ public enum ClaimsError: Error, Sendable, Equatable {
     case malformedClaim(String)
     /// A claim in short form isn't `TARGET.NAME`, alone or with `=essential`, `=value:V` or `=values:A,B`.
     case malformedShortForm(String)
+    /// Another parameter is invalid, in words for the user, and what to do about it.
+    case invalid(String, hint: String)
+
+    /// The reason, in words for the user.
+    public var reason: String {
+        switch self {
+        case .tooLong: "it is longer than \(ClaimsRequest.longest) bytes"
+        case .notAnObject: "it is not a JSON object"
+        case .unknownTarget(let name): "`\(name.displayable(limit: 60))` is none of id_token, userinfo and access_token"
+        case .malformedTarget(let name): "`\(name.displayable(limit: 60))` is not an object of claims"
+        case .malformedClaim(let name):
+            "the claim `\(name.displayable(limit: 60))` is neither null nor an object with essential, value or values"
+        case .malformedShortForm(let text): "`\(text.displayable(limit: 100))` is not of the form TARGET.NAME"
+        case .invalid(let reason, _): reason
+        }
+    }
+
+    /// What to do about it.
+    public var hint: String {
+        switch self {
+        case .malformedShortForm:
+            "write it like id_token.auth_time=essential, access_token.acrs=value:c1 or id_token.acr=values:a,b"
+        case .notAnObject:
+            #"write it like {"id_token":{"auth_time":{"essential":true}}}; decode a server's claims first"#
+        case .tooLong, .unknownTarget, .malformedTarget, .malformedClaim:
+            #"write it like {"id_token":{"auth_time":{"essential":true}}}"#
+        case .invalid(_, let hint): hint
+        }
+    }
 }
 
 extension WebToken {

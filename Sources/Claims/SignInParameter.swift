@@ -114,9 +114,8 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     }
 
     /// What is to be said of a text that isn't right.
-    func error(_ text: String) -> SignInParameterError {
-        SignInParameterError(
-            reason: row.wrong.replacing(bytes: "%", with: text.displayable(limit: 80)), hint: row.hint)
+    func error(_ text: String) -> ParameterError {
+        .invalid(row.wrong.replacing(bytes: "%", with: text.displayable(limit: 80)), hint: row.hint)
     }
 }
 
@@ -131,21 +130,15 @@ extension SignInParameter.Value {
     }
 }
 
-/// The reason why a parameter is invalid.
-public struct SignInParameterError: Error, Sendable, Equatable {
-    /// The reason, in words for the user.
-    public let reason: String
-    /// What to do about it.
-    public let hint: String
-
-    fileprivate static let tooMany = Self(
-        reason: "there are more than \(SignInParameters.mostParameters) extra parameters",
+extension ParameterError {
+    fileprivate static let tooMany = invalid(
+        "there are more than \(SignInParameters.mostParameters) extra parameters",
         hint: "remove some; the rule's and the request's are added up")
 
     /// The error for a parameter that only the protocol, or the authority's plugin, may set.
     public static func reserved(_ name: String) -> Self {
-        Self(
-            reason: "the parameter `\(name.displayable(limit: 40))` can only be set by lanyard",
+        invalid(
+            "the parameter `\(name.displayable(limit: 40))` can only be set by lanyard",
             hint: "remove it: lanyard sets it if it is needed")
     }
 }
@@ -259,7 +252,7 @@ public struct SignInParameters: Sendable, Equatable {
     /// Parses texts from a protocol or the command line; they replace existing values.
     ///
     /// For a table, each text adds a `NAME=VALUE`.
-    public mutating func apply(_ texts: [SignInParameter: [String]]) throws(SignInParameterError) {
+    public mutating func apply(_ texts: [SignInParameter: [String]]) throws(ParameterError) {
         for parameter in SignInParameter.allCases {
             guard let texts = texts[parameter], let text = texts.last else { continue }
             let value: SignInParameter.Value =
@@ -275,7 +268,7 @@ public struct SignInParameters: Sendable, Equatable {
     /// Sets a parameter; the values of a table are added to the existing ones.
     public mutating func set(
         _ parameter: SignInParameter, to value: SignInParameter.Value
-    ) throws(SignInParameterError) {
+    ) throws(ParameterError) {
         switch (parameter.form, value) {
         case (.text(let isRight), .text(let text)) where isRight(text): values[parameter] = value
         case (.number(let range), .number(let number)) where range.contains(number): values[parameter] = value
@@ -302,7 +295,7 @@ public struct SignInParameters: Sendable, Equatable {
     /// Parses `NAME=VALUE` texts; if a name occurs several times, the last one counts.
     private static func pairs(
         _ texts: [String], of parameter: SignInParameter
-    ) throws(SignInParameterError) -> [String: String] {
+    ) throws(ParameterError) -> [String: String] {
         var pairs: [String: String] = [:]
         for text in texts {
             guard let (name, value) = text.cut(at: "=") else { throw parameter.error(text) }

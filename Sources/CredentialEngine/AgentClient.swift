@@ -63,7 +63,7 @@ struct AgentClient {
         (rest.scopes, rest.tenant) = ([], nil)
         guard rest.isEmpty else { throw .notForwarded }
         let reply: ForwardedReply
-        do throws(AgentSocket.Problem) {
+        do throws(AgentError) {
             reply = try AgentSocket(agent).ask(
                 ForwardedRequest(request, requester: HostName.here?.displayable() ?? ""), within: terms.timeLimit,
                 waiting: terms.waiting)

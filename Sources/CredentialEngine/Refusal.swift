@@ -24,7 +24,7 @@ public indirect enum Refusal: Error, Sendable {
     case store(StoreError)
 
     /// The agent, which replaces this machine's keyring, can't be reached at this socket.
-    case agent(AgentSocket.Problem, socket: String)
+    case agent(AgentError, socket: String)
     /// The agent refuses, for a reason that it has put into words.
     case forwarded(ForwardedRefusal)
     /// The request specifies a token by more than its place, which agents don't support.

@@ -13,9 +13,11 @@ package enum FileError: Error, Equatable, Sendable {
     case exposed
     /// It is longer than the limit.
     case tooLong
+    /// Another process has locked it.
+    case locked
 
     /// Whether it doesn't exist.
-    package var isMissing: Bool { self == .refused(.noSuchFileOrDirectory) || self == .refused(.notDirectory) }
+    package var isMissing: Bool { self == .missing || self == .refused(.notDirectory) }
 
     /// Whether a user with other permissions could do it.
     package var lacksPermission: Bool { self == .refused(.permissionDenied) || self == .refused(.notPermitted) }
@@ -28,8 +30,12 @@ package enum FileError: Error, Equatable, Sendable {
         case .foreign: "it belongs to another user"
         case .exposed: "other users can write to it"
         case .tooLong: "it is too long"
+        case .locked: "another process has locked it"
         }
     }
+
+    /// There is no such file or folder.
+    package static let missing = FileError.refused(.noSuchFileOrDirectory)
 
     /// The last system error on this thread.
     package static var last: FileError { .refused(Errno(rawValue: errno)) }

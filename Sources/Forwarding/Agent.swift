@@ -2,7 +2,7 @@ internal import CLinux
 internal import Files
 internal import Glibc
 public import Rules
-internal import Secrets
+public import Secrets
 internal import SystemPackage
 
 /// The services that an agent needs from its program.
@@ -64,8 +64,8 @@ public final class Agent<Delegate: AgentDelegate> {
 
     /// Creates the agent of this user.
     ///
-    /// - Throws: `AgentFolder.Problem`, for example if there already is an agent.
-    public init(_ delegate: Delegate, in place: String) throws(AgentFolder.Problem) {
+    /// - Throws: `AgentError`, for example if there already is an agent.
+    public init(_ delegate: Delegate, in place: String) throws(AgentError) {
         var ends: [CInt] = [-1, -1]
         guard lanyard_pipe(&ends, 1) == 0 else { throw .unusable("no pipe can be made") }
         signals = (ends[0], ends[1])
@@ -230,7 +230,7 @@ public final class Agent<Delegate: AgentDelegate> {
             return connections[index].reply(.nothing, now: now)
         }
         var request: ForwardedRequest
-        do throws(ForwardedRequest.Fault) {
+        do throws(ProtocolError) {
             request = try ForwardedRequest(block)
         } catch {
             return connections[index].reply(.refused(.init(error)), now: now)
@@ -368,14 +368,15 @@ struct ForwardListener {
 
 extension ForwardedRefusal {
     /// Creates the refusal of an invalid request.
-    public init(_ fault: ForwardedRequest.Fault) {
+    public init(_ fault: ProtocolError) {
         switch fault {
-        case .version:
+        case .invalid("version"):
             self.init(
                 .invalid, "the other lanyard asks in another version of the format",
                 remedies: ["install the same version of lanyard on both sides"])
-        case .verb: self.init(.invalid, "an agent only gives credentials; it neither stores nor erases any")
+        case .invalid("verb"): self.init(.invalid, "an agent only gives credentials; it neither stores nor erases any")
         case .invalid(let key): self.init(.invalid, "the request's `\(key.displayable(limit: 60))` is not valid")
+        default: self.init(.invalid, "the request is not valid")
         }
     }
 }

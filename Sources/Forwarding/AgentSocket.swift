@@ -18,22 +18,6 @@ public struct AgentSocket: Sendable {
         self.path = path
     }
 
-    /// The reason why an agent doesn't answer.
-    public enum Problem: Error, Sendable, Equatable {
-        /// The agent can't be reached, for this reason; if the socket exists, nobody listens at it.
-        case unreachable(String, isThere: Bool)
-        /// Another user listens there, who would learn what is requested and could answer anything.
-        case foreign
-        /// The answer is invalid.
-        case garbled
-        /// The agent closed the connection without an answer.
-        case hungUp
-        /// The agent didn't answer in time.
-        case silent
-        /// The request can't be encoded.
-        case unwritable
-    }
-
     /// How long to go on trying while the agent has as many connections waiting as it takes: milliseconds.
     private static let patienceToConnect: CInt = 5_000
     /// How long an answer may take if the user isn't asked, and if they are, in milliseconds.
@@ -51,10 +35,10 @@ public struct AgentSocket: Sendable {
     ///   - limit: The number of seconds that the caller can wait; nil if there is no limit.
     ///   - waiting: Called once if the answer takes longer than a second.
     /// - Returns: The agent's reply.
-    /// - Throws: `Problem` if there is none.
+    /// - Throws: `AgentError` if there is none.
     public func ask(
         _ request: ForwardedRequest, within limit: Int? = nil, waiting: () -> Void
-    ) throws(Problem) -> ForwardedReply {
+    ) throws(AgentError) -> ForwardedReply {
         guard let block = try? request.block().encoded else { throw .unwritable }
         let descriptor = try trusted()
         defer { close(descriptor) }
@@ -69,13 +53,13 @@ public struct AgentSocket: Sendable {
     ///
     /// A connection alone doesn't show it: sshd accepts one whether or not there is an agent at the other end.
     ///
-    /// - Throws: `Problem` if not.
-    public func check() throws(Problem) {
+    /// - Throws: `AgentError` if not.
+    public func check() throws(AgentError) {
         _ = try ask(ForwardedRequest(CredentialRequest(), requester: ""), within: Self.patienceToCheck) {}
     }
 
     /// Connects, and checks that the other end may know the request.
-    private func trusted() throws(Problem) -> CInt {
+    private func trusted() throws(AgentError) -> CInt {
         let descriptor = try connect()
         let peer = lanyard_socket_peer(descriptor)
         // In a container lanyard often runs as root, and the socket is the host user's.
@@ -94,7 +78,7 @@ public struct AgentSocket: Sendable {
         return true
     }
 
-    private func connect() throws(Problem) -> CInt {
+    private func connect() throws(AgentError) -> CInt {
         let descriptor = lanyard_socket_connect(path, Self.patienceToConnect)
         guard descriptor >= 0 else {
             throw .unreachable(Errno(rawValue: -descriptor).description, isThere: -descriptor == ECONNREFUSED)
@@ -102,7 +86,7 @@ public struct AgentSocket: Sendable {
         return descriptor
     }
 
-    private func send(_ bytes: [UInt8], to descriptor: CInt, until deadline: Int) throws(Problem) {
+    private func send(_ bytes: [UInt8], to descriptor: CInt, until deadline: Int) throws(AgentError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -121,7 +105,7 @@ public struct AgentSocket: Sendable {
 
     private func receive(
         from descriptor: CInt, until deadline: Int, _ waiting: () -> Void
-    ) throws(Problem) -> ForwardedReply {
+    ) throws(AgentError) -> ForwardedReply {
         var parser = AttributeParser(longestInput: ForwardedReply.longest)
         var hasTold = false
         while true {
@@ -142,6 +126,26 @@ public struct AgentSocket: Sendable {
             return reply
         }
     }
+}
+
+/// The reason why an agent doesn't answer, or why there can be none.
+public enum AgentError: Error, Sendable, Equatable {
+    /// The agent can't be reached, for this reason; if the socket exists, nobody listens at it.
+    case unreachable(String, isThere: Bool)
+    /// Another user listens there, who would learn what is requested and could answer anything.
+    case foreign
+    /// The answer is invalid.
+    case garbled
+    /// The agent closed the connection without an answer.
+    case hungUp
+    /// The agent didn't answer in time.
+    case silent
+    /// The request can't be encoded.
+    case unwritable
+    /// There already is an agent.
+    case taken
+    /// The folder of an agent's sockets can't be used, for this reason.
+    case unusable(String)
 }
 
 /// Milliseconds of a clock that changes of the time of day don't affect.
@@ -173,24 +177,16 @@ public struct AgentFolder: ~Copyable, Sendable {
     /// The lock, which is held as long as this value exists, however the process ends.
     private let lock: OpenFile
 
-    /// The reason why there can be no agent.
-    public enum Problem: Error, Sendable, Equatable {
-        /// There already is one.
-        case taken
-        /// The folder can't be used, for this reason.
-        case unusable(String)
-    }
-
     private static let lockName = ".lock"
 
-    init(_ path: String) throws(Problem) {
+    init(_ path: String) throws(AgentError) {
         let folder = try Self.folder(path)
         lock = try Self.lock(in: folder)
         self.folder = folder
         self.path = path
     }
 
-    private static func folder(_ path: String) throws(Problem) -> Folder {
+    private static func folder(_ path: String) throws(AgentError) -> Folder {
         do throws(FileError) {
             let parent = FileTrust.parent(of: path)
             Folder.make(parent)
@@ -203,7 +199,7 @@ public struct AgentFolder: ~Copyable, Sendable {
         }
     }
 
-    private static func lock(in folder: borrowing Folder) throws(Problem) -> OpenFile {
+    private static func lock(in folder: borrowing Folder) throws(AgentError) -> OpenFile {
         do throws(FileError) {
             let file = try folder.openFile(lockName)
             if try file.tryLock() { return file }

@@ -31,20 +31,17 @@ public enum ForwardedReply: Sendable, Equatable {
     ///
     /// Unknown keys are ignored, because a later agent may send more.
     ///
-    /// - Throws: `Unreadable` if it isn't a reply, or has another version.
-    public init(_ block: Attributes) throws(Unreadable) {
-        guard block["version"] == ForwardedRequest.version else { throw Unreadable() }
-        guard !block.lines.contains(where: { $0.value.hasControlCharacter }) else { throw Unreadable() }
+    /// - Throws: `ProtocolError` if it isn't a reply, or has another version.
+    public init(_ block: Attributes) throws(ProtocolError) {
+        guard block["version"] == ForwardedRequest.version else { throw .invalid("version") }
+        for line in block.lines where line.value.hasControlCharacter { throw .invalid(line.key) }
         switch block["reply"] {
         case "credential": self = .credential(try Credential(block))
         case "nothing": self = .nothing
         case "refused": self = .refused(ForwardedRefusal(block))
-        default: throw Unreadable()
+        default: throw .invalid("reply")
         }
     }
-
-    /// The error for a block that isn't a reply.
-    public struct Unreadable: Error {}
 
     private func written() throws(ProtocolError) -> Attributes {
         var lines = Attributes()
@@ -83,19 +80,19 @@ extension Credential {
         try lines.append(fields: fields)
     }
 
-    init(_ block: Attributes) throws(ForwardedReply.Unreadable) {
+    init(_ block: Attributes) throws(ProtocolError) {
         let kind: Kind
         let secret: Secret
         if let password = block["password"] {
             (kind, secret) = (.password, Secret(password))
         } else {
             guard let credential = block["credential"], let scheme = block["authtype"] else {
-                throw ForwardedReply.Unreadable()
+                throw .missing("password")
             }
             kind = block["ephemeral"] == "1" ? .accessToken : .authorization(scheme: scheme)
             secret = Secret(credential)
         }
-        guard let fields = block.fields else { throw ForwardedReply.Unreadable() }
+        guard let fields = block.fields else { throw .invalid("field[]") }
         self.init(
             kind, secret, username: block["username"], expiresOn: block["password_expiry_utc"].flatMap { Int($0) })
         basicUsername = block["basic_username"]
@@ -106,7 +103,7 @@ extension Credential {
 }
 
 /// The reason why an agent refuses a request, in words for the user.
-public struct ForwardedRefusal: Error, Sendable, Equatable {
+public struct ForwardedRefusal: Sendable, Equatable {
     /// The causes that remote clients can react to.
     public enum Code: String, Sendable {
         /// The remote client may not ask for this.

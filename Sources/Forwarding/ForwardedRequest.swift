@@ -59,10 +59,10 @@ public struct ForwardedRequest: Sendable, Equatable {
     ///
     /// Unknown keys are errors rather than ignored, because they may restrict the request.
     ///
-    /// - Throws: `Fault` if it isn't a request, or has another version.
-    public init(_ block: Attributes) throws(Fault) {
-        guard block["version"] == Self.version else { throw .version }
-        guard block["verb"] == Self.verb else { throw .verb }
+    /// - Throws: `ProtocolError` if it isn't a request, or has another version.
+    public init(_ block: Attributes) throws(ProtocolError) {
+        guard block["version"] == Self.version else { throw .invalid("version") }
+        guard block["verb"] == Self.verb else { throw .invalid("verb") }
         guard block.lines.count <= Self.mostLines else { throw .invalid("request") }
         for line in block.lines where !Self.keys.contains(line.key) { throw .invalid(line.key) }
         for line in block.lines where line.key != "wwwauth[]" && line.value.hasControlCharacter {
@@ -81,22 +81,12 @@ public struct ForwardedRequest: Sendable, Equatable {
         wanted.isUnattended = block["unattended"] == "1"
     }
 
-    /// The reason why a block isn't a valid request.
-    public enum Fault: Error, Sendable, Equatable {
-        /// It has another version of the format.
-        case version
-        /// It requests another operation than the agent supports.
-        case verb
-        /// This key is unknown, or its value is invalid.
-        case invalid(String)
-    }
-
     private static let keys: Set<String> = [
         "version", "verb", "forward", "requester", "protocol", "host", "path", "username", "tenant", "scope[]",
         "wwwauth[]", "refused", "capability[]", "reach", "unattended",
     ]
 
-    private mutating func readPlace(_ block: Attributes) throws(Fault) {
+    private mutating func readPlace(_ block: Attributes) throws(ProtocolError) {
         if let scheme = block["protocol"] {
             guard StrictURL.isScheme(scheme[...]) else { throw .invalid("protocol") }
             wanted.scheme = scheme.lowercased()

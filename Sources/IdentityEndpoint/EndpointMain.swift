@@ -47,21 +47,19 @@ public enum EndpointMain {
     private static func answer(
         _ request: EndpointRequest, _ service: any TokenService, _ asker: TokenAsker, port: Int
     ) async -> EndpointAnswer {
-        do throws(EndpointAnswer) {
-            let query = try accepted(request, service, port: port)
-            return service.answer(to: query, await asker.token(query), now: time(nil))
-        } catch {
-            return error
+        switch accepted(request, service, port: port) {
+        case .wanted(let query): service.answer(to: query, await asker.token(query), now: time(nil))
+        case .refused(let answer): answer
         }
     }
 
     /// Returns the query of a request that came to this computer directly, without a proxy.
     package static func accepted(
         _ request: EndpointRequest, _ service: any TokenService, port: Int
-    ) throws(EndpointAnswer) -> TokenQuery {
-        guard request.isFor(port: port) else { throw .refusal(421, "tokens are for this computer's own requests") }
-        guard !request.isForwarded else { throw .refusal(403, "forwarded requests get no token") }
-        return try service.query(request)
+    ) -> EndpointQuery {
+        guard request.isFor(port: port) else { return .refusal(421, "tokens are for this computer's own requests") }
+        guard !request.isForwarded else { return .refusal(403, "forwarded requests get no token") }
+        return service.query(request)
     }
 
     private static func readOrder() -> EndpointOrder? {

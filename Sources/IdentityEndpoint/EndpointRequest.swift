@@ -63,7 +63,7 @@ extension Secret {
 }
 
 /// The endpoint's answer.
-package struct EndpointAnswer: LoopbackAnswer, Error, Equatable {
+package struct EndpointAnswer: LoopbackAnswer, Equatable {
     /// The HTTP status.
     package let status: Int
     /// The body.

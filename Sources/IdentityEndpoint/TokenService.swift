@@ -10,6 +10,16 @@ package struct TokenQuery: Sendable, Hashable {
     package var tenant: String?
 }
 
+/// What becomes of a request to the endpoint.
+package enum EndpointQuery {
+    /// lanyard is asked for a token.
+    case wanted(TokenQuery)
+    /// The request is refused by this answer.
+    case refused(EndpointAnswer)
+
+    static func refusal(_ status: Int, _ message: String) -> Self { .refused(.refusal(status, message)) }
+}
+
 /// The result of asking lanyard for a token.
 package enum TokenOutcome: Sendable, Equatable {
     /// The token, as lanyard printed it.
@@ -23,9 +33,7 @@ package enum TokenOutcome: Sendable, Equatable {
 /// A protocol for requesting tokens from an endpoint, without any input or output.
 package protocol TokenService: Sendable {
     /// Parses a request that came to this computer directly.
-    ///
-    /// - Throws: the answer to a request that is refused.
-    func query(_ request: EndpointRequest) throws(EndpointAnswer) -> TokenQuery
+    func query(_ request: EndpointRequest) -> EndpointQuery
     /// Returns the arguments for lanyard.
     func arguments(for query: TokenQuery) -> [String]
     /// Returns the answer to a request with this outcome; `now` is in seconds since 1970.
@@ -57,23 +65,23 @@ package struct ManagedIdentityService: TokenService {
     /// Creates a service for an order.
     package init(_ order: EndpointOrder) { self.order = order }
 
-    package func query(_ request: EndpointRequest) throws(EndpointAnswer) -> TokenQuery {
-        guard request.path == Self.path else { throw .refusal(404, "nothing is here") }
-        guard request.method == "GET" else { throw .refusal(405, "only GET is answered") }
+    package func query(_ request: EndpointRequest) -> EndpointQuery {
+        guard request.path == Self.path else { return .refusal(404, "nothing is here") }
+        guard request.method == "GET" else { return .refusal(405, "only GET is answered") }
         guard let secret = request.header("x-identity-header"), order.secret.isSame(as: secret) else {
-            throw .refusal(401, "X-IDENTITY-HEADER is not the value of IDENTITY_HEADER")
+            return .refusal(401, "X-IDENTITY-HEADER is not the value of IDENTITY_HEADER")
         }
         let fields = request.query
-        guard fields["api-version"] == Self.version else { throw .refusal(400, "api-version must be \(Self.version)") }
+        guard fields["api-version"] == Self.version else { return .refusal(400, "api-version must be \(Self.version)") }
         guard let resource = fields["resource"], resource.isTokenName else {
-            throw .refusal(400, "one resource must be named")
+            return .refusal(400, "one resource must be named")
         }
         let named = resource.withoutTrailingSlashes
         guard order.resources.contains(where: { $0.withoutTrailingSlashes.isSame(as: named) }) else {
             let shown = resource.displayable(limit: 200)
-            throw .refusal(400, "tokens for \(shown) are not allowed; run lanyard exec with --resource \(shown)")
+            return .refusal(400, "tokens for \(shown) are not allowed; run lanyard exec with --resource \(shown)")
         }
-        return TokenQuery(names: [resource])
+        return .wanted(TokenQuery(names: [resource]))
     }
 
     package func arguments(for query: TokenQuery) -> [String] {
@@ -108,26 +116,26 @@ package struct ExternalAuthService: TokenService {
     /// Creates a service for an order.
     package init(_ order: EndpointOrder) { self.order = order }
 
-    package func query(_ request: EndpointRequest) throws(EndpointAnswer) -> TokenQuery {
-        guard request.path == "/token" else { throw .refusal(404, "nothing is here") }
-        guard request.method == "POST" else { throw .refusal(405, "only POST is answered") }
+    package func query(_ request: EndpointRequest) -> EndpointQuery {
+        guard request.path == "/token" else { return .refusal(404, "nothing is here") }
+        guard request.method == "POST" else { return .refusal(405, "only POST is answered") }
         guard let (scheme, key) = request.header("authorization")?.cut(at: " "), scheme.lowercased() == "bearer",
             order.secret.isSame(as: String(key))
-        else { throw .refusal(401, "the key is not the value of AZD_AUTH_KEY") }
+        else { return .refusal(401, "the key is not the value of AZD_AUTH_KEY") }
         guard request.query["api-version"] == Self.version else {
-            throw .refusal(400, "api-version must be \(Self.version)")
+            return .refusal(400, "api-version must be \(Self.version)")
         }
         guard let body = request.body.flatMap({ JSONValue(bytes: $0.utf8, atMost: 1 << 16) }) else {
-            throw .refusal(400, "the body must be JSON")
+            return .refusal(400, "the body must be JSON")
         }
         let scopes = body["scopes"]?.elements ?? []
         let names = scopes.compactMap(\.string).filter(\.isTokenName)
         guard !names.isEmpty, names.count == scopes.count, names.count <= Self.mostScopes else {
-            throw .refusal(400, "scopes must be named")
+            return .refusal(400, "scopes must be named")
         }
         let tenant = body["tenantId"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-        guard tenant?.isTokenName ?? true else { throw .refusal(400, "tenantId must be an id or a domain") }
-        return TokenQuery(names: names, tenant: tenant)
+        guard tenant?.isTokenName ?? true else { return .refusal(400, "tenantId must be an id or a domain") }
+        return .wanted(TokenQuery(names: names, tenant: tenant))
     }
 
     package func arguments(for query: TokenQuery) -> [String] {

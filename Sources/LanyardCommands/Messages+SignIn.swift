@@ -103,7 +103,7 @@ extension CommandError {
     }
 
     /// Creates the error for a plugin that can't be used.
-    init(_ plugin: String, unusable problem: ManifestError) {
+    init(_ plugin: String, unusable problem: SettingsError) {
         self.init(
             "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
             hints: problem.hints.isEmpty ? [Hint("see lanyard-plugin(7)")] : problem.hints)

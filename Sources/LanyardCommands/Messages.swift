@@ -68,8 +68,6 @@ extension CommandError {
         case .refusal:
             self = refusal.map { CommandError($0, in: context) } ?? CommandError("the request can't be answered")
         case .unreadable(let error): self.init(error)
-        case .invalid(.invalid(let key)):
-            self.init("the request's `\(key.displayable(limit: 60))` is not valid", hints: [Self.protocolHint])
         case .unwritable(let request):
             self.init("what is stored for \(request.url) cannot be written in the tool's format")
         case .other(let message, let remedy):
@@ -79,15 +77,17 @@ extension CommandError {
 
     /// Creates the error for a request that can't be read.
     private init(_ error: ProtocolError) {
-        let reason =
+        let message =
             switch error {
-            case .malformedLine: "a line is not of the form key=value"
-            case .forbiddenByte: "a value holds a NUL byte or a carriage return"
-            case .lineTooLong: "a line has more than \(AttributeParser.longestLine) bytes"
-            case .inputTooLong: "it is longer than 1 MiB"
-            case .notUTF8: "it is not UTF-8"
+            case .malformedLine: "request cannot be read: a line is not of the form key=value"
+            case .forbiddenByte: "request cannot be read: a value holds a NUL byte or a carriage return"
+            case .lineTooLong: "request cannot be read: a line has more than \(AttributeParser.longestLine) bytes"
+            case .inputTooLong: "request cannot be read: it is longer than 1 MiB"
+            case .notUTF8: "request cannot be read: it is not UTF-8"
+            case .missing(let key), .invalid(let key), .unexpected(let key):
+                "request's `\(key.displayable(limit: 60))` is not valid"
             }
-        self.init("the request cannot be read: \(reason)", hints: [Self.protocolHint])
+        self.init("the \(message)", hints: [Self.protocolHint])
     }
 
     static let protocolHint: Hint = "lanyard expects git's credential format; see git help credential"
@@ -207,40 +207,16 @@ extension CommandError {
     }
 
     /// Creates the error for invalid claims.
-    init(_ error: ClaimsError, status: ExitStatus = .failed) {
+    init(_ error: ParameterError, status: ExitStatus = .failed) {
         self.init(
-            "the claims request is not valid: \(Self.reason(error))", hints: [Hint(Self.claimsHint(error))],
-            status: status)
+            "the claims request is not valid: \(error.reason)", hints: [Hint(error.hint)], status: status)
     }
 
     /// Creates the error for a server's challenge with invalid claims.
-    init(challengeOf host: String, _ error: ClaimsError) {
+    init(challengeOf host: String, _ error: ParameterError) {
         self.init(
-            "\(host.displayable(limit: 255)) asks for claims that are not valid: \(Self.reason(error))",
+            "\(host.displayable(limit: 255)) asks for claims that are not valid: \(error.reason)",
             hints: [Hint("tell its administrator, or name the claims yourself", run: "lanyard login --claims JSON")])
-    }
-
-    private static func reason(_ error: ClaimsError) -> String {
-        switch error {
-        case .tooLong: "it is longer than \(ClaimsRequest.longest) bytes"
-        case .notAnObject: "it is not a JSON object"
-        case .unknownTarget(let name): "`\(name.displayable(limit: 60))` is none of id_token, userinfo and access_token"
-        case .malformedTarget(let name): "`\(name.displayable(limit: 60))` is not an object of claims"
-        case .malformedClaim(let name):
-            "the claim `\(name.displayable(limit: 60))` is neither null nor an object with essential, value or values"
-        case .malformedShortForm(let text): "`\(text.displayable(limit: 100))` is not of the form TARGET.NAME"
-        }
-    }
-
-    private static func claimsHint(_ error: ClaimsError) -> String {
-        switch error {
-        case .malformedShortForm:
-            "write it like id_token.auth_time=essential, access_token.acrs=value:c1 or id_token.acr=values:a,b"
-        case .notAnObject:
-            #"write it like {"id_token":{"auth_time":{"essential":true}}}; decode a server's claims first"#
-        case .tooLong, .unknownTarget, .malformedTarget, .malformedClaim:
-            #"write it like {"id_token":{"auth_time":{"essential":true}}}"#
-        }
     }
 
     /// Returns the claims if they can be shown completely; nil if not, or if there are none.
@@ -323,14 +299,6 @@ extension CommandError {
                 hints: known.map { Hint("set \($0.joined(separator: ", "))") }
                     + [known.isEmpty ? "name another identity" : "or name another identity"])
         }
-    }
-}
-
-extension ManifestError {
-    /// The remedies, which may quote the manifest.
-    var hints: [Hint] {
-        guard command.isEmpty else { return [Hint(hint?.displayable() ?? "run", run: ShellCommand(words: command))] }
-        return [hint].compactMap(\.self).map { Hint($0.displayable()) }
     }
 }
 

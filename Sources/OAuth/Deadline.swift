@@ -1,9 +1,6 @@
-/// The error for an operation that exceeded its time limit.
-package struct DeadlineExceeded: Error {}
-
 /// Runs the body and cancels it after the time limit.
 ///
-/// - Throws: `DeadlineExceeded`, or the body's error.
+/// - Throws: `CancellationError` if the time is up, or the body's error.
 package func withDeadline<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -12,9 +9,9 @@ package func withDeadline<Value: Sendable>(
         group.addTask(operation: body)
         group.addTask {
             try await Task.sleep(for: limit)
-            throw DeadlineExceeded()
+            throw CancellationError()
         }
-        guard let value = try await group.next() else { throw DeadlineExceeded() }
+        guard let value = try await group.next() else { throw CancellationError() }
         return value
     }
 }

@@ -15,7 +15,7 @@ extension OtherCache {
         guard case .array(let entries)? = JSONValue(bytes: bytes, atMost: Self.mostBytes) else { return nil }
         self.init()
         for entry in entries {
-            do throws(Reject) { records += try ADALEntry(entry: entry).records() } catch { rejects.append(error) }
+            do throws(EntryError) { records += try ADALEntry(entry: entry).records() } catch { rejects.append(error) }
         }
     }
 }
@@ -24,7 +24,7 @@ private struct ADALEntry {
     let entry: JSONValue
 
     /// The refresh token and its account.
-    func records() throws(OtherCache.Reject) -> [CredentialRecord] {
+    func records() throws(OtherCache.EntryError) -> [CredentialRecord] {
         if entry["servicePrincipalId"] != nil {
             throw reject(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
         }
@@ -50,7 +50,7 @@ private struct ADALEntry {
 
     private func reject(
         _ reason: SkipReason, what: String = "refresh token", whose: String? = nil
-    ) -> OtherCache.Reject {
+    ) -> OtherCache.EntryError {
         .init(what: what, whose: whose ?? text("userId") ?? "", reason: reason)
     }
 

@@ -119,11 +119,14 @@ public struct OtherPassword: Sendable, Equatable {
     ///
     /// - Throws: `programsOwn` for a refresh token that is stored beside a password, `malformed` if it isn't a git
     ///   password.
-    public init(gcmItem attributes: [String: String], secret: Secret?) throws(SkipReason) {
+    public init(gcmItem attributes: [String: String], secret: Secret?) throws(OtherCache.EntryError) {
+        func error(_ reason: SkipReason) -> OtherCache.EntryError {
+            .init(what: "password", whose: attributes["service"] ?? "", reason: reason)
+        }
         guard let service = attributes["service"], service.hasPrefix("git:"), let secret,
             let account = attributes["account"], secret.isPassword, !account.isEmpty, !account.hasControlCharacter,
             let url = try? RequestURL(String(service.dropFirst(4)))
-        else { throw .malformed }
+        else { throw error(.malformed) }
         self.init(url, username: account, secret)
         var path = url.path ?? ""
         while path.hasSuffix("/") { path.removeLast() }
@@ -131,7 +134,7 @@ public struct OtherPassword: Sendable, Equatable {
         let isRefreshToken =
             path.hasSuffix("refresh_token") || url.host.name.hasPrefix("refresh_token.")
             || url.host.name.hasPrefix("oauth-refresh-token.")
-        guard !isRefreshToken else { throw .programsOwn }
+        guard !isRefreshToken else { throw error(.programsOwn) }
         request.path = path.isEmpty ? nil : path
     }
 
@@ -145,8 +148,6 @@ public struct OtherPassword: Sendable, Equatable {
         self.init(url, username: username, token)
     }
 }
-
-extension SkipReason: Error {}
 
 extension Secret {
     /// Whether it fits on a line of git's protocol.

@@ -34,7 +34,7 @@ public struct ConformanceKit: Sendable {
 
     private var all: [(String, @Sendable () async -> String?)] {
         [
-            ("has a manifest of known keys", { self.plugin.notes.first?.description }),
+            ("has a manifest of known keys", { self.plugin.notes.first.map { "\($0)" } }),
             ("serves the shared realms that its manifest names", { self.strandedRealm }),
             ("knows the clients that its manifest names", { self.strangeClient }),
             ("describes itself as its manifest does", { await self.describes("operation=describe\n\n") }),
@@ -141,7 +141,7 @@ public struct ConformanceKit: Sendable {
         if let fault = fault(of: outcome) { return fault }
         guard let answer = outcome.answer, answer["event"] == "result" else { return "it gave no result" }
         let said: PluginDescription
-        do throws(WireError) {
+        do throws(ProtocolError) {
             said = try PluginDescription(WireReader(answer))
         } catch {
             return "it gave a result with \(error.text)"

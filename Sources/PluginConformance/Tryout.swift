@@ -23,10 +23,10 @@ struct Tryout: Sendable {
         }
 
         /// What is wrong with the first message that the host couldn't read; nil if it could read all.
-        var brokenMessage: WireError? {
+        var brokenMessage: ProtocolError? {
             var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
             for block in (try? parser.consume(output[...])) ?? [] where !block.isEmpty {
-                do throws(WireError) { _ = try PluginMessage(wire: block) } catch { return error }
+                do throws(ProtocolError) { _ = try PluginMessage(wire: block) } catch { return error }
             }
             return nil
         }

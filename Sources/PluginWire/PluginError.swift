@@ -103,7 +103,7 @@ extension PluginError: PluginAnswer {
     }
 
     /// Parses an error; a code that this version doesn't know becomes `internal`.
-    package init(_ reader: WireReader) throws(WireError) {
+    package init(_ reader: WireReader) throws(ProtocolError) {
         let code = Code(rawValue: try reader.required("code", .token(64))) ?? .internal
         self.init(code, try reader.message("message") ?? code.rawValue, hint: try reader.message("hint"))
         error = reader.diagnostic("error", .token(256))

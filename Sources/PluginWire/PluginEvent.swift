@@ -63,7 +63,7 @@ public enum PluginEvent: Sendable, Equatable {
     }
 
     /// Parses the event with this name; nil if this version doesn't know it.
-    package static func read(_ name: String, _ reader: WireReader) throws(WireError) -> PluginEvent? {
+    package static func read(_ name: String, _ reader: WireReader) throws(ProtocolError) -> PluginEvent? {
         switch name {
         case "open-url":
             return .openURL(

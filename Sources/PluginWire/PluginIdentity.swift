@@ -47,7 +47,7 @@ public struct PluginIdentity: Sendable, Equatable {
     }
 
     /// Parses the identity that a token is for; nil if the request has none.
-    init?(_ reader: WireReader) throws(WireError) {
+    init?(_ reader: WireReader) throws(ProtocolError) {
         guard let name = try reader.optional("identity", .token(64)) else { return nil }
         self.init(Kind(rawValue: name))
         managedID = try reader.optional("managed_id", .managedID)
@@ -59,7 +59,7 @@ public struct PluginIdentity: Sendable, Equatable {
     }
 
     /// Checks that an identity of a known kind has its required properties, and not more than one proof.
-    func check(clientSecret: Secret?) throws(WireError) {
+    func check(clientSecret: Secret?) throws(ProtocolError) {
         switch kind {
         case .client:
             let proofs = [clientSecret != nil, certificate != nil, assertion != nil].count { $0 }
@@ -117,7 +117,7 @@ public struct PluginEndpoints: Sendable, Equatable {
         for (name, endpoint) in Self.names { try writer.put(name, self[keyPath: endpoint]) }
     }
 
-    init(_ reader: WireReader) throws(WireError) {
+    init(_ reader: WireReader) throws(ProtocolError) {
         self.init()
         for (name, endpoint) in Self.names {
             self[keyPath: endpoint] = try reader.optional(name, .securePage)
@@ -136,8 +136,8 @@ extension WireReader {
     private static let mostFields = 64
 
     /// Returns the fields in `NAME=VALUE` texts; a value may be any text on one line.
-    func fields(_ key: String) throws(WireError) -> [PluginField] {
-        try list(key, .text(65_535), limit: Self.mostFields).map { text throws(WireError) in
+    func fields(_ key: String) throws(ProtocolError) -> [PluginField] {
+        try list(key, .text(65_535), limit: Self.mostFields).map { text throws(ProtocolError) in
             guard let (name, value) = text.cut(at: "="), WireForm.fieldName.accepts(String(name)) else {
                 throw .invalid(key)
             }

@@ -32,7 +32,7 @@ package enum PluginMessage: Sendable {
     /// The error of the operation.
     case error(PluginError)
 
-    package init(wire block: Attributes) throws(WireError) {
+    package init(wire block: Attributes) throws(ProtocolError) {
         let reader = WireReader(block)
         let name = try reader.required("event", .token(64))
         switch name {

@@ -43,7 +43,7 @@ extension PluginRegistration: PluginAnswer {
     }
 
     /// Parses a registration.
-    package init(_ reader: WireReader) throws(WireError) {
+    package init(_ reader: WireReader) throws(ProtocolError) {
         self.init(
             clientID: try reader.required("client_id", .token(256)),
             clientSecret: try reader.optional("client_secret", .text(4096)).map { Secret($0) })
@@ -54,7 +54,7 @@ extension PluginRegistration: PluginAnswer {
 
 extension PluginRegistration.Management {
     /// Parses how to delete an application; nil unless the message has both the URL and the token.
-    init?(_ reader: WireReader) throws(WireError) {
+    init?(_ reader: WireReader) throws(ProtocolError) {
         let uri = try reader.optional("registration_uri", .securePage)
         let token = try reader.secret("registration_token")
         guard let uri, let token else { return nil }

@@ -175,14 +175,14 @@ public struct PluginRequest: Sendable, Equatable {
             throw PluginError(.unsupported, "this plugin does not know the operation \(name.displayable(limit: 40))")
         }
         self.init(operation)
-        do throws(WireError) {
+        do throws(ProtocolError) {
             try read(WireReader(block))
         } catch {
             throw PluginError(.invalidRequest, "the request has \(error.text)")
         }
     }
 
-    private mutating func read(_ reader: WireReader) throws(WireError) {
+    private mutating func read(_ reader: WireReader) throws(ProtocolError) {
         guard operation != .describe else { return }
         try readAuthority(reader)
         scopes = try reader.list("scope[]", .scope)
@@ -214,7 +214,7 @@ public struct PluginRequest: Sendable, Equatable {
     }
 
     /// Parses the authority, its client and the identity; a machine's identity has neither an authority nor a client.
-    private mutating func readAuthority(_ reader: WireReader) throws(WireError) {
+    private mutating func readAuthority(_ reader: WireReader) throws(ProtocolError) {
         if [.authenticate, .exchange, .probe].contains(operation) { identity = try PluginIdentity(reader) }
         if operation == .authenticate, identity == nil { throw .missing("identity") }
         clientSecret = try reader.optional("client_secret", .text(4096)).map { Secret($0) }
@@ -236,9 +236,9 @@ public struct PluginRequest: Sendable, Equatable {
     /// The parameters that are sent; the port is part of the redirect URI.
     private static let signInParameters = SignInParameter.allCases.filter { $0 != .redirectPort }
 
-    private mutating func readSignIn(_ reader: WireReader) throws(WireError) {
+    private mutating func readSignIn(_ reader: WireReader) throws(ProtocolError) {
         for parameter in Self.signInParameters {
-            do throws(SignInParameterError) {
+            do throws(ParameterError) {
                 try signIn.apply([parameter: parameter.texts(in: reader.block)])
             } catch {
                 throw .invalid(parameter.wireKey)
@@ -246,7 +246,7 @@ public struct PluginRequest: Sendable, Equatable {
         }
     }
 
-    private mutating func readExchange(_ reader: WireReader) throws(WireError) {
+    private mutating func readExchange(_ reader: WireReader) throws(ProtocolError) {
         exchange = try reader.required("exchange", .token(64))
         audience = try reader.required("audience", .host)
         audiencePath = try reader.optional("audience_path", .text(2048))
@@ -279,7 +279,7 @@ public struct PluginNetwork: Sendable, Equatable {
     /// How the wire calls no proxy: an empty value is no value.
     private static let noProxy = "none"
 
-    init(_ reader: WireReader) throws(WireError) {
+    init(_ reader: WireReader) throws(ProtocolError) {
         proxy = try reader.secret("proxy").map { $0.reveal() == Self.noProxy ? Secret("") : $0 }
         proxyAuthentication = try reader.optional("proxy_authentication", .token(32))
         caFiles = try reader.list("ca_file[]", .text(4096), limit: 8)

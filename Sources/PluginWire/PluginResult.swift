@@ -83,7 +83,7 @@ public struct PluginAccount: Sendable, Equatable {
         try writer.put("client_info", clientInfo)
     }
 
-    fileprivate init(_ reader: WireReader) throws(WireError) {
+    fileprivate init(_ reader: WireReader) throws(ProtocolError) {
         self.init(
             homeAccountID: try reader.required("home_account_id", .token(512)),
             username: try reader.optional("username", .text(1024)) ?? "")
@@ -139,7 +139,7 @@ public struct PluginMemo: Sendable, Equatable {
     }
 
     /// Parses a memo; nil if the result has none.
-    fileprivate init?(_ reader: WireReader) throws(WireError) {
+    fileprivate init?(_ reader: WireReader) throws(ProtocolError) {
         guard let text = try reader.optional("memo", .memo) else { return nil }
         guard let lifetime = try reader.number("memo_expires_in", in: Lifetime.ofMemo) else {
             throw .missing("memo_expires_in")
@@ -234,7 +234,7 @@ extension PluginResult: PluginAnswer {
     /// Parses the result of an operation that returns tokens.
     ///
     /// Every operation except `authenticate` has an account. `authenticate` and `silent` return no refresh token.
-    package init(_ reader: WireReader, of operation: PluginRequest.Operation) throws(WireError) {
+    package init(_ reader: WireReader, of operation: PluginRequest.Operation) throws(ProtocolError) {
         let token = try reader.required("access_token", .secret)
         let isSomebodys = operation != .authenticate
         let strange =
@@ -269,7 +269,7 @@ extension PluginCredential: PluginAnswer {
     }
 
     /// Parses a credential.
-    package init(_ reader: WireReader) throws(WireError) {
+    package init(_ reader: WireReader) throws(ProtocolError) {
         self.init(
             username: try reader.optional("username", .basicUsername).map { Secret($0) },
             secret: try reader.optional("secret", .text(65_535)).map { Secret($0) },
@@ -298,7 +298,7 @@ extension PluginProbe: PluginAnswer {
     }
 
     /// Parses the findings.
-    package init(_ reader: WireReader) throws(WireError) {
+    package init(_ reader: WireReader) throws(ProtocolError) {
         self.init(
             try reader.list("checked[]", .token(64)).map(Check.init(rawValue:)),
             time: try reader.number("time", in: Lifetime.ofClocks),
@@ -320,7 +320,7 @@ extension PluginDescription: PluginAnswer {
     }
 
     /// Parses a description.
-    package init(_ reader: WireReader) throws(WireError) {
+    package init(_ reader: WireReader) throws(ProtocolError) {
         self.init(
             name: try reader.required("name", .token(64)), version: try reader.required("version", .token(64)),
             protocols: try reader.list("protocol[]", .token(64)),

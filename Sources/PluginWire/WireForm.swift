@@ -65,13 +65,20 @@ extension Unicode.Scalar {
     }
 }
 
-/// A defect of a message; the text contains only keys, never values.
-package struct WireError: Error, Equatable {
-    package let text: String
-
-    package static func missing(_ key: String) -> WireError { WireError(text: "no \(key)") }
-    package static func invalid(_ key: String) -> WireError { WireError(text: "an invalid \(key)") }
-    package static func unexpected(_ key: String) -> WireError { WireError(text: "an unexpected \(key)") }
+extension ProtocolError {
+    /// What a plugin's message has, in words; they contain only keys, never values.
+    package var text: String {
+        switch self {
+        case .malformedLine: "a line that is not key=value"
+        case .forbiddenByte: "a forbidden byte"
+        case .lineTooLong: "a line of more than 64 KiB"
+        case .inputTooLong: "more than 4 MiB"
+        case .notUTF8: "text that is not UTF-8"
+        case .missing(let key): "no \(key)"
+        case .invalid(let key): "an invalid \(key)"
+        case .unexpected(let key): "an unexpected \(key)"
+        }
+    }
 }
 
 /// Reads the keys of one message and checks each value; other keys are ignored.
@@ -83,26 +90,26 @@ package struct WireReader {
     }
 
     /// Returns the value; nil if the key is missing or empty.
-    package func optional(_ key: String, _ form: WireForm) throws(WireError) -> String? {
+    package func optional(_ key: String, _ form: WireForm) throws(ProtocolError) -> String? {
         guard let value = block[key], !value.isEmpty else { return nil }
         guard form.accepts(value) else { throw .invalid(key) }
         return value
     }
 
-    package func required(_ key: String, _ form: WireForm) throws(WireError) -> String {
+    package func required(_ key: String, _ form: WireForm) throws(ProtocolError) -> String {
         guard let value = try optional(key, form) else { throw .missing(key) }
         return value
     }
 
-    package func secret(_ key: String) throws(WireError) -> Secret? {
+    package func secret(_ key: String) throws(ProtocolError) -> Secret? {
         try optional(key, .secret).map { Secret($0) }
     }
 
-    package func message(_ key: String) throws(WireError) -> String? {
+    package func message(_ key: String) throws(ProtocolError) -> String? {
         try optional(key, .message)?.displayable(limit: 2000)
     }
 
-    package func list(_ key: String, _ form: WireForm, limit: Int = 256) throws(WireError) -> [String] {
+    package func list(_ key: String, _ form: WireForm, limit: Int = 256) throws(ProtocolError) -> [String] {
         let values = block.list(key)
         guard values.count <= limit, values.allSatisfy(form.accepts) else { throw .invalid(key) }
         return values
@@ -119,7 +126,7 @@ package struct WireReader {
     }
 
     /// Returns a number in plain digits; nil if the key is missing or empty.
-    package func number(_ key: String, in range: ClosedRange<Int>) throws(WireError) -> Int? {
+    package func number(_ key: String, in range: ClosedRange<Int>) throws(ProtocolError) -> Int? {
         guard let value = try optional(key, .token(20)) else { return nil }
         guard value.utf8.allSatisfy(\.isDigit), let number = Int(value), range.contains(number) else {
             throw .invalid(key)

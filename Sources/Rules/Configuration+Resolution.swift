@@ -205,14 +205,14 @@ extension Configuration {
         resolved.host = request.host?.text
         resolved.path = request.path
         if let claims = explicit.claims, !claims.isEmpty {
-            do throws(ClaimsError) { resolved.claims = try ClaimsRequest(claims).text } catch {
+            do throws(ParameterError) { resolved.claims = try ClaimsRequest(claims).text } catch {
                 throw .badClaims(error)
             }
         }
         // Nobody signs in, so there is nobody to show anything to.
         guard identity == nil else { return }
         // The tool's parameters take precedence over the rule's.
-        do throws(SignInParameterError) { try resolved.signIn.apply(explicit.signIn) } catch {
+        do throws(ParameterError) { try resolved.signIn.apply(explicit.signIn) } catch {
             throw .badParameter(error)
         }
     }

@@ -114,9 +114,9 @@ public struct RequestURL: Sendable {
 
     /// Parses a URL.
     ///
-    /// - Throws: `RequestError` if programs could disagree about its host, or if a part decodes to a control character
+    /// - Throws: `ProtocolError` if programs could disagree about its host, or if a part decodes to a control character
     ///   (CVE-2020-5260).
-    public init(_ text: String) throws(RequestError) {
+    public init(_ text: String) throws(ProtocolError) {
         guard let url = StrictURL(text) else { throw .invalid("url") }
         (scheme, host) = (url.scheme, url.host)
         username = try url.user.map(Self.decoded)
@@ -125,18 +125,12 @@ public struct RequestURL: Sendable {
         path = try tail.isEmpty ? nil : Self.plain(tail.percentDecodedPath)
     }
 
-    private static func decoded(_ encoded: Substring) throws(RequestError) -> String {
+    private static func decoded(_ encoded: Substring) throws(ProtocolError) -> String {
         try plain(encoded.percentDecoded)
     }
 
-    private static func plain(_ text: String?) throws(RequestError) -> String {
+    private static func plain(_ text: String?) throws(ProtocolError) -> String {
         guard let text, !text.hasControlCharacter else { throw .invalid("url") }
         return text
     }
-}
-
-/// The reason why a request is invalid.
-public enum RequestError: Error, Sendable, Equatable {
-    /// The value of this key is invalid: it has control characters, or lacks a host, a scheme or a URL.
-    case invalid(String)
 }

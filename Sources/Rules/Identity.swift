@@ -292,7 +292,7 @@ extension SettingsTable {
         var signIn = SignInParameters()
         for parameter in SignInParameter.ofRules {
             guard let value = try value(of: parameter) else { continue }
-            do throws(SignInParameterError) { try signIn.set(parameter, to: value) } catch {
+            do throws(ParameterError) { try signIn.set(parameter, to: value) } catch {
                 throw self.error(parameter.setting, "`\(parameter.setting)`: \(error.reason)", hint: error.hint)
             }
         }

@@ -98,7 +98,7 @@ public struct TokenRequest: Sendable, Equatable {
         guard let host = request.host, origin != .tool, !request.wwwAuthenticate.isEmpty else { return }
         let challenge = ClaimsChallenge(request.wwwAuthenticate)
         if let wanted = challenge.claims, request.explicit.claims?.isEmpty ?? true {
-            do throws(ClaimsError) {
+            do throws(ParameterError) {
                 claims = try ClaimsRequest(wanted).text
             } catch {
                 throw .badChallenge(host: host.text, error)
@@ -175,9 +175,9 @@ public enum ResolutionError: Error, Sendable, Equatable {
     /// A scope is invalid.
     case badScope
     /// The claims that the tool sent can't be requested.
-    case badClaims(ClaimsError)
+    case badClaims(ParameterError)
     /// A parameter of the sign-in is invalid.
-    case badParameter(SignInParameterError)
+    case badParameter(ParameterError)
     /// There is no table for the identity with this name, and none is built in; with the available names.
     case unknownIdentity(String, names: [String])
     /// The variables describe no identity that a plugin knows; with the sets of variables that would, and those of them
@@ -188,7 +188,7 @@ public enum ResolutionError: Error, Sendable, Equatable {
     /// A plugin's manifest refuses the identity that the variables describe, in the manifest's words.
     case refusedIdentity(String)
     /// The claims that the host's server asked for can't be requested.
-    case badChallenge(host: String, ClaimsError)
+    case badChallenge(host: String, ParameterError)
 }
 
 extension ResolutionError {

@@ -76,7 +76,7 @@ public struct Attributes: Sendable, Equatable {
     }
 }
 
-/// The reason why bytes aren't a block of attributes.
+/// The reason why bytes aren't a block of attributes, or a block isn't the message that it should be.
 public enum ProtocolError: Error, Sendable, Equatable {
     /// A line has no `=`, or nothing before it.
     case malformedLine
@@ -88,6 +88,12 @@ public enum ProtocolError: Error, Sendable, Equatable {
     case inputTooLong
     /// A line isn't UTF-8.
     case notUTF8
+    /// There is no value for this key.
+    case missing(String)
+    /// The value of this key is invalid.
+    case invalid(String)
+    /// This key has no place in the message.
+    case unexpected(String)
 }
 
 /// Splits bytes into blocks of attributes as they arrive.

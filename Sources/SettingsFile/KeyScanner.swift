@@ -239,7 +239,7 @@ extension KeyScanner {
     private static let endsOfValues = Array(",]}#\n".utf8)
 
     private mutating func fail(_ message: String) {
-        if fault == nil { fault = TOMLGuard.Fault(line: line, message: message) }
+        if fault == nil { fault = (line, message) }
         index = bytes.count
     }
 
@@ -280,10 +280,7 @@ extension KeyScanner {
 /// `KeyScanner`, which tracks the syntax.
 enum TOMLGuard {
     /// A defect in a line, counted from 1.
-    struct Fault: Error {
-        let line: Int
-        let message: String
-    }
+    typealias Fault = (line: Int, message: String)
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -296,17 +293,20 @@ enum TOMLGuard {
     /// Scans the text.
     ///
     /// - Returns: The positions of its keys.
-    /// - Throws: The first fault, if the parser must not read the text.
-    static func scan(_ text: String) throws(Fault) -> KeyLines {
-        if text.utf8.starts(with: byteOrderMark) { throw Fault(line: 1, message: "a second byte order mark") }
+    /// - Throws: The first fault of the file, if the parser must not read the text.
+    static func scan(_ text: String, of file: String) throws(SettingsError) -> KeyLines {
+        func error(_ fault: Fault) -> SettingsError {
+            SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
+        }
+        if text.utf8.starts(with: byteOrderMark) { throw error((1, "a second byte order mark")) }
         let bytes = Array(text.utf8)
         if let cut = bytes.firstIndex(of: 0) {
             let line = 1 + bytes[..<cut].count { $0 == UInt8(ascii: "\n") }
-            throw Fault(line: line, message: "a NUL character")
+            throw error((line, "a NUL character"))
         }
         var scanner = KeyScanner(bytes)
         scanner.scan()
-        if let fault = scanner.fault { throw fault }
+        if let fault = scanner.fault { throw error(fault) }
         return KeyLines(text, headers: scanner.headers)
     }
 }

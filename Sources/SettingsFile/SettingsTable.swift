@@ -31,12 +31,10 @@ extension SettingsTable {
     /// - Throws: `SettingsError` if it isn't valid TOML.
     public init(file: String, text: String) throws(SettingsError) {
         let text = TOMLGuard.withoutMark(text)
+        let lines = try TOMLGuard.scan(text, of: file)
         do {
-            let lines = try TOMLGuard.scan(text)
             let table = try TOMLTable(string: text)
             self.init(file: file, values: Self.values(of: table), lines: lines, place: [])
-        } catch let fault as TOMLGuard.Fault {
-            throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
         } catch let error as TOMLParseError {
             let said = error.description.displayable(limit: 200)
             throw SettingsError(file: file, line: error.source.begin.line, message: "not valid TOML: \(said)")
@@ -173,8 +171,8 @@ extension SettingsTable {
     }
 }
 
-/// An error in a TOML file, with its position and a suggestion.
-public struct SettingsError: Error, Sendable, Equatable {
+/// An error in a TOML file, or of the plugin that it is the manifest of, with its position and a suggestion.
+public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file's path.
     public let file: String
     /// The line, from 1; nil if it isn't known.
@@ -187,10 +185,12 @@ public struct SettingsError: Error, Sendable, Equatable {
     public let command: [String]
     /// Whether the user lacks a permission that root would have.
     public let lacksPermission: Bool
+    /// The name of the plugin's folder; nil if it isn't about one plugin.
+    package var plugin: String?
 
     /// Creates an error.
     public init(
-        file: String, line: Int?, message: String, hint: String? = nil, command: [String] = [],
+        file: String, line: Int? = nil, message: String, hint: String? = nil, command: [String] = [],
         lacksPermission: Bool = false
     ) {
         self.file = file
@@ -217,8 +217,8 @@ extension CommandError {
 extension SettingsError {
     /// The remedies, which may quote the file.
     package var hints: [Hint] {
-        [hint].compactMap(\.self).map { Hint($0.displayable()) }
-            + (command.isEmpty ? [] : [Hint("run", run: ShellCommand(words: command))])
+        guard command.isEmpty else { return [Hint(hint?.displayable() ?? "run", run: ShellCommand(words: command))] }
+        return [hint].compactMap(\.self).map { Hint($0.displayable()) }
     }
 }
 

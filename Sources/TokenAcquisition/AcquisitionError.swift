@@ -1,8 +1,9 @@
 public import Keyring
-public import PluginHost
+import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
+public import SettingsFile
 
 /// The reason why there is no token.
 public indirect enum AcquisitionError: Error, Sendable, Equatable {
@@ -33,7 +34,7 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     /// A variable that an identity is proved with holds what no plugin can be told.
     case badVariable(String)
     /// The plugin that the authority is for can't be used.
-    case unusablePlugin(ManifestError, name: String)
+    case unusablePlugin(SettingsError, name: String)
     /// What is stored came from another plugin than the one that serves the authority now.
     case otherPlugin(OtherPlugin)
     /// The plugin failed.
@@ -49,7 +50,7 @@ public struct OtherPlugin: Sendable, Equatable {
     /// The plugin's name; nil for one that ships with lanyard.
     public let origin: String?
     /// The reason why it can't be used, if it is installed and can't be.
-    public let problem: ManifestError?
+    public let problem: SettingsError?
     /// Whether it is installed and can be used, but doesn't serve the authority.
     public let isUsable: Bool
     /// The plugin that serves the authority now; nil if none does.

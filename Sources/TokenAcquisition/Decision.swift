@@ -5,6 +5,7 @@ public import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
+import SettingsFile
 
 /// The next step for a request, given what is stored now: `get` carries it out and `explain` prints it.
 ///

@@ -1,4 +1,5 @@
 import AnswerCache
+import Files
 import Keyring
 import Rules
 
@@ -62,7 +63,7 @@ struct ProcessLocks: Sendable {
             return try await singleFlight.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
         } catch let error as AcquisitionError {
             throw error
-        } catch SingleFlightError.unusable {
+        } catch let problem as FileError where problem != .locked {
             return try await body()
         } catch {
             return nil
@@ -77,7 +78,7 @@ struct ProcessLocks: Sendable {
             try singleFlight.withLock(key: key, blockingFor: seconds, body)
         } catch let error as AcquisitionError {
             throw error
-        } catch SingleFlightError.unusable {
+        } catch let problem as FileError where problem != .locked {
             try body()
         } catch {
             throw .busy(nil, .renewal)

@@ -3,11 +3,6 @@ import CredentialEngine
 import Rules
 import Secrets
 
-/// A mistake in the arguments of a program that stands in for a tool's, told on its stderr.
-struct InputError: Error {
-    let message: String
-}
-
 /// A tool's input so far, up to a maximum size.
 struct ToolInput: Sendable {
     /// The maximum size of the input, or of one line, in bytes.
@@ -64,7 +59,7 @@ extension CredentialRequest {
     /// Creates the request of a tool that sends the whole URL and can't wait for a user.
     ///
     /// The query and fragment are dropped: no rule or password applies to them.
-    init(wholeURL text: String, takesAuthorizations: Bool = false) throws(RequestError) {
+    init(wholeURL text: String, takesAuthorizations: Bool = false) throws(ProtocolError) {
         guard !text.hasControlCharacter else { throw .invalid("url") }
         self.init(try RequestURL(String(text[...].beforeQuery)))
         reach = .above

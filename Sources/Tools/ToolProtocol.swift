@@ -125,10 +125,8 @@ public struct Turn: Sendable, Equatable {
     public enum Complaint: Sendable, Equatable {
         /// The engine's last refusal.
         case refusal
-        /// The tool sent input that can't be read.
+        /// The tool sent input that can't be read, or an invalid value.
         case unreadable(ProtocolError)
-        /// The tool sent an invalid value.
-        case invalid(RequestError)
         /// The stored credential for this request can't be written in the tool's format.
         case unwritable(CredentialRequest)
         /// An error that only the tool's protocol knows, and its remedy.

@@ -1,7 +1,5 @@
 /// Parses YAML (1.2) by recursive descent, in a single pass.
 struct YAMLReader {
-    struct Unreadable: Error {}
-
     /// The maximum nesting of values.
     private static let deepest = 64
     /// The maximum number of values that are repeated.
@@ -23,11 +21,11 @@ struct YAMLReader {
         self.bytes = bytes
     }
 
-    mutating func document() throws(Unreadable) -> YAMLNode {
+    mutating func document() throws(YAMLError) -> YAMLNode {
         try requireText()
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { (place, rowStart) = (3, 3) }
         try skipToToken()
-        guard !isMarker("."), next != UInt8(ascii: "%") else { throw Unreadable() }
+        guard !isMarker("."), next != UInt8(ascii: "%") else { throw YAMLError() }
         var indent = -1
         if isMarker("-") {
             place += 3
@@ -36,18 +34,18 @@ struct YAMLReader {
         }
         let node = try self.node(in: -1, isInline: indent == 0)
         try skipToToken()
-        guard place == bytes.count || isMarker("-") || isMarker(".") else { throw Unreadable() }
+        guard place == bytes.count || isMarker("-") || isMarker(".") else { throw YAMLError() }
         return node
     }
 
     /// Throws if there are characters that YAML doesn't have, or that only some readers take for the end of a line.
-    private func requireText() throws(Unreadable) {
+    private func requireText() throws(YAMLError) {
         for (index, byte) in bytes.enumerated() {
             switch byte {
-            case 0x0D where at(index + 1) != 0x0A, 0..<9, 0x0B, 0x0C, 0x0E..<0x20, 0x7F: throw Unreadable()
-            case 0xC2 where (0x80..<0xA0).contains(at(index + 1) ?? 0): throw Unreadable()
-            case 0xE2 where at(index + 1) == 0x80 && [0xA8, 0xA9].contains(at(index + 2)): throw Unreadable()
-            case 0xEF where at(index + 1) == 0xBB && at(index + 2) == 0xBF && index > 0: throw Unreadable()
+            case 0x0D where at(index + 1) != 0x0A, 0..<9, 0x0B, 0x0C, 0x0E..<0x20, 0x7F: throw YAMLError()
+            case 0xC2 where (0x80..<0xA0).contains(at(index + 1) ?? 0): throw YAMLError()
+            case 0xE2 where at(index + 1) == 0x80 && [0xA8, 0xA9].contains(at(index + 2)): throw YAMLError()
+            case 0xEF where at(index + 1) == 0xBB && at(index + 2) == 0xBF && index > 0: throw YAMLError()
             default: break
             }
         }
@@ -96,12 +94,12 @@ struct YAMLReader {
     }
 
     /// Goes to what follows blanks, comments and ends of rows.
-    private mutating func skipToToken() throws(Unreadable) {
+    private mutating func skipToToken() throws(YAMLError) {
         repeat {
             let isIndent = flowDepth == 0 && (isFirst || bytes[place - 1] == UInt8(ascii: "-"))
             while next == 0x20 { place += 1 }
             // Nobody knows how deep a tab indents.
-            guard !isIndent || next != 0x09 else { throw Unreadable() }
+            guard !isIndent || next != 0x09 else { throw YAMLError() }
             skipBlanks()
         } while isRestBlank && skipRow()
     }
@@ -115,10 +113,10 @@ struct YAMLReader {
     /// It may follow a key on its row (`isInline`), or be that of a key, in whose column the hyphens of a list may stand (`isOfKey`).
     private mutating func node(
         in indent: Int, isInline: Bool, isOfKey: Bool = false
-    ) throws(Unreadable) -> YAMLNode {
+    ) throws(YAMLError) -> YAMLNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.deepest else { throw Unreadable() }
+        guard depth <= Self.deepest else { throw YAMLError() }
         let first = row
         var isInline = isInline
         var properties = Properties()
@@ -144,13 +142,13 @@ struct YAMLReader {
 
     private mutating func value(
         in indent: Int, isInline: Bool, _ properties: Properties
-    ) throws(Unreadable) -> YAMLNode {
+    ) throws(YAMLError) -> YAMLNode {
         switch next {
         case UInt8(ascii: "|"), UInt8(ascii: ">"): return .text(try blockScalar(in: indent))
         case UInt8(ascii: "-") where isHyphen:
-            guard !isInline, !properties.isBesideKey else { throw Unreadable() }
+            guard !isInline, !properties.isBesideKey else { throw YAMLError() }
             return try list()
-        case UInt8(ascii: "?") where isGap(place + 1): throw Unreadable()
+        case UInt8(ascii: "?") where isGap(place + 1): throw YAMLError()
         default: break
         }
         let start = (place, row, rowStart)
@@ -160,18 +158,18 @@ struct YAMLReader {
             skipBlanks()
             let isKey = row == start.1 && isNext(":") && isGap(place + 1)
             (place, row, rowStart) = start
-            guard !isKey || !isInline && !properties.isBesideKey else { throw Unreadable() }
+            guard !isKey || !isInline && !properties.isBesideKey else { throw YAMLError() }
             if isKey { return try map() }
         }
         let node = isText ? YAMLNode.text(try scalar(in: indent)) : try flow(in: indent)
         end = place
-        guard isRestBlank else { throw Unreadable() }
+        guard isRestBlank else { throw YAMLError() }
         return node
     }
 
     private var isHyphen: Bool { isNext("-") && isGap(place + 1) }
 
-    private mutating func list() throws(Unreadable) -> YAMLNode {
+    private mutating func list() throws(YAMLError) -> YAMLNode {
         let column = column
         var nodes: [YAMLNode] = []
         repeat {
@@ -180,21 +178,21 @@ struct YAMLReader {
             nodes.append(try node(in: column, isInline: false))
             try skipToToken()
         } while !isEndOfDocument && self.column == column && isHyphen && isFirst
-        guard isEndOfDocument || self.column <= column else { throw Unreadable() }
+        guard isEndOfDocument || self.column <= column else { throw YAMLError() }
         return .list(nodes)
     }
 
-    private mutating func map() throws(Unreadable) -> YAMLNode {
+    private mutating func map() throws(YAMLError) -> YAMLNode {
         let column = column
         var entries: [YAMLEntry] = []
         repeat {
             let (first, isFirst) = (row, isFirst)
             guard !isHyphen, !(isNext("?") && isGap(place + 1)), !"[{*&!|>".utf8.contains(next ?? 0) else {
-                throw Unreadable()
+                throw YAMLError()
             }
             let name = try scalar(in: column, isKey: true)
             skipBlanks()
-            guard row == first, isNext(":"), isGap(place + 1) else { throw Unreadable() }
+            guard row == first, isNext(":"), isGap(place + 1) else { throw YAMLError() }
             place += 1
             end = place
             let value = try node(in: column, isInline: true, isOfKey: true)
@@ -202,12 +200,12 @@ struct YAMLReader {
             entries.append(YAMLEntry(name: name, value: value, rows: isFirst ? first..<last + 1 : nil))
             try skipToToken()
         } while !isEndOfDocument && self.column == column
-        guard isEndOfDocument || self.column < column else { throw Unreadable() }
+        guard isEndOfDocument || self.column < column else { throw YAMLError() }
         return try unique(entries)
     }
 
-    private func unique(_ entries: [YAMLEntry]) throws(Unreadable) -> YAMLNode {
-        guard Set(entries.map(\.name)).count == entries.count else { throw Unreadable() }
+    private func unique(_ entries: [YAMLEntry]) throws(YAMLError) -> YAMLNode {
+        guard Set(entries.map(\.name)).count == entries.count else { throw YAMLError() }
         return .map(entries)
     }
 
@@ -225,18 +223,18 @@ struct YAMLReader {
         var tag: String?
         var isBesideKey = false
 
-        mutating func add(_ word: String) throws(Unreadable) {
+        mutating func add(_ word: String) throws(YAMLError) {
             let isAnchor = word.hasPrefix("&")
-            guard (isAnchor ? anchor : tag) == nil else { throw Unreadable() }
+            guard (isAnchor ? anchor : tag) == nil else { throw YAMLError() }
             if isAnchor { anchor = String(word.dropFirst()) } else { tag = word }
         }
     }
 
     /// Parses an anchor or a tag; nil if there is none.
-    private mutating func property() throws(Unreadable) -> String? {
+    private mutating func property() throws(YAMLError) -> String? {
         guard isNext("&") || isNext("!") else { return nil }
         let word = word()
-        guard word.utf8.count > 1 || word == "!", isGap(place) else { throw Unreadable() }
+        guard word.utf8.count > 1 || word == "!", isGap(place) else { throw YAMLError() }
         return word
     }
 
@@ -257,16 +255,16 @@ struct YAMLReader {
     // MARK: Braces and brackets
 
     /// Parses a value in braces or brackets, or the name of an anchor.
-    private mutating func flow(in indent: Int) throws(Unreadable) -> YAMLNode {
+    private mutating func flow(in indent: Int) throws(YAMLError) -> YAMLNode {
         if isNext("*") {
-            guard let node = anchors[String(word().dropFirst())] else { throw Unreadable() }
+            guard let node = anchors[String(word().dropFirst())] else { throw YAMLError() }
             repeated += node.size
-            guard repeated <= Self.most else { throw Unreadable() }
+            guard repeated <= Self.most else { throw YAMLError() }
             return node
         }
         flowDepth += 1
         defer { flowDepth -= 1 }
-        guard depth + flowDepth <= Self.deepest else { throw Unreadable() }
+        guard depth + flowDepth <= Self.deepest else { throw YAMLError() }
         let isMap = isNext("{")
         let close: Unicode.Scalar = isMap ? "}" : "]"
         place += 1
@@ -279,21 +277,21 @@ struct YAMLReader {
             place += 1
             try skipInFlow()
         }
-        guard isNext(close) else { throw Unreadable() }
+        guard isNext(close) else { throw YAMLError() }
         place += 1
         return isMap ? try unique(entries) : .list(nodes)
     }
 
-    private mutating func skipInFlow() throws(Unreadable) {
+    private mutating func skipInFlow() throws(YAMLError) {
         try skipToToken()
-        guard !isEndOfDocument else { throw Unreadable() }
+        guard !isEndOfDocument else { throw YAMLError() }
     }
 
-    private mutating func pair(in indent: Int) throws(Unreadable) -> YAMLEntry {
-        guard !"[{*&!?".utf8.contains(next ?? 0) || isNext("?") && !isGap(place + 1) else { throw Unreadable() }
+    private mutating func pair(in indent: Int) throws(YAMLError) -> YAMLEntry {
+        guard !"[{*&!?".utf8.contains(next ?? 0) || isNext("?") && !isGap(place + 1) else { throw YAMLError() }
         let (first, isQuoted) = (row, isNext("\"") || isNext("'"))
         let name = try scalar(in: indent, isKey: true)
-        guard row == first else { throw Unreadable() }
+        guard row == first else { throw YAMLError() }
         skipBlanks()
         guard isNext(":"), isQuoted || isGap(place + 1) else {
             return YAMLEntry(name: name, value: .text(""))
@@ -306,7 +304,7 @@ struct YAMLReader {
 
     private func isFlowSign(_ index: Int) -> Bool { at(index).map { ",[]{}".utf8.contains($0) } ?? false }
 
-    private mutating func element(in indent: Int) throws(Unreadable) -> YAMLNode {
+    private mutating func element(in indent: Int) throws(YAMLError) -> YAMLNode {
         var properties = Properties()
         while let property = try property() {
             try properties.add(property)
@@ -314,23 +312,23 @@ struct YAMLReader {
         }
         let node = "[{*".utf8.contains(next ?? 0) ? try flow(in: indent) : .text(try scalar(in: indent))
         skipBlanks()
-        guard !isNext(":") else { throw Unreadable() }
+        guard !isNext(":") else { throw YAMLError() }
         return keep(node, properties)
     }
 
     // MARK: Scalars
 
     /// Parses a scalar that isn't a block; a key is on one row, and ends with its colon.
-    private mutating func scalar(in indent: Int, isKey: Bool = false) throws(Unreadable) -> String {
+    private mutating func scalar(in indent: Int, isKey: Bool = false) throws(YAMLError) -> String {
         if isNext("\"") || isNext("'") { return try quoted(UInt8(ascii: isNext("'") ? "'" : "\"")) }
         return try plain(in: indent, isKey: isKey)
     }
 
-    private mutating func plain(in indent: Int, isKey: Bool) throws(Unreadable) -> String {
+    private mutating func plain(in indent: Int, isKey: Bool) throws(YAMLError) -> String {
         let isSign = "-?:".utf8.contains(next ?? 0)
         guard let first = next, !",[]{}#&*!|>'\"%@`".utf8.contains(first), !isSign || !isGap(place + 1),
             !isSign || flowDepth == 0 || isNext("-") && !isFlowSign(place + 1)
-        else { throw Unreadable() }
+        else { throw YAMLError() }
         var text = try plainRow()
         while !isKey {
             let last = (place, row, rowStart)
@@ -339,7 +337,7 @@ struct YAMLReader {
             while next == 0x0A || next == 0x0D, skipRow() {
                 breaks += 1
                 while next == 0x20 { place += 1 }
-                guard next != 0x09 else { throw Unreadable() }
+                guard next != 0x09 else { throw YAMLError() }
             }
             let isOver = isEndOfDocument || isNext("#") || column <= indent && flowDepth == 0
             guard breaks > 0, !isOver, !(flowDepth > 0 && (isFlowSign(place) || isColon(place))) else {
@@ -348,7 +346,7 @@ struct YAMLReader {
             }
             text += (breaks == 1 ? " " : String(repeating: "\n", count: breaks - 1)) + (try plainRow())
             // A key must be on one row.
-            guard flowDepth > 0 || !isColon(place) else { throw Unreadable() }
+            guard flowDepth > 0 || !isColon(place) else { throw YAMLError() }
         }
         return ["~", "null", "Null", "NULL"].contains(text) && !isKey ? "" : text
     }
@@ -359,12 +357,12 @@ struct YAMLReader {
     }
 
     /// Parses the rest of a row up to the end of a plain scalar, and stops behind the last byte that isn't blank.
-    private mutating func plainRow() throws(Unreadable) -> String {
+    private mutating func plainRow() throws(YAMLError) -> String {
         let start = place
         var last = place
         while let byte = next, byte != 0x0A, byte != 0x0D {
             if isNext(":"), flowDepth > 0, isFlowSign(place + 1) || at(place + 1) == UInt8(ascii: "?") {
-                throw Unreadable()
+                throw YAMLError()
             }
             if isColon(place) || flowDepth > 0 && isFlowSign(place) { break }
             if byte == UInt8(ascii: "#"), place > start, isGap(place - 1) { break }
@@ -375,7 +373,7 @@ struct YAMLReader {
         return String(decoding: bytes[start..<last], as: UTF8.self)
     }
 
-    private mutating func quoted(_ quote: UInt8) throws(Unreadable) -> String {
+    private mutating func quoted(_ quote: UInt8) throws(YAMLError) -> String {
         place += 1
         var text: [UInt8] = []
         // Blanks at the end of a row are dropped, but not escaped ones.
@@ -384,7 +382,7 @@ struct YAMLReader {
             if byte == quote {
                 place += 1
                 guard quote == UInt8(ascii: "'"), next == quote else {
-                    guard let text = String(validating: text, as: UTF8.self) else { throw Unreadable() }
+                    guard let text = String(validating: text, as: UTF8.self) else { throw YAMLError() }
                     return text
                 }
                 text.append(quote)
@@ -407,15 +405,15 @@ struct YAMLReader {
                 if byte != 0x20, byte != 0x09 { kept = text.count }
             }
         }
-        throw Unreadable()
+        throw YAMLError()
     }
 
     /// Goes to the next row of a quoted scalar, and adds what the end of this one stands for.
-    private mutating func fold(_ text: inout [UInt8], kept: Int, isJoined: Bool) throws(Unreadable) {
+    private mutating func fold(_ text: inout [UInt8], kept: Int, isJoined: Bool) throws(YAMLError) {
         text.removeLast(text.count - kept)
         var breaks = 0
         repeat {
-            guard skipRow(), !isEndOfDocument else { throw Unreadable() }
+            guard skipRow(), !isEndOfDocument else { throw YAMLError() }
             breaks += 1
             skipBlanks()
         } while next == 0x0A || next == 0x0D
@@ -423,8 +421,8 @@ struct YAMLReader {
         text += [UInt8](repeating: 0x0A, count: breaks - 1)
     }
 
-    private mutating func escaped() throws(Unreadable) -> [UInt8] {
-        guard let sign = next else { throw Unreadable() }
+    private mutating func escaped() throws(YAMLError) -> [UInt8] {
+        guard let sign = next else { throw YAMLError() }
         place += 1
         let plain: [UInt8: UInt32] = [
             0x30: 0, 0x61: 7, 0x62: 8, 0x74: 9, 0x09: 9, 0x6E: 10, 0x76: 11, 0x66: 12, 0x72: 13, 0x65: 27, 0x20: 32,
@@ -440,11 +438,11 @@ struct YAMLReader {
                 ? UInt32(text, radix: 16) : nil
             place += count
         }
-        guard let code, let scalar = Unicode.Scalar(code) else { throw Unreadable() }
+        guard let code, let scalar = Unicode.Scalar(code) else { throw YAMLError() }
         return Array(String(Character(scalar)).utf8)
     }
 
-    private mutating func blockScalar(in parent: Int) throws(Unreadable) -> String {
+    private mutating func blockScalar(in parent: Int) throws(YAMLError) -> String {
         let isFolded = isNext(">")
         place += 1
         var (chomping, indent): (UInt8?, Int?) = (nil, nil)
@@ -454,11 +452,11 @@ struct YAMLReader {
             } else if indent == nil, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(byte) {
                 indent = max(parent, 0) + Int(byte - UInt8(ascii: "0"))
             } else {
-                throw Unreadable()
+                throw YAMLError()
             }
             place += 1
         }
-        guard isRestBlank else { throw Unreadable() }
+        guard isRestBlank else { throw YAMLError() }
         end = place
         var rows: [[UInt8]] = []
         var widest = 0
@@ -475,7 +473,7 @@ struct YAMLReader {
             let least = indent ?? max(blanks, parent + 1, 1)
             guard blanks >= least else { break }
             // Blank rows that reach further in than the first would be read differently.
-            guard indent != nil || widest <= least && row.dropFirst(blanks).first != 0x09 else { throw Unreadable() }
+            guard indent != nil || widest <= least && row.dropFirst(blanks).first != 0x09 else { throw YAMLError() }
             indent = least
             rows.append(Array(row.dropFirst(least)))
             end = content.endIndex
@@ -509,3 +507,6 @@ struct YAMLReader {
         return String(decoding: text, as: UTF8.self)
     }
 }
+
+/// The error for what isn't YAML, or uses more of it than is read.
+struct YAMLError: Error {}

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", ClaimsError.notAnObject), ("e30=", .notAnObject), ("[]", .notAnObject), ("{", .notAnObject),
+        ("", ParameterError.notAnObject), ("e30=", .notAnObject), ("[]", .notAnObject), ("{", .notAnObject),
         (String(repeating: "[", count: 10_000), .notAnObject),
         (#"{"id_token":"# + String(repeating: "[", count: 8_000), .notAnObject),
         (String(repeating: " ", count: ClaimsRequest.longest) + "{}", .tooLong),
@@ -23,7 +23,7 @@ import Testing
         (#"{"id_token":{"sub":{}}}"#, .malformedClaim("sub")), (#"{"id_token":{"sub":"x"}}"#, .malformedClaim("sub")),
         (#"{"id_token":{"sub":{"values":"x"}}}"#, .malformedClaim("sub")),
     ])
-    func `what is no claims request is refused`(text: String, error: ClaimsError) {
+    func `what is no claims request is refused`(text: String, error: ParameterError) {
         #expect(throws: error) { try ClaimsRequest(text) }
     }
 
@@ -62,17 +62,17 @@ import Testing
     ])
     func `what is no short form is refused`(text: String) {
         var request = ClaimsRequest()
-        #expect(throws: ClaimsError.malformedShortForm(text)) { try request.ask(text) }
+        #expect(throws: ParameterError.malformedShortForm(text)) { try request.ask(text) }
         #expect(request == ClaimsRequest())
     }
 
     @Test func `a short form asks one of the targets and nothing else`() {
         var request = ClaimsRequest()
-        #expect(throws: ClaimsError.unknownTarget("user_info")) { try request.ask("user_info.name") }
+        #expect(throws: ParameterError.unknownTarget("user_info")) { try request.ask("user_info.name") }
     }
 
     @Test func `an authority may know fewer targets`() {
-        #expect(throws: ClaimsError.unknownTarget("userinfo")) {
+        #expect(throws: ParameterError.unknownTarget("userinfo")) {
             try ClaimsRequest(#"{"userinfo":{"sub":null}}"#, targets: ["id_token", "access_token"])
         }
     }

@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: wrong)
     func `what can't be right is refused`(_ parameter: SignInParameter, _ text: String, _ reason: String) {
         var parameters = SignInParameters()
-        let error = #expect(throws: SignInParameterError.self) { try parameters.apply([parameter: [text]]) }
+        let error = #expect(throws: ParameterError.self) { try parameters.apply([parameter: [text]]) }
         #expect(error?.reason == reason)
         #expect(error?.hint.isEmpty == false)
     }
@@ -68,7 +68,7 @@ import Testing
         var parameters = SignInParameters()
         try parameters.set(
             .queryParameters, to: .table(Dictionary(uniqueKeysWithValues: (1...32).map { ("p\($0)", "") })))
-        #expect(throws: SignInParameterError.self) { try parameters.apply([.queryParameters: ["q=1"]]) }
+        #expect(throws: ParameterError.self) { try parameters.apply([.queryParameters: ["q=1"]]) }
         try parameters.apply([.queryParameters: ["p1=1"]])
         #expect(parameters.queryParameters.count == 32)
     }

@@ -31,9 +31,10 @@ import Testing
 
     private static let many = Array(repeating: "wwwauth[]=Basic", count: 200).joined(separator: "\n")
 
-    private static let wrong: [(String, ForwardedRequest.Fault)] = [
-        ("version=2\nverb=get", .version), ("verb=get", .version),
-        ("version=1\nverb=store", .verb), ("version=1\nverb=erase", .verb), ("version=1", .verb),
+    private static let wrong: [(String, ProtocolError)] = [
+        ("version=2\nverb=get", .invalid("version")), ("verb=get", .invalid("version")),
+        ("version=1\nverb=store", .invalid("verb")), ("version=1\nverb=erase", .invalid("verb")),
+        ("version=1", .invalid("verb")),
         ("\(place)\naccount=bob", .invalid("account")),
         ("\(place)\nauthority=https://evil.example", .invalid("authority")),
         ("\(place)\nclaims={}", .invalid("claims")), ("\(place)\nhost=a b", .invalid("host")),
@@ -44,7 +45,7 @@ import Testing
     ]
 
     @Test(arguments: wrong)
-    func `what is no request, or asks for more, is refused`(_ lines: String, _ fault: ForwardedRequest.Fault) throws {
+    func `what is no request, or asks for more, is refused`(_ lines: String, _ fault: ProtocolError) throws {
         let block = try Self.block(lines)
         #expect(throws: fault) { _ = try ForwardedRequest(block) }
     }
@@ -83,7 +84,7 @@ import Testing
     ])
     func `what is no reply is none`(_ lines: String) throws {
         let block = try Self.block(lines)
-        #expect(throws: ForwardedReply.Unreadable.self) { _ = try ForwardedReply(block) }
+        #expect(throws: ProtocolError.self) { _ = try ForwardedReply(block) }
     }
 
     @Test func `what an agent says can't move the cursor, and is bounded`() throws {

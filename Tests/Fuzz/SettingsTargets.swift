@@ -1,4 +1,5 @@
 import Glibc
+import SettingsFile
 
 @testable import PluginHost
 @testable import Rules
@@ -23,7 +24,7 @@ extension FuzzTarget {
     /// A plugin's manifest.
     static let manifest = FuzzTarget("manifest") { input in
         guard let text = input.text else { return }
-        let read = Result { () throws(ManifestError) in
+        let read = Result { () throws(SettingsError) in
             try ManifestReader(text, file: "/plugin.toml").read().manifest
         }
         switch read {

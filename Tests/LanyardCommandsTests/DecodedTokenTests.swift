@@ -1,5 +1,6 @@
 import Foundation
 import Secrets
+import Terminal
 import Testing
 
 @testable import LanyardCommands
@@ -35,11 +36,11 @@ import Testing
         "eyJhbGciOiJub25lIn0.e30.x.y",
     ])
     func `what is no JWT is called opaque`(_ text: String) {
-        #expect(throws: DecodedToken.Obstacle.opaque) { try DecodedToken(Secret(text), now: 0) }
+        #expect(throws: CommandError.opaqueToken) { try DecodedToken(Secret(text), now: 0) }
     }
 
     @Test func `an encrypted token is called that`() {
-        #expect(throws: DecodedToken.Obstacle.encrypted) {
+        #expect(throws: CommandError.encryptedToken) {
             try DecodedToken(Secret("eyJhbGciOiJSU0EtT0FFUCJ9.a.b.c.d"), now: 0)
         }
     }

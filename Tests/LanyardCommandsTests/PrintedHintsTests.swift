@@ -129,16 +129,16 @@ private struct Place {
         ).tunnel(port: 1)
     }
 
-    private var parameterErrors: [SignInParameterError] {
+    private var parameterErrors: [ParameterError] {
         SignInParameter.allCases.compactMap { parameter in
             var parameters = SignInParameters()
-            do throws(SignInParameterError) { try parameters.apply([parameter: [name]]) } catch { return error }
+            do throws(ParameterError) { try parameters.apply([parameter: [name]]) } catch { return error }
             return nil
         }
     }
 
     private var resolution: [CommandError] {
-        let claims: [ClaimsError] = [
+        let claims: [ParameterError] = [
             .tooLong, .notAnObject, .unknownTarget(name), .malformedTarget(name), .malformedClaim(name),
             .malformedShortForm(name),
         ]

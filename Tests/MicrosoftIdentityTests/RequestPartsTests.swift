@@ -53,7 +53,7 @@ struct RequestPartsTests {
             ? [vector.text("claims1"), vector.text("claims2")]
             : [vector.text("challenge"), vector.text("client_claims")]
         if vector.expect["error"] != nil {
-            #expect(throws: ClaimsError.notAnObject) {
+            #expect(throws: ParameterError.notAnObject) {
                 try ClaimsParameter.merge(claims, capabilities: vector.texts("capabilities"))
             }
             return
@@ -66,7 +66,7 @@ struct RequestPartsTests {
     func `claims requests are checked as MSAL for Objective-C checks them`(_ vector: VectorCase) throws {
         let text = try #require(vector.text("json"))
         guard vector.expect["valid"] == .bool(true) else {
-            #expect(throws: ClaimsError.self) { try ClaimsRequest(text, targets: ClaimsRequest.entraTargets) }
+            #expect(throws: ParameterError.self) { try ClaimsRequest(text, targets: ClaimsRequest.entraTargets) }
             return
         }
         let request = try ClaimsRequest(text, targets: ClaimsRequest.entraTargets)

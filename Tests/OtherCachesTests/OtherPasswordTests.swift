@@ -26,9 +26,10 @@ import Testing
         "git:https://bitbucket.org/refresh_token",
     ])
     func `its refresh tokens are its own`(_ service: String) {
-        #expect(throws: SkipReason.programsOwn) {
+        let error = #expect(throws: OtherCache.EntryError.self) {
             try OtherPassword(gcmItem: ["service": service, "account": "alice"], secret: Secret("rt"))
         }
+        #expect(error?.reason == .programsOwn && error?.whose == service)
     }
 
     @Test(arguments: [
@@ -40,7 +41,11 @@ import Testing
         (["service": "git:https://github.com", "account": "al\nice"], "pat"),
     ])
     func `what git could not use is refused`(_ attributes: [String: String], _ secret: String) {
-        #expect(throws: SkipReason.malformed) { try OtherPassword(gcmItem: attributes, secret: Secret(secret)) }
-        #expect(throws: SkipReason.malformed) { try OtherPassword(gcmItem: attributes, secret: nil) }
+        for secret in [Secret(secret), nil] {
+            let error = #expect(throws: OtherCache.EntryError.self) {
+                try OtherPassword(gcmItem: attributes, secret: secret)
+            }
+            #expect(error?.reason == .malformed)
+        }
     }
 }

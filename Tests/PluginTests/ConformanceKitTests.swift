@@ -1,4 +1,5 @@
 import PluginWire
+import SettingsFile
 import Testing
 
 @testable import PluginConformance
@@ -57,7 +58,7 @@ import Testing
     @Test func `a manifest with a key that nobody knows`() async {
         var plugin = Built.plugin("ExamplePlugin", name: "acme")
         plugin.version = "1.0.0"
-        plugin.notes = [ManifestError(file: "/p/plugin.toml", line: 3, "unknown key `nmae`")]
+        plugin.notes = [SettingsError(file: "/p/plugin.toml", line: 3, message: "unknown key `nmae`")]
         plugin.identities = [.managed]
         let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
         let faults = trials.compactMap(\.fault)

@@ -1,6 +1,7 @@
 import Addresses
 import PluginWire
 import SeededRandom
+import SettingsFile
 import Testing
 
 @testable import PluginHost
@@ -154,7 +155,7 @@ struct ManifestTests {
         ("kind = \"aad\"\n", "", "`kind` is missing"), ("/{realm}", "{realm}", pathFault),
     ])
     func `a broker that can't be one is a fault`(_ old: String, _ new: String, _ message: String) {
-        let problem = #expect(throws: ManifestError.self) {
+        let problem = #expect(throws: SettingsError.self) {
             try read(Self.broker.replacingFirst(old, with: new))
         }
         #expect(problem?.message == message)
@@ -268,7 +269,7 @@ struct ManifestTests {
             old: "orgs.example", new: "*.example", line: 10, message: "`realm-domain` has a value that can't be used"),
     ])
     func `a fault in what is new is told with its line`(_ fault: Fault) throws {
-        let problem = #expect(throws: ManifestError.self) {
+        let problem = #expect(throws: SettingsError.self) {
             try read(Self.more.replacingFirst(fault.old, with: fault.new))
         }
         #expect(problem?.message == fault.message)
@@ -293,11 +294,11 @@ struct ManifestTests {
         #expect(realm.exceptHomes == ["9188040d-6c67-4c5b-b112-36a304b66dad"])
         #expect(realm.narrowsTo == [.uuid, .domain])
         #expect(try read(Self.full + "\n" + Self.shared.replacingFirst("homes =", with: "home =")).sharedRealms.isEmpty)
-        let problem = #expect(throws: ManifestError.self) {
+        let problem = #expect(throws: SettingsError.self) {
             try read(Self.full + "\n" + Self.shared.replacingFirst("uuid", with: "guid"))
         }
         #expect(problem?.message == "`narrows-to` holds guid, which is not a form of realm")
-        #expect(throws: ManifestError.self) {
+        #expect(throws: SettingsError.self) {
             try read(Self.full + "\n" + Self.shared.replacingFirst("name", with: "#name"))
         }
     }
@@ -307,7 +308,7 @@ struct ManifestTests {
         let manifest = try read(Self.full + "\n" + claims)
         #expect(manifest.claims == [.clientID: "appid", .realm: "tid"])
         #expect(manifest.notes.map(\.message) == ["unknown key `owner`"])
-        let problem = #expect(throws: ManifestError.self) {
+        let problem = #expect(throws: SettingsError.self) {
             try read(Self.full + "\n" + claims.replacingFirst("appid", with: "app id"))
         }
         #expect(problem?.message == "`client-id` has a value that can't be used")
@@ -376,14 +377,14 @@ struct ManifestTests {
     ])
     func `a fault is told with its line`(_ fault: Fault) throws {
         let text = Self.full.replacingFirst(fault.old, with: fault.new)
-        let problem = #expect(throws: ManifestError.self) { try read(text) }
+        let problem = #expect(throws: SettingsError.self) { try read(text) }
         #expect(problem?.message == fault.message)
         #expect(problem?.line == fault.line)
         if let hint = fault.hint { #expect(problem?.hint == hint) }
     }
 
     @Test func `what is not TOML is told with its line`() {
-        let problem = #expect(throws: ManifestError.self) { try read("name = \"x\"\nversion = = 1\n") }
+        let problem = #expect(throws: SettingsError.self) { try read("name = \"x\"\nversion = = 1\n") }
         #expect(problem?.line == 2)
     }
 
@@ -391,7 +392,7 @@ struct ManifestTests {
         "[\n", "[[\n", "a = 1\n [ \t\n[b]", "[\r\n", "[[", "[.a]\n", "[\u{0}a]", "\u{FEFF}[\n", "[\u{A0}a]",
     ])
     func `what would break the TOML parser never reaches it`(_ text: String) {
-        #expect(throws: ManifestError.self) { try read(text) }
+        #expect(throws: SettingsError.self) { try read(text) }
     }
 
     @Test func `of random bytes a manifest that holds is read, or a fault is told with a line that is there`() {
@@ -404,7 +405,7 @@ struct ManifestTests {
                 let manifest = try read(text)
                 let isWhole = [manifest.name, manifest.version].allSatisfy { !$0.isEmpty }
                 if !isWhole { Issue.record("taken without what each needs: \(text)") }
-            } catch let problem as ManifestError {
+            } catch let problem as SettingsError {
                 let lines = 1...(text.utf8.count { $0 == 0x0A } + 1)
                 if let line = problem.line, !lines.contains(line) { Issue.record("line \(line) is none of \(text)") }
                 if problem.message.isEmpty { Issue.record("nothing is told of \(text)") }

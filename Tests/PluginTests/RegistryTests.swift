@@ -1,6 +1,7 @@
 import Addresses
 import Files
 import Glibc
+import SettingsFile
 import Testing
 
 @testable import PluginHost

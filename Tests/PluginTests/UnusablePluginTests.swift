@@ -1,6 +1,7 @@
 import Files
 import Glibc
 import PluginWire
+import SettingsFile
 import Testing
 
 @testable import PluginHost

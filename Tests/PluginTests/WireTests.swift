@@ -197,7 +197,7 @@ struct WireTests {
     ])
     func `a credential that can't be right is refused`(_ lines: [(String, String)]) throws {
         let block = try block([("event", "result")] + lines)
-        #expect(throws: WireError.self) { try PluginCredential(WireReader(block)) }
+        #expect(throws: ProtocolError.self) { try PluginCredential(WireReader(block)) }
     }
 
     @Test func `what nobody signed in for has no account and nothing to renew it by`() throws {
@@ -207,9 +207,9 @@ struct WireTests {
         #expect(try PluginResult(WireReader(try token.wire()), of: .authenticate) == token)
         for more in [("home_account_id", "u.t"), ("refresh_token", "RT")] {
             let block = try block(lines + [more])
-            #expect(throws: WireError.unexpected(more.0)) { try PluginResult(WireReader(block), of: .authenticate) }
+            #expect(throws: ProtocolError.unexpected(more.0)) { try PluginResult(WireReader(block), of: .authenticate) }
         }
-        #expect(throws: WireError.missing("home_account_id")) {
+        #expect(throws: ProtocolError.missing("home_account_id")) {
             try PluginResult(WireReader(try block(lines)), of: .authorize)
         }
     }
@@ -231,7 +231,7 @@ struct WireTests {
             ("time", "-1"), ("time", "soon"), ("proxy", "a b"), ("checked[]", "a b"), ("account[]", "a\u{1B}"),
         ] {
             let wrong = try block([("event", "result"), (key, value)])
-            #expect(throws: WireError.invalid(key)) { try PluginProbe(WireReader(wrong)) }
+            #expect(throws: ProtocolError.invalid(key)) { try PluginProbe(WireReader(wrong)) }
         }
         var request = PluginRequest.sample(.probe)
         #expect(try PluginRequest(wire: try request.wire()) == request)
@@ -304,7 +304,7 @@ struct WireTests {
         ("memo", "no lifetime"),
     ])
     func `a result that can't be right is refused`(_ key: String, _ value: String?) throws {
-        #expect(throws: WireError.self) { try result(key, value) }
+        #expect(throws: ProtocolError.self) { try result(key, value) }
     }
 
     @Test(arguments: [
@@ -351,7 +351,7 @@ struct WireTests {
     ])
     func `an event that can't be right is refused`(_ lines: [(String, String)]) throws {
         let block = try block(lines)
-        #expect(throws: WireError.self) { try PluginMessage(wire: block) }
+        #expect(throws: ProtocolError.self) { try PluginMessage(wire: block) }
     }
 
     @Test(arguments: [[("event", "x-new"), ("a", "b")], [("event", "prompt"), ("kind", "x-new")]])

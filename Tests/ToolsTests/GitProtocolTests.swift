@@ -73,7 +73,7 @@ import Tools
             verb: .get, input: ["nonsense\n"], complaint: .unreadable(.malformedLine), status: 1,
             testDescription: "get without ="),
         Case(
-            verb: .get, input: ["host=a b\n"], complaint: .invalid(.invalid("host")), status: 1,
+            verb: .get, input: ["host=a b\n"], complaint: .unreadable(.invalid("host")), status: 1,
             testDescription: "get of no host"),
         Case(
             verb: .get, input: [String(repeating: "a", count: 1 << 17)], complaint: .unreadable(.lineTooLong),

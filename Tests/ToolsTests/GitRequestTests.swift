@@ -110,7 +110,7 @@ private func request(_ text: String) throws -> GitRequest {
         "protocol=ht tp", "protocol=1x", "host=a\u{7F}b", "path=a\tb", "username=a\u{1B}[2J", "authtype=B\tx",
     ])
     func `control characters and nonsense are refused`(line: String) {
-        #expect(throws: RequestError.self) { try request(line + "\n") }
+        #expect(throws: ProtocolError.self) { try request(line + "\n") }
     }
 
     @Test func `a URL is cut into its parts, and what came before it is forgotten`() throws {
@@ -130,7 +130,7 @@ private func request(_ text: String) throws -> GitRequest {
         "https://evil\\@h/", "https://a@b@h/", "https://h:+1/", "https://evil\u{301}@h/", "https://h./",
     ])
     func `a URL that git refuses is refused`(url: String) {
-        #expect(throws: RequestError.invalid("url")) { try request("url=\(url)\n") }
+        #expect(throws: ProtocolError.invalid("url")) { try request("url=\(url)\n") }
     }
 
     @Test func `a secret shows itself nowhere`() throws {

@@ -92,7 +92,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
         // window.
         let before = signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, before) }
-        do throws(SignInParameterError) { try course.request.signIn.requireUnreserved() } catch {
+        do throws(ParameterError) { try course.request.signIn.requireUnreserved() } catch {
             throw BrokerError(.nextWay, error.reason)
         }
         do throws(BrokerError) {

@@ -10,7 +10,8 @@ package import Files
 public struct SelectionFile: Sendable, Equatable {
     /// The file's path.
     public let path: String
-    private let folder: String
+    /// The folder that it is in, as the environment names it.
+    package let folder: String
     private let answers: AnswerCache?
 
     /// The highest number of choices that are stored; an account has one for each authority that it was chosen for.
@@ -48,47 +49,42 @@ public struct SelectionFile: Sendable, Equatable {
     }
 
     /// Puts a choice first.
-    public func select(_ account: SelectedAccount) throws(SelectionError) {
+    package func select(_ account: SelectedAccount) throws(FileError) {
         try change { $0 = [account] + $0.filter { $0 != account } }
     }
 
     /// Puts a choice last, if it isn't in the file yet.
-    public func append(_ account: SelectedAccount) throws(SelectionError) {
+    package func append(_ account: SelectedAccount) throws(FileError) {
         try change { if !$0.contains(account) { $0 = $0.prefix(Self.most - 1) + [account] } }
     }
 
     /// Removes choices.
-    public func remove(_ isGone: (SelectedAccount) -> Bool) throws(SelectionError) {
+    package func remove(_ isGone: (SelectedAccount) -> Bool) throws(FileError) {
         do throws(FileError) {
             _ = try opened()
         } catch {
             // A missing file has nothing to remove.
             guard !error.isMissing else { return }
-            throw SelectionError(path: folder, problem: error)
+            throw error
         }
         try change { $0.removeAll(where: isGone) }
     }
 
     /// Changes the current choices while no other process does.
-    private func change(_ body: (inout [SelectedAccount]) -> Void) throws(SelectionError) {
+    private func change(_ body: (inout [SelectedAccount]) -> Void) throws(FileError) {
         Folder.make(folder)
-        do throws(FileError) {
-            let folder = try opened()
-            _ = try? folder.lock(within: Self.patience)
-            let before = Self.accounts(in: folder)
-            var accounts = before
-            body(&accounts)
-            guard accounts != before else { return }
-            let lines = accounts.prefix(Self.most).map(\.line).joined()
-            // Clear the answers first, too: if the process is killed here, none must remain that the change
-            // invalidates.
-            answers?.forget()
-            defer { answers?.forget() }
-            Draft.removeStale(in: folder)
-            try folder.write(Array(lines.utf8), to: Self.name, isDurable: true)
-        } catch {
-            throw SelectionError(path: folder, problem: error)
-        }
+        let folder = try opened()
+        _ = try? folder.lock(within: Self.patience)
+        let before = Self.accounts(in: folder)
+        var accounts = before
+        body(&accounts)
+        guard accounts != before else { return }
+        let lines = accounts.prefix(Self.most).map(\.line).joined()
+        // Clear the answers first, too: if the process is killed here, none must remain that the change invalidates.
+        answers?.forget()
+        defer { answers?.forget() }
+        Draft.removeStale(in: folder)
+        try folder.write(Array(lines.utf8), to: Self.name, isDurable: true)
     }
 
     /// Opens the folder; only this user can write to it.
@@ -153,15 +149,4 @@ public struct SelectedAccount: Sendable, Hashable {
     private static func isIdentifier(_ text: String, atMost limit: Int) -> Bool {
         !text.isEmpty && text.utf8.count <= limit && text.utf8.allSatisfy(\.isVisibleASCII)
     }
-}
-
-/// The reason why the selection can't be stored.
-public struct SelectionError: Error, Sendable, Equatable {
-    /// The folder, as the environment names it.
-    public var path: String
-    /// What the system said.
-    package var problem: FileError
-
-    /// The reason, in few words.
-    public var reason: String { problem.reason }
 }

@@ -176,12 +176,13 @@ extension Session {
             throw CommandError(
                 "there is no folder to store the chosen account in", hints: ["set HOME or XDG_STATE_HOME"])
         }
-        do throws(SelectionError) {
+        do throws(FileError) {
             try selection.select(selected)
         } catch {
+            let folder = selection.folder
             throw CommandError(
-                "\(error.path.displayable(limit: 300)) cannot be used: \(error.reason)",
-                hints: [error.problem.hint("ls -ld\(last: error.path)", in: error.path)])
+                "\(folder.displayable(limit: 300)) cannot be used: \(error.reason)",
+                hints: [error.hint("ls -ld\(last: folder)", in: folder)])
         }
     }
 }

@@ -192,8 +192,8 @@ struct NamedTokenOptions: ParsableArguments {
     ///
     /// - Throws: `CommandError` with the exit status for wrong usage.
     private func claimsRequest() throws(CommandError) -> String? {
-        do throws(ClaimsError) {
-            var request = try claims.map { text throws(ClaimsError) in try ClaimsRequest(text) } ?? ClaimsRequest()
+        do throws(ParameterError) {
+            var request = try claims.map { text throws(ParameterError) in try ClaimsRequest(text) } ?? ClaimsRequest()
             for shortForm in claim { try request.ask(shortForm) }
             return request.text
         } catch {
@@ -313,7 +313,7 @@ extension SignInParameters {
     /// - Throws: `CommandError` with the exit status for wrong usage.
     init(options texts: [SignInParameter: [String]]) throws(CommandError) {
         self.init()
-        do throws(SignInParameterError) { try apply(texts) } catch {
+        do throws(ParameterError) { try apply(texts) } catch {
             throw CommandError(error.reason, hints: [Hint(error.hint)], status: .usage)
         }
     }

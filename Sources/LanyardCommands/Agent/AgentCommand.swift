@@ -39,24 +39,17 @@ struct ForwardServeCommand: Command {
         guard answerFor == nil else { return try await AgentAnswer(context: context).run() }
         let delegate = try LocalAgentDelegate(context)
         let console = context.console
-        do throws(AgentFolder.Problem) {
+        do throws(AgentError) {
             let agent = try Agent(delegate, in: try Self.place(context))
             _ = agent.run()
         } catch {
-            switch error {
-            case .taken:
-                throw CommandError(
-                    "an agent is already running",
-                    hints: [Hint("if systemd runs it, look at it", run: "systemctl --user status lanyard-agent")])
-            case .unusable(let reason):
-                throw CommandError("the folder of the agent's sockets cannot be used: \(reason)")
-            }
+            throw CommandError(error, at: "", path: nil)
         }
         console.note("the agent has stopped")
     }
 
     /// Returns the folder of the sockets.
-    static func place(_ context: CommandContext) throws(AgentFolder.Problem) -> String {
+    static func place(_ context: CommandContext) throws(AgentError) -> String {
         guard let folder = context.environment.ownRuntimeFolder ?? context.environment.cacheHome else {
             throw .unusable("neither XDG_RUNTIME_DIR nor HOME is set")
         }
@@ -192,7 +185,7 @@ struct AgentAnswer {
         guard let block = readRequest() else { throw CommandError("the agent's request cannot be read") }
         endWithInput()
         var request: ForwardedRequest
-        do throws(ForwardedRequest.Fault) { request = try ForwardedRequest(block) } catch {
+        do throws(ProtocolError) { request = try ForwardedRequest(block) } catch {
             return reply(.refused(ForwardedRefusal(error)))
         }
         let requester = Requester(forward: request.forward ?? "", name: request.requester, pending: pending)
@@ -283,7 +276,7 @@ struct AgentAnswer {
 extension CommandError {
     /// Creates the error for an agent that can't be asked; `socket` is for people, `path` for commands, if it may be
     /// shown.
-    init(_ problem: AgentSocket.Problem, at socket: String, path: String?) {
+    init(_ problem: AgentError, at socket: String, path: String?) {
         let reconnect: Hint = "start the agent on the other machine, and connect again"
         switch problem {
         case .unreachable(let reason, isThere: true):
@@ -304,6 +297,11 @@ extension CommandError {
         case .hungUp: self.init("the agent at \(socket) closed the connection", hints: [reconnect])
         case .silent: self.init("the agent at \(socket) did not answer in time", hints: [reconnect])
         case .unwritable: self.init("the request cannot be sent to the agent")
+        case .taken:
+            self.init(
+                "an agent is already running",
+                hints: [Hint("if systemd runs it, look at it", run: "systemctl --user status lanyard-agent")])
+        case .unusable(let reason): self.init("the folder of the agent's sockets cannot be used: \(reason)")
         }
     }
 

@@ -156,7 +156,7 @@ extension Examination {
 
     private func asked(_ agent: String) -> Finding {
         let shown = isRedacted ? "its socket" : context.short(agent)
-        do throws(AgentSocket.Problem) {
+        do throws(AgentError) {
             try AgentSocket(agent).check()
             return .pass("agent", "requests go to the agent at \(shown), which answers")
         } catch {

@@ -36,7 +36,7 @@ struct ImportReport {
         }
     }
 
-    mutating func add(_ reject: OtherCache.Reject) {
+    mutating func add(_ reject: OtherCache.EntryError) {
         let whose = reject.whose.displayable(limit: 200)
         add(reject.what.displayable(limit: 60), whose, reject.reason, ["username": .string(reject.whose)])
     }

@@ -98,11 +98,10 @@ struct SourceReader {
         if let file { return try document(file) }
         var findings = try keyringCache(OtherLocations.gcmCache) ?? ImportFindings()
         for item in try items(OtherLocations.gcmPasswords) {
-            do throws(SkipReason) {
+            do throws(OtherCache.EntryError) {
                 findings.passwords.append(try OtherPassword(gcmItem: item.attributes, secret: item.secret))
             } catch {
-                let whose = item.attributes["service"] ?? ""
-                findings.cache.rejects.append(.init(what: "password", whose: whose, reason: error))
+                findings.cache.rejects.append(error)
             }
         }
         return findings

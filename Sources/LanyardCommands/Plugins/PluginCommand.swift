@@ -6,6 +6,7 @@ import PluginConformance
 import PluginHost
 import PluginWire
 import Secrets
+import SettingsFile
 import Terminal
 
 struct PluginCommand: AsyncParsableCommand, WithExamples {
@@ -133,7 +134,7 @@ extension PluginRegistry {
     }
 }
 
-extension ManifestError {
+extension SettingsError {
     fileprivate var json: JSONValue {
         [
             "plugin": JSONValue(plugin), "file": .string(file), "line": JSONValue(line), "message": .string(message),

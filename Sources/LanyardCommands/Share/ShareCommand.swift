@@ -136,7 +136,7 @@ private struct SharedCacheWriter {
     }
 
     private func lock(_ path: String) throws(CommandError) -> SharedCacheLock {
-        do throws(SharedCacheLockError) {
+        do throws(FileError) {
             if let lock = try SharedCacheLock.acquire(at: path) { return lock }
         } catch {
             throw CommandError("\(path.displayable(limit: 500)) can't be made: \(error.reason)")

@@ -87,8 +87,8 @@ struct Status {
         agent = session.configuration.agent
         if let agent {
             (accounts, rules, keyring) = (nil, [], nil)
-            var problem: AgentSocket.Problem?
-            do throws(AgentSocket.Problem) { try AgentSocket(agent).check() } catch { problem = error }
+            var problem: AgentError?
+            do throws(AgentError) { try AgentSocket(agent).check() } catch { problem = error }
             silence = problem.map { CommandError($0, at: session.context.short(agent), path: agent) }
             return
         }

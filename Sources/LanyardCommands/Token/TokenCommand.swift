@@ -79,39 +79,27 @@ struct TokenCommand: TokenNamingCommand {
 
     /// Prints the content of a token.
     private func show(_ token: AcquiredToken, _ console: Console, now: Int) throws(CommandError) {
-        do throws(DecodedToken.Obstacle) {
-            let decoded = try DecodedToken(token.accessToken, now: now)
-            if json { return console.print(json: decoded.json) }
-            for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
-            console.note("decoded only: the token's signature was not verified")
-        } catch {
-            throw CommandError(error)
-        }
+        let decoded = try DecodedToken(token.accessToken, now: now)
+        if json { return console.print(json: decoded.json) }
+        for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+        console.note("decoded only: the token's signature was not verified")
     }
 }
 
 /// The content of an access token that is a JSON Web Token (RFC 7519); its signature isn't verified.
 struct DecodedToken {
-    /// The reason why a token can't be decoded.
-    enum Obstacle: Error {
-        /// Only the authority and the API can read it.
-        case opaque
-        /// It is a JWT that only the API can decrypt (RFC 7516).
-        case encrypted
-    }
-
     private let header: [String: JSONValue]
     private let claims: [String: JSONValue]
     private let now: Int
 
     /// Decodes a token without its signature.
-    init(_ token: Secret, now: Int) throws(Obstacle) {
+    init(_ token: Secret, now: Int) throws(CommandError) {
         self.now = now
         guard let token = WebToken(token.reveal()), let header = JSONValue(bytes: token.header)?.members,
             header["alg"] != nil
-        else { throw .opaque }
-        guard let payload = token.payload else { throw .encrypted }
-        guard let claims = JSONValue(bytes: payload)?.members else { throw .opaque }
+        else { throw .opaqueToken }
+        guard let payload = token.payload else { throw .encryptedToken }
+        guard let claims = JSONValue(bytes: payload)?.members else { throw .opaqueToken }
         self.header = header
         self.claims = claims
     }
@@ -172,12 +160,8 @@ struct DecodedToken {
 }
 
 extension CommandError {
-    /// Creates the error for a token that can't be decoded.
-    init(_ obstacle: DecodedToken.Obstacle) {
-        switch obstacle {
-        case .opaque:
-            self.init("the access token is not a JWT: only its authority and the API that it is for can read it")
-        case .encrypted: self.init("the access token is encrypted: only the API that it is for can read it")
-        }
-    }
+    static let opaqueToken = CommandError(
+        "the access token is not a JWT: only its authority and the API that it is for can read it")
+    /// The error for a JWT that only the API can decrypt (RFC 7516).
+    static let encryptedToken = CommandError("the access token is encrypted: only the API that it is for can read it")
 }

@@ -228,7 +228,7 @@ struct AssertionCommand: Sendable {
             return text
         } catch let error as PluginError {
             throw error
-        } catch is DeadlineExceeded, is CancellationError {
+        } catch is CancellationError {
             throw PluginError(
                 .unavailable, "the command \(shown) gave no token within \(patience.components.seconds) seconds",
                 hint: "run it by hand to see why")

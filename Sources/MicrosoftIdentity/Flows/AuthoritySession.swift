@@ -44,8 +44,8 @@ struct AuthoritySession: Sendable {
                 hint: "register a public client application and put its id into the rule as client-id")
         }
         let claims: String?
-        do throws(ClaimsError) {
-            let wanted = try request.claims.map { text throws(ClaimsError) in
+        do throws(ParameterError) {
+            let wanted = try request.claims.map { text throws(ParameterError) in
                 try ClaimsRequest(text, targets: ClaimsRequest.entraTargets).encoded
             }
             // Continuous access evaluation; B2C's policies don't support it.
@@ -240,7 +240,7 @@ extension ClaimsRequest {
     package static let entraTargets: Set<String> = ["id_token", "access_token"]
 }
 
-extension ClaimsError {
+extension ParameterError {
     /// The error for the user.
     var pluginError: PluginError {
         let (fault, hint) =
@@ -251,6 +251,7 @@ extension ClaimsError {
                 ("asks \(name.displayable(limit: 40)), which Entra does not know", "use id_token or access_token")
             case .malformedTarget(let name), .malformedClaim(let name), .malformedShortForm(let name):
                 ("has an invalid \(name.displayable(limit: 40))", "a claim is null, or says essential, value or values")
+            case .invalid(let reason, let hint): (reason, hint)
             }
         return PluginError(.invalidRequest, "claims \(fault)", hint: hint)
     }
@@ -278,7 +279,7 @@ extension AuthoritySession: OAuthSession {
     ///
     /// - Throws: `invalidRequest` for a parameter that only the plugin sets, and as `PluginRequest.signInFields`.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
-        do throws(SignInParameterError) { try request.signIn.requireUnreserved() } catch {
+        do throws(ParameterError) { try request.signIn.requireUnreserved() } catch {
             throw OAuthError(.invalidRequest, error.reason, hint: error.hint)
         }
         return try request.signInFields(at: authority.environment, claims.map { [("claims", $0)] } ?? []) {

@@ -73,9 +73,9 @@ package enum ClaimsParameter {
     ///   - claims: JSON objects; nil and empty ones are ignored.
     ///   - capabilities: The client's capabilities, such as `CP1`; they replace an `xms_cc` in the claims.
     /// - Returns: JSON, or nil if there is nothing to send.
-    /// - Throws: `ClaimsError.notAnObject` if a text isn't a JSON object, for example because it is still
+    /// - Throws: `ParameterError.notAnObject` if a text isn't a JSON object, for example because it is still
     ///   base64-encoded.
-    package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ClaimsError) -> String? {
+    package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ParameterError) -> String? {
         var merged: JSONValue?
         for case .some(let text) in claims where !text.isEmpty {
             guard let value = JSONValue(bytes: text.utf8, atMost: longest), value.members != nil else {
@@ -97,8 +97,8 @@ extension SignInParameters {
 
     /// Checks that no further parameter is one that only the plugin sets; the host has checked it, too.
     ///
-    /// - Throws: `SignInParameterError.reserved`.
-    package func requireUnreserved() throws(SignInParameterError) {
+    /// - Throws: `ParameterError.reserved`.
+    package func requireUnreserved() throws(ParameterError) {
         if let name = first(of: Self.reserved) { throw .reserved(name) }
     }
 }

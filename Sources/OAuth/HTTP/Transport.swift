@@ -165,35 +165,31 @@ package struct Transport: Sendable {
         let exchangeEnd = ContinuousClock.now + limits.exchange
         let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
         let first = await once(request, repetition, until: last)
-        guard case .failure(let failed) = first, let pause = failed.pause, pause <= limits.longestPause,
-            ContinuousClock.now + pause < last
-        else { return try first.mapError(\.error).get() }
+        guard let pause = first.pause, pause <= limits.longestPause, ContinuousClock.now + pause < last else {
+            return try first.answer.get()
+        }
         do {
             try await Task.sleep(for: pause)
         } catch {
             throw .ended
         }
-        return try await once(request, repetition, until: last).mapError(\.error).get()
+        return try await once(request, repetition, until: last).answer.get()
     }
 
-    /// An attempt without a usable answer.
-    private struct FailedAttempt: Error {
-        let error: OAuthError
-        /// The pause before a second attempt; nil if there is to be none.
-        let pause: Duration?
-    }
+    /// The outcome of an attempt, and the pause before a second one; nil if there is to be none.
+    private typealias Attempt = (answer: Result<HTTPAnswer, OAuthError>, pause: Duration?)
 
     private func once(
         _ request: HTTPRequest, _ repetition: Repetition, until last: ContinuousClock.Instant
-    ) async -> Result<HTTPAnswer, FailedAttempt> {
+    ) async -> Attempt {
         let host = StrictURL(https: request.url)?.hostText ?? "the authority"
-        func failure(_ error: OAuthError, pause: Duration?, mayHaveActed: Bool) -> Result<HTTPAnswer, FailedAttempt> {
+        func failure(_ error: OAuthError, pause: Duration?, mayHaveActed: Bool) -> Attempt {
             let mayRepeat = repetition == .harmless || repetition == .unlessActedOn && !mayHaveActed
-            return .failure(FailedAttempt(error: error, pause: mayRepeat ? pause : nil))
+            return (.failure(error), mayRepeat ? pause : nil)
         }
         do throws(HTTPError) {
             let answer = try await client.send(request, within: min(limits.whole, last - .now))
-            guard answer.status == 429 || answer.status >= 500 else { return .success(answer) }
+            guard answer.status == 429 || answer.status >= 500 else { return (.success(answer), nil) }
             let pause = answer.retryAfter.map { Duration.seconds($0) } ?? limits.pause
             // Only 503 means that nothing was done (RFC 9110, 15.6.4); too many requests are no fewer in a moment.
             return failure(

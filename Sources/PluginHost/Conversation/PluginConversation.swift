@@ -305,7 +305,7 @@ struct ConversationState {
     /// then.
     private mutating func broken(by fault: ProtocolError) -> [Step] {
         if case .failed? = end { return [] }
-        return [fail("sent \(Self.text(of: fault))")]
+        return [fail("sent \(fault.text)")]
     }
 
     /// Handles the end of the plugin's output.
@@ -330,7 +330,7 @@ struct ConversationState {
         case .failed?: return []
         }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
-        do throws(WireError) {
+        do throws(ProtocolError) {
             return step(for: try PluginMessage(wire: block))
         } catch {
             return [fail("sent a broken message, with \(error.text)")]
@@ -358,15 +358,5 @@ struct ConversationState {
 
     private mutating func fail(_ what: String) -> Step {
         finish(.failed(.broken(plugin, what)))
-    }
-
-    private static func text(of error: ProtocolError) -> String {
-        switch error {
-        case .malformedLine: "a line that is not key=value"
-        case .forbiddenByte: "a forbidden byte"
-        case .lineTooLong: "a line of more than 64 KiB"
-        case .inputTooLong: "more than 4 MiB"
-        case .notUTF8: "text that is not UTF-8"
-        }
     }
 }

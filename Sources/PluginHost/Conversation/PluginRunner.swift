@@ -1,6 +1,7 @@
 import Addresses
 public import PluginWire
 import Secrets
+public import SettingsFile
 
 /// Runs plugins: starts one for each operation, runs the conversation and validates the answer.
 ///
@@ -184,7 +185,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ user: any UserInterface
     ) async throws(PluginError) -> PluginResult {
         try await remembering(request, plugin) { request throws(PluginError) in
-            var result = try await converse(request, plugin, user) { reader throws(WireError) in
+            var result = try await converse(request, plugin, user) { reader throws(ProtocolError) in
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
@@ -282,10 +283,10 @@ public struct PluginRunner: Sendable {
     /// The same; reads what the result says.
     private func converse<Value>(
         _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere(),
-        reading read: (WireReader) throws(WireError) -> Value
+        reading read: (WireReader) throws(ProtocolError) -> Value
     ) async throws(PluginError) -> Value {
         let block = try await converse(request, plugin, user)
-        do throws(WireError) {
+        do throws(ProtocolError) {
             return try read(WireReader(block))
         } catch {
             throw .broken(plugin.name, "gave a result with \(error.text)")
@@ -295,7 +296,7 @@ public struct PluginRunner: Sendable {
 
 extension PluginError {
     /// Creates the error for a plugin that can't be used.
-    public init(_ plugin: String, unusable problem: ManifestError) {
+    public init(_ plugin: String, unusable problem: SettingsError) {
         self.init(
             .internal, "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
             hint: "to see what to do: lanyard plugin list")

@@ -125,27 +125,21 @@ extension IdentityPattern {
     fileprivate func filledIn(from environment: [String: String], isAssumed: Bool) -> IdentityFound {
         var filled = self
         filled.isAssumed = managed != nil && isAssumed
-        func fill(_ text: String?, isURL: Bool = false) throws(TemplateError) -> String? {
-            try text.map { text throws(TemplateError) in try Template(text).filledIn(environment, isURL: isURL) }
+        func fill(_ text: String?, isURL: Bool = false) throws(SettingsError) -> String? {
+            try text.map { text throws(SettingsError) in try Template(text).filledIn(environment, isURL: isURL) }
         }
-        do throws(TemplateError) {
+        do throws(SettingsError) {
             filled.authority = try fill(authority, isURL: true)
             filled.clientID = try fill(clientID)
             filled.certificate = try fill(certificate)
             filled.assertion = try fill(assertion)
             filled.managed = try fill(managed)
         } catch {
-            return .wrong(variable: error.variable, what: error.what)
+            return .wrong(variable: error.file, what: error.message)
         }
         if environment[certificatePasswordVariable ?? ""]?.isEmpty ?? true { filled.certificatePasswordVariable = nil }
         return .identity(filled)
     }
-}
-
-/// A value that can't be inserted into a template.
-private struct TemplateError: Error {
-    let variable: String
-    let what: String
 }
 
 /// A text with `{NAME}` and `{NAME:TEXT}` placeholders.
@@ -180,16 +174,18 @@ private struct Template {
 
     /// Inserts the values; in a URL, a value at the start must be a host or an https URL, and any other a single
     /// segment of the path.
-    func filledIn(_ environment: [String: String], isURL: Bool) throws(TemplateError) -> String {
+    ///
+    /// - Throws: An error whose file is the variable, and whose message is what it must be.
+    func filledIn(_ environment: [String: String], isURL: Bool) throws(SettingsError) -> String {
         var filled = ""
         for part in parts {
             switch part {
             case .text(let text): filled += text
             case .variable(let name, let fallback):
                 let value = environment[name].flatMap { $0.isEmpty ? nil : $0 }
-                guard let text = value ?? fallback else { throw TemplateError(variable: name, what: "set") }
+                guard let text = value ?? fallback else { throw SettingsError(file: name, message: "set") }
                 guard text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-                    throw TemplateError(variable: name, what: "a short text without control characters")
+                    throw SettingsError(file: name, message: "a short text without control characters")
                 }
                 filled += isURL ? try Self.urlPart(text, of: name, isFirst: filled.isEmpty) : text
             }
@@ -197,15 +193,15 @@ private struct Template {
         return filled
     }
 
-    private static func urlPart(_ text: String, of name: String, isFirst: Bool) throws(TemplateError) -> String {
+    private static func urlPart(_ text: String, of name: String, isFirst: Bool) throws(SettingsError) -> String {
         guard isFirst else {
             guard text.isPathName else {
-                throw TemplateError(variable: name, what: "letters, digits, dots and hyphens")
+                throw SettingsError(file: name, message: "letters, digits, dots and hyphens")
             }
             return text
         }
         guard let authority = AuthorityURL(text.withHTTPS) else {
-            throw TemplateError(variable: name, what: "an https URL of a host")
+            throw SettingsError(file: name, message: "an https URL of a host")
         }
         return authority.description
     }

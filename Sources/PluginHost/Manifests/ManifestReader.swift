@@ -34,19 +34,15 @@ struct ManifestReader {
     }
 
     /// Returns the manifest, and the `executable` in it, which hasn't been located yet.
-    func read() throws(ManifestError) -> (manifest: PluginManifest, executable: String) {
+    func read() throws(SettingsError) -> (manifest: PluginManifest, executable: String) {
+        let table = try SettingsTable(file: file, text: text)
+        let unknown = table.unknown(besides: Self.keys)
         do throws(SettingsError) {
-            let table = try SettingsTable(file: file, text: text)
-            let unknown = table.unknown(besides: Self.keys)
-            do throws(SettingsError) {
-                return try read(table, noting: unknown)
-            } catch {
-                // The missing key is probably there, but misspelt.
-                guard error.line == nil, let fault = unknown.first else { throw error }
-                throw fault
-            }
+            return try read(table, noting: unknown)
         } catch {
-            throw ManifestError(error)
+            // The missing key is probably there, but misspelt.
+            guard error.line == nil, let fault = unknown.first else { throw error }
+            throw fault
         }
     }
 
@@ -102,7 +98,7 @@ struct ManifestReader {
         _ table: SettingsTable, noting unknown: [SettingsError]
     ) throws(SettingsError) -> (PluginManifest, String) {
         var manifest = PluginManifest(name: try table.requiredText("name", .pluginName))
-        manifest.notes = unknown.map { ManifestError($0) }
+        manifest.notes = unknown
         manifest.version = try table.requiredText("version", .token(64))
         manifest.summary = try table.requiredText("description", .text(256))
         manifest.protocols = try table.requiredList("protocols", .token(32))
@@ -126,7 +122,7 @@ struct ManifestReader {
         manifest.identitySelector = try table.text("identity-selector", .fieldName)
         manifest.otherSelectors = try table.list("other-selectors", .token(64)).map { $0.lowercased() }
         if let claims = try table.table("claims") {
-            manifest.notes += claims.unknown(besides: TokenFact.allCases.map(\.rawValue)).map { ManifestError($0) }
+            manifest.notes += claims.unknown(besides: TokenFact.allCases.map(\.rawValue))
             for fact in TokenFact.allCases { manifest.claims[fact] = try claims.text(fact.rawValue, .token(64)) }
         }
         try readTables(table, into: &manifest)
@@ -294,7 +290,7 @@ struct ManifestReader {
 private struct ManifestRows {
     let table: SettingsTable
     /// Notes about the tables that were left out.
-    var notes: [ManifestError] = []
+    var notes: [SettingsError] = []
     /// The tables of the last kind that were left out.
     var leftOut: [SettingsTable] = []
 
@@ -306,7 +302,10 @@ private struct ManifestRows {
         for row in try table.each(key) {
             let unknown = row.unknown(besides: known)
             if unknown.isEmpty { rows.append(try read(row)) } else { leftOut.append(row) }
-            notes += unknown.map { ManifestError($0, "\($0.message): this [[\(key)]] is left out") }
+            notes += unknown.map {
+                SettingsError(
+                    file: $0.file, line: $0.line, message: "\($0.message): this [[\(key)]] is left out", hint: $0.hint)
+            }
         }
         return rows
     }

@@ -3,6 +3,7 @@ import Files
 import Glibc
 import PluginWire
 import Secrets
+import SettingsFile
 import Synchronization
 
 /// One folder that may hold a plugin.
@@ -15,10 +16,10 @@ struct PluginFolder {
     ///
     /// - Throws: The reason why it can't be used, if its manifest can't be read either; otherwise the manifest has it,
     ///   and what the plugin claims.
-    func load(_ places: PluginFolders, _ trust: inout FileTrust) throws(ManifestError) -> PluginManifest? {
+    func load(_ places: PluginFolders, _ trust: inout FileTrust) throws(SettingsError) -> PluginManifest? {
         guard try isThere() else { return nil }
         let reader = ManifestReader(try text(of: file), file: file)
-        do throws(ManifestError) {
+        do throws(SettingsError) {
             return try load(reader, places, &trust)
         } catch {
             guard var claims = reader.claims(of: name) else { throw error }
@@ -32,22 +33,24 @@ struct PluginFolder {
 
     private func load(
         _ reader: ManifestReader, _ places: PluginFolders, _ trust: inout FileTrust
-    ) throws(ManifestError) -> PluginManifest {
+    ) throws(SettingsError) -> PluginManifest {
         // Another user could have written even the text that says so, but who can't read it can't claim anything.
         guard let manifestFile = try trusted(file, &trust) else {
-            throw ManifestError(file: file, "cannot be read")
+            throw SettingsError(file: file, message: "cannot be read")
         }
         let (declared, executable) = try reader.read()
         var manifest = declared
         guard manifest.name == name else {
-            throw ManifestError(
-                file: file, "the name \(manifest.name) differs from its folder's, \(name.displayable(limit: 64))",
+            throw SettingsError(
+                file: file,
+                message: "the name \(manifest.name) differs from its folder's, \(name.displayable(limit: 64))",
                 hint: "rename the folder or the plugin")
         }
         guard manifest.protocols.contains(PluginProtocol.version) else {
-            throw ManifestError(
+            throw SettingsError(
                 file: file,
-                "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not \(PluginProtocol.version)",
+                message:
+                    "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not \(PluginProtocol.version)",
                 hint: "install a version of the plugin, or of lanyard, that fits the other")
         }
         manifest.folder = FileTrust.parent(of: manifestFile)
@@ -61,18 +64,18 @@ struct PluginFolder {
     }
 
     /// Whether the folder holds a plugin; one that can't be looked into counts, and so does a link that leads nowhere.
-    private func isThere() throws(ManifestError) -> Bool {
+    private func isThere() throws(SettingsError) -> Bool {
         if access(file, F_OK) == 0 { return true }
         let problem = FileError.last
-        guard problem.isMissing else { throw ManifestError(file: file, "cannot be read: \(problem.reason)") }
+        guard problem.isMissing else { throw SettingsError(file: file, message: "cannot be read: \(problem.reason)") }
         guard let link = [folder, file].first(where: { SymbolicLink.target(of: $0) != nil }),
             access(link, F_OK) != 0
         else { return false }
-        throw ManifestError(file: link, "is a link to a file that does not exist")
+        throw SettingsError(file: link, message: "is a link to a file that does not exist")
     }
 
     /// Refuses a script without an interpreter, which the kernel reports as a missing script (execve(2)).
-    private func requireInterpreter(of program: String, _ places: PluginFolders) throws(ManifestError) {
+    private func requireInterpreter(of program: String, _ places: PluginFolders) throws(SettingsError) {
         guard let file = try? OpenFile(program),
             let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256), start.starts(with: "#!".utf8)
         else { return }
@@ -85,14 +88,14 @@ struct PluginFolder {
             if !found, !name.hasBytes("=") { missing = name }
         }
         guard let missing else { return }
-        throw ManifestError(
-            file: program, "its interpreter \(missing.displayable(limit: 200)) is not installed",
+        throw SettingsError(
+            file: program, message: "its interpreter \(missing.displayable(limit: 200)) is not installed",
             hint: "install it, or correct the first line of the file")
     }
 
     private func program(
         _ executable: String, _ candidates: [String], _ trust: inout FileTrust
-    ) throws(ManifestError) -> String {
+    ) throws(SettingsError) -> String {
         var plain: String?
         for candidate in candidates {
             guard let path = try trusted(candidate, &trust), isInside(candidate, path, executable) else { continue }
@@ -102,14 +105,14 @@ struct PluginFolder {
         if let plain {
             let status = FileStatus(of: plain)
             let isMarked = status?.grants(S_IXUSR | S_IXGRP | S_IXOTH) == true
-            throw ManifestError(
+            throw SettingsError(
                 file: file,
-                "its executable \(plain.displayable(limit: 4096)) is not executable"
+                message: "its executable \(plain.displayable(limit: 4096)) is not executable"
                     + (isMarked ? " for you, or where it is stored" : ""),
                 hint: "make it executable", command: isMarked ? [] : ["chmod", "+x", plain])
         }
-        throw ManifestError(
-            file: file, "its executable \(executable.displayable(limit: 200)) does not exist",
+        throw SettingsError(
+            file: file, message: "its executable \(executable.displayable(limit: 200)) does not exist",
             hint: candidates.isEmpty
                 ? "name a program, a path below the plugin's folder, or an absolute path"
                 : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
@@ -123,25 +126,25 @@ struct PluginFolder {
         return path.hasPrefix(root + "/")
     }
 
-    private func trusted(_ path: String, _ trust: inout FileTrust) throws(ManifestError) -> String? {
+    private func trusted(_ path: String, _ trust: inout FileTrust) throws(SettingsError) -> String? {
         switch trust.check(path) {
         case .trusted(let resolved): return resolved
         case .missing: return nil
         case .writable(let culprit):
-            throw ManifestError(
-                file: path, "\(culprit.displayable()) could have been written by another user",
+            throw SettingsError(
+                file: path, message: "\(culprit.displayable()) could have been written by another user",
                 hint: "make it yours or root's, and let no one else write to it")
         }
     }
 
-    private func text(of path: String) throws(ManifestError) -> String {
+    private func text(of path: String) throws(SettingsError) -> String {
         do throws(FileError) {
             let bytes = try OpenFile(path).contents(atMost: ManifestReader.longestFile)
             if let text = String(validating: bytes, as: UTF8.self) { return text }
         } catch {
-            throw ManifestError(file: file, error == .tooLong ? "is too long" : "cannot be read")
+            throw SettingsError(file: file, message: error == .tooLong ? "is too long" : "cannot be read")
         }
-        throw ManifestError(file: file, "is not UTF-8")
+        throw SettingsError(file: file, message: "is not UTF-8")
     }
 }
 

@@ -2,7 +2,7 @@ public import Addresses
 public import Claims
 public import PluginWire
 import Secrets
-import SettingsFile
+public import SettingsFile
 
 /// The contents of an installed plugin's `plugin.toml` (docs/plugin-protocol.md, MANIFEST).
 public struct PluginManifest: Sendable, Equatable {
@@ -74,7 +74,7 @@ public struct PluginManifest: Sendable, Equatable {
     /// doesn't say.
     public var clientRegistration: String?
     /// Notes about parts of the manifest that this version doesn't know.
-    public var notes: [ManifestError] = []
+    public var notes: [SettingsError] = []
     /// The manifest's folder, with symbolic links resolved.
     public var folder = ""
     /// The program, with symbolic links resolved; only root and the user can have written it.
@@ -86,7 +86,7 @@ public struct PluginManifest: Sendable, Equatable {
     ///
     /// Of such a plugin only the name is known, and what is its own: authorities, kinds, issuers' hosts, exchanges and
     /// kinds of identity.
-    public var problem: ManifestError?
+    public var problem: SettingsError?
     /// The authorities of the tables that were left out of `authorities` because they hold unknown keys.
     var leftOut: [AuthorityPattern] = []
 
@@ -265,43 +265,6 @@ public struct PluginClient: Sendable, Equatable {
     public var redirectURI: String?
     /// The flows that it may use; empty for all.
     public var flows: [PluginRequest.Flow] = []
-}
-
-/// A problem with an installed plugin, which doesn't affect the others.
-public struct ManifestError: Error, Sendable, Equatable {
-    /// The file or folder with the problem.
-    public let file: String
-    /// The line in the file, counted from 1.
-    public let line: Int?
-    /// One sentence for the user: lower case, no full stop.
-    public let message: String
-    /// A remedy.
-    public let hint: String?
-    /// The words of a command that fixes it; empty if there is none.
-    public let command: [String]
-    /// The name of the plugin's folder; nil if it isn't about one plugin.
-    public internal(set) var plugin: String?
-
-    init(file: String, line: Int? = nil, _ message: String, hint: String? = nil, command: [String] = []) {
-        self.file = file
-        self.line = line
-        self.message = message
-        self.hint = hint
-        self.command = command
-    }
-
-    /// Converts a parser's error, with its own message or another one.
-    init(_ error: SettingsError, _ message: String? = nil) {
-        self.init(
-            file: error.file, line: error.line, message ?? error.message, hint: error.hint, command: error.command)
-    }
-}
-
-extension ManifestError: CustomStringConvertible {
-    /// The problem as `FILE:LINE: MESSAGE`.
-    public var description: String {
-        "\(file.displayable())\(line.map { ":\($0)" } ?? ""): \(message)"
-    }
 }
 
 /// Issuers whose properties are known without discovery: an `[[issuer]]` table.

@@ -1,6 +1,6 @@
 public import Addresses
 import Files
-import SettingsFile
+public import SettingsFile
 
 /// The installed plugins.
 public struct PluginRegistry: Sendable {
@@ -9,12 +9,12 @@ public struct PluginRegistry: Sendable {
     /// The same with those that can't be used, whose authorities are nevertheless theirs.
     let claimants: [PluginManifest]
     /// The problems with the others.
-    public let problems: [ManifestError]
+    public let problems: [SettingsError]
     /// The problems of those plugins of which nobody knows what they claim.
-    public let unreadable: [ManifestError]
+    public let unreadable: [SettingsError]
 
     /// Creates a registry of known plugins.
-    public init(plugins: [PluginManifest], problems: [ManifestError] = [], unreadable: [ManifestError] = []) {
+    public init(plugins: [PluginManifest], problems: [SettingsError] = [], unreadable: [SettingsError] = []) {
         self.plugins = plugins.filter { $0.problem == nil }
         // What was left out of a manifest is for no other plugin.
         claimants = plugins.flatMap { plugin in
@@ -274,8 +274,8 @@ extension InstalledPlugins {
 private struct PluginDiscovery {
     let places: PluginFolders
     var plugins: [PluginManifest] = []
-    var unreadable: [ManifestError] = []
-    var problems: [ManifestError] = []
+    var unreadable: [SettingsError] = []
+    var problems: [SettingsError] = []
     var trust = FileTrust()
 
     func registry() -> PluginRegistry {
@@ -293,7 +293,7 @@ private struct PluginDiscovery {
         } catch {
             // A folder of somebody else's home is none of the places.
             guard FileStatus(of: place)?.isFolder == true else { return [] }
-            let problem = ManifestError(file: place, "cannot be read: \(error.reason)")
+            let problem = SettingsError(file: place, message: "cannot be read: \(error.reason)")
             problems.append(problem)
             unreadable.append(problem)
             return []
@@ -302,7 +302,7 @@ private struct PluginDiscovery {
 
     /// Looks at one folder; a plugin of a name that was found earlier is hidden by that one, even if it can't be used.
     private mutating func visit(_ name: String, in place: String) {
-        do throws(ManifestError) {
+        do throws(SettingsError) {
             let folder = PluginFolder(folder: place + "/" + name, name: name)
             guard var plugin = try folder.load(places, &trust) else { return }
             guard !plugins.contains(where: { $0.name == plugin.name }) else { return }

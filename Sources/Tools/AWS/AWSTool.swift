@@ -232,7 +232,7 @@ public struct AWSProtocol: ToolProtocol {
     /// Asks the engine at once; the request has no input.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return .fail(Self.usage, status: 64) }
-        do throws(RequestError) {
+        do throws(ProtocolError) {
             var request = try CredentialRequest(wholeURL: arguments[0])
             request.takesFields = true
             return Turn(.ask(.get(request)))

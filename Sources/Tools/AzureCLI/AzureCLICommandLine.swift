@@ -1,5 +1,6 @@
 import Addresses
 import Rules
+import Terminal
 
 /// A command line of the Azure CLI, as the SDKs run it.
 struct AzureCLICommandLine: Sendable {
@@ -57,10 +58,10 @@ struct AzureCLICommandLine: Sendable {
     }
 
     /// Parses the arguments of `az`.
-    init(_ arguments: [String]) throws(InputError) {
+    init(_ arguments: [String]) throws(CommandError) {
         guard let (action, rest) = Self.action(of: arguments) else {
-            throw InputError(
-                message: "lanyard answers for az only `account get-access-token`, `account show` and `version`")
+            throw CommandError(
+                "lanyard answers for az only `account get-access-token`, `account show` and `version`")
         }
         self.action = action
         try read(try Self.values(in: rest, of: action))
@@ -70,7 +71,7 @@ struct AzureCLICommandLine: Sendable {
     /// Returns the values of the options by their long names, as Python's argparse does: of an option that is repeated, the last counts.
     private static func values(
         in arguments: ArraySlice<String>, of action: Action
-    ) throws(InputError) -> [String: [String]] {
+    ) throws(CommandError) -> [String: [String]] {
         var values: [String: [String]] = [:]
         var rest = arguments
         while let word = rest.popFirst() {
@@ -78,10 +79,10 @@ struct AzureCLICommandLine: Sendable {
             let option = try option(written, of: action)
             if flags.contains(option), inline == nil { continue }
             guard !flags.contains(option), let name = names[option] ?? (option.hasPrefix("--") ? option : nil) else {
-                throw InputError(message: "az: unrecognized arguments: \(word)")
+                throw CommandError("az: unrecognized arguments: \(word)")
             }
             let found = inline.map { [$0] } ?? Self.following(name, &rest)
-            guard !found.isEmpty else { throw InputError(message: "az: argument \(name): expected one argument") }
+            guard !found.isEmpty else { throw CommandError("az: argument \(name): expected one argument") }
             values[name] = found
         }
         return values
@@ -98,16 +99,16 @@ struct AzureCLICommandLine: Sendable {
     }
 
     /// Returns the option that a word, which may be an abbreviation, stands for.
-    private static func option(_ word: String, of action: Action) throws(InputError) -> String {
+    private static func option(_ word: String, of action: Action) throws(CommandError) -> String {
         let all = (options[action] ?? []) + flags + ["--help"]
         let short = names.keys.filter { names[$0].map(all.contains) ?? false }
         if all.contains(word) || short.contains(word) { return word }
         let found = word.hasPrefix("--") && word != "--" ? all.filter { $0.hasPrefix(word) } : []
         guard found.count < 2 else {
-            throw InputError(
-                message: "az: ambiguous option: \(word) could match \(found.sorted().joined(separator: ", "))")
+            throw CommandError(
+                "az: ambiguous option: \(word) could match \(found.sorted().joined(separator: ", "))")
         }
-        guard let option = found.first else { throw InputError(message: "az: unrecognized arguments: \(word)") }
+        guard let option = found.first else { throw CommandError("az: unrecognized arguments: \(word)") }
         return option
     }
 
@@ -123,12 +124,12 @@ struct AzureCLICommandLine: Sendable {
         return Array(taken)
     }
 
-    private mutating func read(_ values: [String: [String]]) throws(InputError) {
+    private mutating func read(_ values: [String: [String]]) throws(CommandError) {
         subscription = values["--subscription"]?.last
         (member, isPlain) = try Self.form(values["--output"]?.last?.lowercased() ?? "json", values["--query"]?.last)
         tenant = values["--tenant"]?.last
         if let tenant, !CredentialRequest.ExplicitToken.isTenant(tenant) {
-            throw InputError(message: "az: argument --tenant: it is neither an id nor a domain")
+            throw CommandError("az: argument --tenant: it is neither an id nor a domain")
         }
         scopes = values["--scope"] ?? []
         if let resource = values["--resource"]?.last {
@@ -136,26 +137,27 @@ struct AzureCLICommandLine: Sendable {
         }
         if let type = values["--resource-type"]?.last {
             guard let resource = Self.resources[type] else {
-                throw InputError(message: "az: there is no such resource type")
+                throw CommandError("az: there is no such resource type")
             }
             scopes.append(CredentialRequest.ExplicitToken.scope(ofResource: resource))
         }
         guard values.keys.filter({ ["--scope", "--resource", "--resource-type"].contains($0) }).count <= 1 else {
-            throw InputError(message: "az: give one of --scope, --resource and --resource-type")
+            throw CommandError("az: give one of --scope, --resource and --resource-type")
         }
     }
 
     /// Returns the member that a query selects, or nil for all, and whether it is printed as plain text.
-    private static func form(_ format: String, _ query: String?) throws(InputError) -> (member: String?, isPlain: Bool)
-    {
+    private static func form(_ format: String, _ query: String?) throws(CommandError) -> (
+        member: String?, isPlain: Bool
+    ) {
         let isMember = query?.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") } ?? true
         switch format {
         case "json" where isMember, "jsonc" where isMember: return (query, false)
         case "tsv" where isMember && query != nil: return (query, true)
         case "none": return (nil, true)
         default:
-            throw InputError(
-                message: "lanyard writes az's answers with `--output json`, or `--query MEMBER --output tsv`")
+            throw CommandError(
+                "lanyard writes az's answers with `--output json`, or `--query MEMBER --output tsv`")
         }
     }
 }

@@ -60,7 +60,7 @@ public struct AzureCLIProtocol: ToolProtocol {
 
     /// Parses the arguments, and asks for the token if the command needs one.
     public mutating func begin() -> Turn {
-        do throws(InputError) {
+        do throws(CommandError) {
             let command = try AzureCLICommandLine(arguments)
             self.command = command
             return switch command.action {

@@ -58,7 +58,7 @@ public struct AzureDeveloperCLIProtocol: ToolProtocol {
 
     /// Parses the arguments and asks for the token.
     public mutating func begin() -> Turn {
-        do throws(InputError) { return Turn(.ask(.get(try request()))) } catch {
+        do throws(CommandError) { return Turn(.ask(.get(try request()))) } catch {
             return .fail("azd: \(error.message)".displayable(limit: 300), status: 2)
         }
     }
@@ -85,34 +85,34 @@ public struct AzureDeveloperCLIProtocol: ToolProtocol {
         return .answer(.object(members))
     }
 
-    private func request() throws(InputError) -> CredentialRequest {
-        guard Self.serves(arguments) else { throw InputError(message: "lanyard answers only `azd auth token`") }
+    private func request() throws(CommandError) -> CredentialRequest {
+        guard Self.serves(arguments) else { throw CommandError("lanyard answers only `azd auth token`") }
         let values = try values()
         var request = CredentialRequest()
         request.isUnattended = true
         guard values["--output"]?.last ?? "json" == "json" else {
-            throw InputError(message: "lanyard writes azd's answers with `--output json`")
+            throw CommandError("lanyard writes azd's answers with `--output json`")
         }
         request.explicit.scopes = values["--scope"] ?? []
         if request.explicit.scopes.isEmpty { request.explicit.scopes = [AzureCLIProtocol.defaultScope] }
         request.explicit.tenant = values["--tenant-id"]?.last
         if let tenant = request.explicit.tenant, !CredentialRequest.ExplicitToken.isTenant(tenant) {
-            throw InputError(message: "--tenant-id is neither an id nor a domain")
+            throw CommandError("--tenant-id is neither an id nor a domain")
         }
         request.explicit.claims = try values["--claims"]?.last.map(Self.claims)
         return request
     }
 
-    private func values() throws(InputError) -> [String: [String]] {
+    private func values() throws(CommandError) -> [String: [String]] {
         var values: [String: [String]] = [:]
         var rest = arguments.dropFirst(2)
         while let word = rest.popFirst() {
             let (written, inline) = word.hasPrefix("-") ? word.cut(at: "=") ?? (word[...], nil) : (word[...], nil)
             let name = Self.names[String(written)] ?? String(written)
             if Self.flags.contains(name) { continue }
-            guard Self.options.contains(name) else { throw InputError(message: "unknown flag: \(word)") }
+            guard Self.options.contains(name) else { throw CommandError("unknown flag: \(word)") }
             guard let value = inline.map(String.init) ?? rest.popFirst(), !value.isEmpty else {
-                throw InputError(message: "flag needs an argument: \(name)")
+                throw CommandError("flag needs an argument: \(name)")
             }
             values[name, default: []].append(value)
         }
@@ -120,10 +120,10 @@ public struct AzureDeveloperCLIProtocol: ToolProtocol {
     }
 
     /// Decodes a claims request from base64.
-    private static func claims(_ text: String) throws(InputError) -> String {
+    private static func claims(_ text: String) throws(CommandError) -> String {
         guard text.utf8.count <= longestClaims, let bytes = Base64URL.decode(text),
             let json = String(validating: bytes, as: UTF8.self), let request = try? ClaimsRequest(json)
-        else { throw InputError(message: "--claims must be a claims request in base64") }
+        else { throw CommandError("--claims must be a claims request in base64") }
         return request.encoded
     }
 }

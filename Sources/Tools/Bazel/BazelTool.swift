@@ -186,7 +186,7 @@ public struct BazelProtocol: ToolProtocol {
         guard let uri = JSONValue(bytes: input.all)?["uri"]?.string else {
             return .fail("standard input holds no JSON object with a uri")
         }
-        do throws(RequestError) {
+        do throws(ProtocolError) {
             return Turn(.ask(.get(try CredentialRequest(wholeURL: uri, takesAuthorizations: true))))
         } catch {
             return .fail("this can't be a URI: \(uri.displayableURL)")

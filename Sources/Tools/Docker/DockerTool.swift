@@ -242,7 +242,7 @@ public struct DockerProtocol: ToolProtocol {
     }
 
     /// Parses a server's URL; every name of Docker Hub becomes the same URL, so that a login with one tool serves all.
-    private static func url(of server: String) throws(RequestError) -> RequestURL {
+    private static func url(of server: String) throws(ProtocolError) -> RequestURL {
         let url = try RequestURL(server.withHTTPS)
         let isHub = url.scheme == "https" && isHub(url.host.urlText) && url.username == nil
         return isHub && [nil, "v1", "v1/"].contains(url.path) ? try RequestURL(hub) : url
@@ -303,7 +303,7 @@ public struct DockerProtocol: ToolProtocol {
 
     private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
         guard !server.isEmpty else { return fail(Words.noServer) }
-        do throws(RequestError) {
+        do throws(ProtocolError) {
             request = CredentialRequest(try Self.url(of: server))
             request.isUnattended = true
             request.takesLines = true

@@ -59,17 +59,15 @@ public struct GitProtocol: ToolProtocol {
     /// Reads up to a blank line or the end of the input.
     private mutating func read(_ bytes: [UInt8]) -> Turn {
         do throws(ProtocolError) {
-            if let block = try parser.consume(bytes).first { return ask(block) }
-            return bytes.isEmpty ? ask(try parser.finish() ?? Attributes()) : Turn(.read)
+            if let block = try parser.consume(bytes).first { return try ask(block) }
+            return bytes.isEmpty ? try ask(parser.finish() ?? Attributes()) : Turn(.read)
         } catch {
             return Turn(complaint: .unreadable(error), .end(Self.failed))
         }
     }
 
-    private mutating func ask(_ block: Attributes) -> Turn {
-        do throws(RequestError) { request = try GitRequest(block) } catch {
-            return Turn(complaint: .invalid(error), .end(Self.failed))
-        }
+    private mutating func ask(_ block: Attributes) throws(ProtocolError) -> Turn {
+        request = try GitRequest(block)
         switch verb {
         case .get: return Turn(.ask(.get(request.wanted)))
         case .erase: return Turn(.ask(.erase(request.wanted, .init(request.password, request.credential))))

@@ -57,8 +57,8 @@ public struct GitRequest: Sendable, Equatable {
     ///
     /// Unknown keys are ignored. As in git, `url` sets its parts and discards everything before it.
     ///
-    /// - Throws: `RequestError` if a value is invalid for its key.
-    public init(_ attributes: Attributes) throws(RequestError) {
+    /// - Throws: `ProtocolError` if a value is invalid for its key.
+    public init(_ attributes: Attributes) throws(ProtocolError) {
         var current = attributes
         if let last = attributes.lines.lastIndex(where: { $0.key == "url" }) {
             let url = try RequestURL(attributes.lines[last].value)
@@ -82,7 +82,7 @@ public struct GitRequest: Sendable, Equatable {
         }
     }
 
-    private mutating func readLocation(_ attributes: Attributes) throws(RequestError) {
+    private mutating func readLocation(_ attributes: Attributes) throws(ProtocolError) {
         if let text = attributes["protocol"], !text.isEmpty {
             guard StrictURL.isScheme(text[...]) else { throw .invalid("protocol") }
             wanted.scheme = text.lowercased()
@@ -99,7 +99,7 @@ public struct GitRequest: Sendable, Equatable {
         }
     }
 
-    private mutating func readCredential(_ attributes: Attributes) throws(RequestError) {
+    private mutating func readCredential(_ attributes: Attributes) throws(ProtocolError) {
         password = attributes["password"].map(Secret.init)
         passwordExpiry = attributes["password_expiry_utc"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         oauthRefreshToken = attributes["oauth_refresh_token"].map(Secret.init)
@@ -118,7 +118,7 @@ public struct GitRequest: Sendable, Equatable {
 
 extension RequestURL {
     /// Returns the URL's parts as git would send them, followed by more lines.
-    fileprivate func attributes(followedBy lines: ArraySlice<Attributes.Line>) throws(RequestError) -> Attributes {
+    fileprivate func attributes(followedBy lines: ArraySlice<Attributes.Line>) throws(ProtocolError) -> Attributes {
         var all = Attributes()
         let parts = [
             ("protocol", scheme), ("host", host.text), ("username", username), ("password", password?.reveal()),

@@ -107,7 +107,7 @@ public struct GoProtocol: ToolProtocol {
             return .fail(
                 "goauth takes one URL at most", remedy: "set GOAUTH=\"lanyard goauth\"; go adds the URL", status: 64)
         }
-        do throws(RequestError) { request = try CredentialRequest(wholeURL: url, takesAuthorizations: true) } catch {
+        do throws(ProtocolError) { request = try CredentialRequest(wholeURL: url, takesAuthorizations: true) } catch {
             return .fail("this can't be the URL of a module: \(url.displayableURL)")
         }
         return request.scheme == "https" ? Turn(.read) : Turn(.end(0))

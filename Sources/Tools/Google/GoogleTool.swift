@@ -50,7 +50,7 @@ public struct GoogleProtocol: ToolProtocol {
     /// Asks the engine at once; the request has no input.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }
-        do throws(RequestError) {
+        do throws(ProtocolError) {
             var request = try CredentialRequest(wholeURL: arguments[0])
             request.isUnattended = environment["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE"] != "1"
             return Turn(.ask(.get(request)))

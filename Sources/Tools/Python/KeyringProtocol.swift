@@ -3,6 +3,7 @@ import CredentialEngine
 import JSON
 import Rules
 import Secrets
+import Terminal
 
 /// The keyring library's command `keyring`, which pip, uv, pdm and other tools run: a request in arguments, for `set`
 /// with a password on stdin.
@@ -41,7 +42,7 @@ public struct KeyringProtocol: ToolProtocol {
         guard !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) else {
             return Turn(output: Array(Self.usage.utf8), .end(0))
         }
-        do throws(InputError) {
+        do throws(CommandError) {
             let wanted = try KeyringArguments(arguments)
             self.wanted = wanted
             return begin(wanted)
@@ -148,29 +149,29 @@ struct KeyringArguments: Equatable {
     }
 
     /// Parses the arguments.
-    init(_ arguments: [String]) throws(InputError) {
+    init(_ arguments: [String]) throws(CommandError) {
         var form = Form()
         let values = try Self.values(of: arguments, &form)
         guard let first = values.first else {
-            throw InputError(message: "the following arguments are required: operation")
+            throw CommandError("the following arguments are required: operation")
         }
         guard let verb = Verb(rawValue: first) else {
             let known = Verb.allCases.map(\.rawValue).joined(separator: ", ")
-            throw InputError(message: "invalid choice: '\(first.displayable(limit: 60))' (choose from \(known))")
+            throw CommandError("invalid choice: '\(first.displayable(limit: 60))' (choose from \(known))")
         }
-        guard values.count <= 3 else { throw InputError(unrecognized: values[3]) }
+        guard values.count <= 3 else { throw CommandError(unrecognized: values[3]) }
         self.verb = verb
         self.form = form
         service = values.count > 1 ? values[1] : ""
         username = values.count > 2 && !values[2].isEmpty ? values[2] : nil
         let needsUsername = verb != .get || !form.hasUsername && values.count < 3
         guard !service.isEmpty, username != nil || !needsUsername else {
-            throw InputError(message: "\(verb.rawValue) requires service\(needsUsername ? " and username" : "")")
+            throw CommandError("\(verb.rawValue) requires service\(needsUsername ? " and username" : "")")
         }
     }
 
     /// Returns the arguments that aren't options, in order, and stores the options in `form`.
-    private static func values(of arguments: [String], _ form: inout Form) throws(InputError) -> [String] {
+    private static func values(of arguments: [String], _ form: inout Form) throws(CommandError) -> [String] {
         var values: [String] = []
         var rest = arguments[...]
         var areOptionsOver = false
@@ -188,12 +189,12 @@ struct KeyringArguments: Equatable {
 }
 
 extension KeyringArguments.Form {
-    fileprivate mutating func read(option word: String, _ rest: inout ArraySlice<String>) throws(InputError) {
+    fileprivate mutating func read(option word: String, _ rest: inout ArraySlice<String>) throws(CommandError) {
         let parts = word.pieces(between: "=", maxSplits: 1, omittingEmpty: false).map(String.init)
         let name = parts[0]
-        guard ["--mode", "--output"].contains(name) else { throw InputError(unrecognized: word) }
+        guard ["--mode", "--output"].contains(name) else { throw CommandError(unrecognized: word) }
         guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-            throw InputError(message: "argument \(name): expected one argument")
+            throw CommandError("argument \(name): expected one argument")
         }
         switch (name, value) {
         case ("--mode", "creds"): hasUsername = true
@@ -201,13 +202,13 @@ extension KeyringArguments.Form {
         case ("--output", "json"): isJSON = true
         case ("--output", "plain"): isJSON = false
         default:
-            throw InputError(message: "argument \(name): invalid choice: '\(value.displayable(limit: 60))'")
+            throw CommandError("argument \(name): invalid choice: '\(value.displayable(limit: 60))'")
         }
     }
 }
 
-extension InputError {
+extension CommandError {
     fileprivate init(unrecognized word: String) {
-        self.init(message: "unrecognized arguments: \(word.displayable(limit: 60))")
+        self.init("unrecognized arguments: \(word.displayable(limit: 60))")
     }
 }

@@ -11,11 +11,11 @@ extension World {
 
     func authorize(_ visit: Visit, at authority: AuthorityPath) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
-        do throws(SignInRefusal<OAuthErrorResponse>) {
+        do throws(OAuthErrorResponse) {
             let request = try read(visit.parameters, at: authority)
             return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
-            return answer(error.failure, to: error.target, visit)
+            return answer(error, to: error.target, visit)
         }
     }
 

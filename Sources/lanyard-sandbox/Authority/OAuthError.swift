@@ -13,6 +13,8 @@ struct OAuthErrorResponse: Error, Sendable {
     var claims: String?
     var status: HTTPResponse.Status = .badRequest
     var isB2C = false
+    /// Where to send it; nil if no redirect URI can be trusted, so that only the user sees it.
+    var target: ReturnAddress?
 
     init(_ error: String, _ code: Int, _ message: String, suberror: String? = nil, claims: String? = nil) {
         self.error = error
@@ -25,6 +27,12 @@ struct OAuthErrorResponse: Error, Sendable {
     static func b2c(_ error: String, _ code: Int, _ message: String) -> OAuthErrorResponse {
         var failure = OAuthErrorResponse(error, code, message)
         failure.isB2C = true
+        return failure
+    }
+
+    func sent(to target: ReturnAddress) -> OAuthErrorResponse {
+        var failure = self
+        failure.target = target
         return failure
     }
 

@@ -28,22 +28,12 @@ struct ReturnAddress: Sendable {
     let state: String?
 }
 
-/// The refusal of a sign-in.
-struct SignInRefusal<Failure: Error>: Error {
-    let failure: Failure
-    /// Where to send it; nil if no redirect URI can be trusted, so that only the user sees it.
-    var target: ReturnAddress?
-}
-
 extension World {
     /// Validates a request in Entra's order; unlike Entra, it requires PKCE with S256.
     func read(
         _ parameters: Form, at authority: AuthorityPath
-    ) throws(SignInRefusal<OAuthErrorResponse>) -> SignInRequest {
-        let client: Client
-        do throws(OAuthErrorResponse) { client = try self.client(of: parameters, at: authority) } catch {
-            throw SignInRefusal(failure: error)
-        }
+    ) throws(OAuthErrorResponse) -> SignInRequest {
+        let client = try client(of: parameters, at: authority)
         let target = try target(of: parameters, for: client)
         do throws(OAuthErrorResponse) {
             try checkForm(of: parameters)
@@ -54,24 +44,20 @@ extension World {
                 prompts: try prompts(of: parameters), parameters: parameters,
                 claims: try ClaimsRequest(parameters["claims"]))
         } catch {
-            throw SignInRefusal(failure: error, target: target)
+            throw error.sent(to: target)
         }
     }
 
-    private func target(
-        of parameters: Form, for client: Client
-    ) throws(SignInRefusal<OAuthErrorResponse>) -> ReturnAddress {
-        guard let redirect = parameters["redirect_uri"] else {
-            throw SignInRefusal(failure: .missing("redirect_uri"))
-        }
-        guard client.accepts(redirect: redirect) else { throw SignInRefusal(failure: .redirectMismatch) }
+    private func target(of parameters: Form, for client: Client) throws(OAuthErrorResponse) -> ReturnAddress {
+        guard let redirect = parameters["redirect_uri"] else { throw .missing("redirect_uri") }
+        guard client.accepts(redirect: redirect) else { throw .redirectMismatch }
         let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
         let target = ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
         if mode == nil {
-            throw SignInRefusal(
-                failure: OAuthErrorResponse(
-                    "invalid_request", 90100, "The 'response_mode' parameter is not supported."),
-                target: target)
+            throw OAuthErrorResponse(
+                "invalid_request", 90100, "The 'response_mode' parameter is not supported."
+            )
+            .sent(to: target)
         }
         return target
     }

@@ -9,11 +9,11 @@ extension HostSite {
 
     func authorize(_ visit: Visit) -> Response {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id) }
-        do throws(SignInRefusal<HostError>) {
+        do throws(HostError) {
             let request = try read(visit.parameters)
             return advance(Interaction(request: request, signedIn: silentAccount(for: request, visit)), visit)
         } catch {
-            return answer(error.failure, to: error.target, visit)
+            return answer(error, to: error.target, visit)
         }
     }
 
@@ -263,10 +263,8 @@ extension HostSite {
         }
     }
 
-    func read(_ parameters: Form) throws(SignInRefusal<HostError>) -> HostRequest {
-        guard let client = parameters["client_id"].flatMap(host.client) else {
-            throw SignInRefusal(failure: .badClient)
-        }
+    func read(_ parameters: Form) throws(HostError) -> HostRequest {
+        guard let client = parameters["client_id"].flatMap(host.client) else { throw .badClient }
         let target = try target(of: parameters, for: client)
         do throws(HostError) {
             if style != .forge { try checkForm(of: parameters) }
@@ -276,16 +274,16 @@ extension HostSite {
                 resources: try resources(of: parameters), prompts: try prompts(of: parameters), challenge: challenge,
                 nonce: parameters["nonce"], loginHint: parameters["login_hint"] ?? parameters["login"])
         } catch {
-            throw SignInRefusal(failure: error, target: target)
+            throw error.sent(to: target)
         }
     }
 
-    private func target(of parameters: Form, for client: HostClient) throws(SignInRefusal<HostError>) -> ReturnAddress {
+    private func target(of parameters: Form, for client: HostClient) throws(HostError) -> ReturnAddress {
         // GitHub redirects to the registered URI if the request names none.
         let registered = style == .forge ? client.redirectURIs.first : nil
         guard let redirect = parameters["redirect_uri"] ?? registered,
             client.accepts(redirect: redirect, at: style)
-        else { throw SignInRefusal(failure: .badRedirect) }
+        else { throw .badRedirect }
         let mode = ReturnAddress.ResponseMode(rawValue: parameters["response_mode"] ?? "query")
         return ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
     }

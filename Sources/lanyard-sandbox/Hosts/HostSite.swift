@@ -211,11 +211,19 @@ struct HostError: Error, Sendable {
     let message: String
     /// The new polling interval of a client that polled too fast.
     var interval: Int?
+    /// Where to send it; nil if no redirect URI can be trusted, so that only the user sees it.
+    var target: ReturnAddress?
 
     init(_ error: String, gitHub: String? = nil, _ message: String) {
         self.error = error
         self.gitHub = gitHub ?? error
         self.message = message
+    }
+
+    func sent(to target: ReturnAddress) -> HostError {
+        var failure = self
+        failure.target = target
+        return failure
     }
 
     func name(at style: CodeHost.Style) -> String {

@@ -51,7 +51,7 @@ extension World {
     /// Answers `GET /v1.0/me`.
     func me(_ visit: Visit) async -> Response {
         guard let graph = directory.resource(ResourceApp.graphID) else { return Response(status: .notFound) }
-        do throws(TokenError) {
+        do throws(HostError) {
             let claims = try await claims(of: visit, for: graph)
             visit.user = claims["preferred_username"]?.string
             let scopes = (claims["scp"]?.string ?? "").split(separator: " ")
@@ -70,13 +70,8 @@ extension World {
         }
     }
 
-    private func unauthorized(_ fault: TokenError, _ visit: Visit) -> Response {
-        let why =
-            switch fault {
-            case .absent: "Access token is empty."
-            case .invalid(let reason): reason
-            }
-        return problem("InvalidAuthenticationToken", why, visit, status: .unauthorized)
+    private func unauthorized(_ fault: HostError, _ visit: Visit) -> Response {
+        problem("InvalidAuthenticationToken", fault.message, visit, status: .unauthorized)
             .challenging("Bearer realm=\"\", authorization_uri=\"\(authority)/common\"\(fault.parameters)")
     }
 
@@ -94,39 +89,35 @@ extension World {
     }
 }
 
-/// Why a token isn't accepted.
-enum TokenError: Error {
-    case absent
-    case invalid(String)
+extension HostError {
+    fileprivate static let absentToken = HostError("", "Access token is empty.")
+    fileprivate static func invalidToken(_ why: String) -> HostError { HostError("invalid_token", why) }
 
-    /// The parameters of a Bearer challenge (RFC 6750, 3).
-    var parameters: String {
-        switch self {
-        case .absent: ""
-        case .invalid(let why): ", error=\"invalid_token\", error_description=\"\(why)\""
-        }
+    /// The parameters of a Bearer challenge (RFC 6750, 3); a request without a token gets none.
+    fileprivate var parameters: String {
+        error.isEmpty ? "" : ", error=\"\(error)\", error_description=\"\(message)\""
     }
 }
 
 extension World {
     /// Returns the claims of a request's token if the sandbox issued it, it hasn't expired, and it is for this
     /// resource.
-    func claims(of visit: Visit, for audience: ResourceApp) async throws(TokenError) -> Claims {
-        guard let token = visit.presentedToken else { throw .absent }
-        guard let claims = await key.verify(token) else { throw .invalid("The signature is invalid") }
+    func claims(of visit: Visit, for audience: ResourceApp) async throws(HostError) -> Claims {
+        guard let token = visit.presentedToken else { throw .absentToken }
+        guard let claims = await key.verify(token) else { throw .invalidToken("The signature is invalid") }
         guard let expiry = claims["exp"]?.integer, expiry > Date.now.unix else {
-            throw .invalid("The access token has expired")
+            throw .invalidToken("The access token has expired")
         }
         guard (claims["nbf"]?.integer ?? 0) <= Date.now.unix + 300 else {
-            throw .invalid("The access token is not valid yet")
+            throw .invalidToken("The access token is not valid yet")
         }
         let names = [audience.id] + audience.identifiers
         guard let aud = claims["aud"]?.string, names.contains(aud) else {
-            throw .invalid("The audience is invalid")
+            throw .invalidToken("The audience is invalid")
         }
         guard let tenant = claims["tid"]?.string.flatMap(directory.tenant),
             claims["iss"]?.string == issuer(of: tenant)
-        else { throw .invalid("The issuer is invalid") }
+        else { throw .invalidToken("The issuer is invalid") }
         return claims
     }
 
@@ -134,7 +125,7 @@ extension World {
     func repository(_ visit: Visit, in area: GitArea) async -> Response {
         let challenge = "Bearer realm=\"\", authorization_uri=\"\(authority)\(area.authority)\""
         let claims: Claims
-        do throws(TokenError) {
+        do throws(HostError) {
             claims = try await self.claims(of: visit, for: area.audience)
             try check(claims, belongTo: area)
         } catch {
@@ -158,10 +149,10 @@ extension World {
         return await git.respond(to: visit, as: username, root: home.repositories, making: isKnown)
     }
 
-    private func check(_ claims: Claims, belongTo area: GitArea) throws(TokenError) {
+    private func check(_ claims: Claims, belongTo area: GitArea) throws(HostError) {
         let tenant = claims["tid"]?.string.flatMap(directory.tenant)
         guard area.tenant.map({ $0 == tenant }) ?? (tenant?.kind != .b2c) else {
-            throw .invalid("The tenant of the token is not the one of this resource")
+            throw .invalidToken("The tenant of the token is not the one of this resource")
         }
     }
 
