@@ -9,31 +9,24 @@ public import TokenAcquisition
 
 /// The sources of credentials once the settings have been read: the rules, the keyring, the plugins and the user.
 public final class CredentialSources: Sendable {
-    /// The rules and settings.
-    public let configuration: Configuration
-    /// The plugins, which are only looked for when one is needed; a stored password never needs them.
-    public let plugins: InstalledPlugins
+    /// The acquirer of tokens, with the rules and plugins that it works by.
+    public let acquirer: TokenAcquirer
     /// The passwords in the keyring.
     public let passwords: PasswordStore
-    /// The acquirer of tokens.
-    public let acquirer: TokenAcquirer
     /// Asks the user, if somebody is there.
     public let prompter: any UserPrompter
-    /// The environment of the process.
-    public let environment: [String: String]
 
-    /// Creates the sources; only an identity that the environment describes needs `environment`.
-    public init(
-        configuration: Configuration, plugins: InstalledPlugins, passwords: PasswordStore, acquirer: TokenAcquirer,
-        prompter: any UserPrompter, environment: [String: String] = [:]
-    ) {
-        self.configuration = configuration
-        self.plugins = plugins
+    /// Creates the sources.
+    public init(_ services: AcquisitionServices, passwords: PasswordStore, prompter: any UserPrompter) {
+        acquirer = TokenAcquirer(services)
         self.passwords = passwords
-        self.acquirer = acquirer
         self.prompter = prompter
-        self.environment = environment
     }
+
+    /// The rules and settings.
+    public var configuration: Configuration { acquirer.services.configuration }
+    /// The plugins, which are only looked for when one is needed; a stored password never needs them.
+    public var plugins: InstalledPlugins { acquirer.services.plugins }
 
     /// Resolves a request to the token that it needs, as its server's challenges say; nil if it needs none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
@@ -76,7 +69,9 @@ public final class CredentialSources: Sendable {
                     return match?.issuer?.scopes ?? plugins.registry.resource(forHost: known)?.scopes
                 },
                 exchanges: { token, name, host in exchange(of: token, named: name, for: host) },
-                ambient: { () throws(ResolutionError) in try plugins.registry.ambientIdentity(in: environment) },
+                ambient: { () throws(ResolutionError) in
+                    try plugins.registry.ambientIdentity(in: acquirer.services.environment)
+                },
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })

@@ -126,20 +126,28 @@ public enum AccountReason: String, Sendable {
     case onlyOne = "only-one"
 }
 
-extension TokenAcquirer {
-    /// Decides what to do for a request now; a keyring or rule that can't be used also results in a step.
-    ///
-    /// `records` are those of any authorities that were read earlier; nil to read them now.
-    public func decide(_ request: TokenRequest, among records: StoredRecords? = nil) -> Decision {
-        decide(request, isAnew: false, among: records)
+/// Decides by what is stored at the moment what to do for requests.
+public struct Decider: Serviced {
+    let services: AcquisitionServices
+
+    /// The plugin that gets a request's token, and the authority that it gets it from.
+    func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch {
+        guard let match = registry.match(request) else { throw unserved(request) }
+        return match
     }
 
-    /// The same; with `isAnew`, as if no access token were stored.
-    func decide(_ request: TokenRequest, isAnew: Bool, among known: StoredRecords? = nil) -> Decision {
+    /// Decides what to do for a request; with `isAnew`, as if no access token were stored.
+    ///
+    /// `match` is the plugin that serves it, nil to look for it; `known` is what was read of any authorities earlier, nil to
+    /// read it now.
+    func decide(
+        _ request: TokenRequest, at match: AuthorityMatch? = nil, isAnew: Bool = false,
+        among known: StoredRecords? = nil
+    ) -> Decision {
         var decision = Decision(step: .askUser(nil))
         var found: StoredRecords?
         do throws(AcquisitionError) {
-            let authority = try match(request)
+            let authority = if let match { match } else { try self.match(request) }
             let place = authority.place
             guard request.identity == nil else {
                 var decision = identities.decide(request, at: authority, among: known?.kept(under: place.aliases))
@@ -164,9 +172,10 @@ extension TokenAcquirer {
             if let meant = try selection.decision(
                 named: request.account, hint: request.userHint, hintIsAccount: request.userHintIsAccount)
             {
-                let stored = SilentSelection(
+                var stored = SilentSelection(
                     records: records, place: place, account: meant.account, request: request,
-                    renewsLate: authority.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
+                    timing: services.timing, now: clock())
+                stored.renewsLate = authority.issuer?.revokesOnRenewal ?? false
                 let account = StoredAccount(account: meant.account, selection: stored, records: records)
                 decision.settle(on: meant, account, isAnew: isAnew)
                 if request.exchange != nil, !isAnew { decision.exchange(stored) }
@@ -258,7 +267,7 @@ extension TokenAcquirer {
 
     /// Returns the error if the plugin of an authority's accounts is gone, and only one that takes any host is left; nil if
     /// that isn't known.
-    public func orphan(_ authority: String) -> AcquisitionError? {
+    func orphan(_ authority: String) -> AcquisitionError? {
         guard let match = registry.match(authority: authority, isConfigured: true), match.isByWildcard,
             let records = try? keeper.store.withoutPrompts.records(
                 matching: RecordQuery(environments: match.place.aliases))
@@ -271,6 +280,42 @@ extension TokenAcquirer {
         if let problem = match.plugin.problem { throw .unusablePlugin(problem, name: match.plugin.name) }
         guard match.isByWildcard else { return }
         if let gone = gone(try keeper.load(match.place).accounts, at: match) { throw gone }
+    }
+
+    /// Returns the accounts of an authority among the records, and which of them a request's client uses.
+    func known(
+        _ records: StoredRecords, _ authority: AuthorityMatch, _ request: TokenRequest,
+        _ history: [SelectedAccount]? = nil
+    ) -> AccountSelection {
+        AccountSelection(
+            records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],
+            isShared: services.configuration.deviceMode == .shared)
+    }
+
+    /// Returns the plugin that can get a token from a broker without the user; nil if there is none.
+    ///
+    /// There is none if no such plugin serves the authority and the client, if its program can't be present, if the
+    /// configuration forbids it, or if the request has a prompt for the user.
+    func broker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
+        guard request.needsNoPage else { return nil }
+        return anyBroker(for: request, at: match)
+    }
+
+    /// Returns the same plugin, whatever prompt the request has.
+    private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
+        guard services.configuration.mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
+            let plugin = registry.broker(for: match), plugin.hasNeeds(in: services.environment),
+            match.client(request.clientID)?.usable([.broker]).isEmpty != true
+        else { return nil }
+        return plugin
+    }
+
+    /// The broker's plugin, if this sign-in may use it.
+    func broker(forSignIn request: TokenRequest, at match: AuthorityMatch, _ user: TokenAcquirer.User)
+        -> PluginManifest?
+    {
+        guard user.flows.contains(.broker) || broker(for: request, at: match) != nil else { return nil }
+        return anyBroker(for: request, at: match)
     }
 
     /// The error for what came from another plugin than the authority's.

@@ -6,17 +6,8 @@ import Rules
 import Secrets
 
 /// Gets the tokens of applications and machines: nobody signs in, and there is no account.
-struct IdentityTokens: Sendable {
-    let records: IdentityRecords
-    let requests: PluginRequests
-    let host: PluginRunner
-    let recentErrors: RecentErrors
-    let locks: ProcessLocks
-    let environment: [String: String]
-    let timing: RenewalTiming
-    let clock: @Sendable () -> Int
-
-    private var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
+struct IdentityTokens: Serviced {
+    let services: AcquisitionServices
 
     /// Decides for an identity by what is stored: hand out its token or the result of an exchange, or ask the plugin.
     ///
@@ -27,10 +18,11 @@ struct IdentityTokens: Sendable {
         var decision = Decision(step: .authenticate)
         decision.match = authority
         if known == nil { tell(.usingKeyring) }
-        let records = records.records(for: request, at: authority.place, among: known)
+        let records = identityRecords.records(for: request, at: authority.place, among: known)
         if records.hasDamaged { tell(.skippingDamaged) }
         let selection = SilentSelection(
-            records: records, place: authority.place, account: nil, request: request, timing: timing, now: clock())
+            records: records, place: authority.place, account: nil, request: request, timing: services.timing,
+            now: clock())
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
             var acquired = AcquiredToken(token, account: nil, source: .cache)
@@ -88,7 +80,7 @@ struct IdentityTokens: Sendable {
         let result: PluginResult
         do throws(PluginError) {
             let match = request.authority == Identity.machineAuthority ? nil : authority
-            result = try await host.authenticate(ask, by: authority.plugin, at: match)
+            result = try await runner.authenticate(ask, by: authority.plugin, at: match)
         } catch {
             throw .plugin(recentErrors.noted(error, key), name: name)
         }
@@ -96,7 +88,7 @@ struct IdentityTokens: Sendable {
         var made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
         made.plugin = authority.plugin.origin
-        records.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
+        identityRecords.keep(.accessToken(made.accessToken), for: request.withoutExchange, at: authority.place)
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
 
@@ -150,7 +142,9 @@ struct IdentityTokens: Sendable {
     ///
     /// A line break at the end is what is left of a file that became a variable.
     private func value(of name: String) throws(AcquisitionError) -> Secret? {
-        guard let text = environment[name].map({ String($0.trimmed(of: "\r\n\t")) }), !text.isEmpty else { return nil }
+        guard let text = services.environment[name].map({ String($0.trimmed(of: "\r\n\t")) }), !text.isEmpty else {
+            return nil
+        }
         guard text.utf8.count <= 32_768,
             !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
         else { throw .badVariable(name) }
@@ -184,7 +178,7 @@ struct IdentityTokens: Sendable {
             guard let secret = try value(of: name) else { throw .noIdentitySecret(identity, variable: name) }
             return secret
         case .keyring:
-            let kept = try storing { () throws(StoreError) in try requests.clientSecrets?.secret(of: owner) }
+            let kept = try storing { () throws(StoreError) in try services.clientSecrets?.secret(of: owner) }
             guard let kept else { throw .noIdentitySecret(identity, variable: nil) }
             return kept.secret
         }

@@ -8,13 +8,8 @@ public import Rules
 import Secrets
 
 /// Makes the requests to plugins.
-struct PluginRequests: Sendable {
-    let plugins: InstalledPlugins
-    let clientSecrets: ClientSecretStore?
-    let caFile: String?
-    let knownHosts: [String]
-    /// Returns the hosts that the rules name as an authority's.
-    let issuerHosts: @Sendable (String) -> [String]
+struct PluginRequests: Serviced {
+    let services: AcquisitionServices
 
     /// Sets the fields that shape the sign-in page.
     ///
@@ -61,8 +56,8 @@ struct PluginRequests: Sendable {
 
     /// Sets the names that the user sees during the sign-in.
     func name(_ ask: inout PluginRequest, purpose: String?) {
-        ask.clientName = plugins.registry.client(withID: ask.clientID)?.name
-        ask.purpose = purpose ?? plugins.registry.resource(forScopes: ask.scopes)?.name
+        ask.clientName = registry.client(withID: ask.clientID)?.name
+        ask.purpose = purpose ?? registry.resource(forScopes: ask.scopes)?.name
     }
 
     /// Creates the request that renewal, sign-in and probe have in common.
@@ -108,16 +103,16 @@ struct PluginRequests: Sendable {
         ask.authority = authority
         ask.kind = match.issuer?.kind
         ask.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()
-        ask.network.caFiles = caFile.map { [$0] } ?? []
-        ask.knownHosts = knownHosts
-        ask.issuerHosts = issuerHosts(authority)
+        ask.network.caFiles = services.configuration.caFile.map { [$0] } ?? []
+        ask.knownHosts = services.configuration.configuredHosts
+        ask.issuerHosts = services.configuration.issuerHosts(at: authority)
         ask.correlationID = UUID().uuidString.lowercased()
         return ask
     }
 
     /// Returns the stored secret of a client; nil if there is none, or if the plugin's clients never have one.
     func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
-        guard let clientSecrets else { return nil }
+        guard let clientSecrets = services.clientSecrets else { return nil }
         return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match)?.secret }
     }
 }

@@ -4,17 +4,13 @@ import Keyring
 import Rules
 
 /// The locks that the user's processes take, so that each token is acquired once.
-struct ProcessLocks: Sendable {
-    let singleFlight: SingleFlight
-    /// Seconds that a user has to sign in, and a little more.
-    let longestSignIn: Double
-    /// Seconds that this process waits at most; nil if it waits for as long as the work may take.
-    var limit: Double?
+struct ProcessLocks: Serviced {
+    var services: AcquisitionServices
+
     /// Whether to wait for a lock that another process holds.
     ///
     /// A renewal ahead of time doesn't: the holder is renewing already.
-    let waits: Bool
-    let tell: @Sendable (AcquisitionProgress) -> Void
+    var waits: Bool { services.timing != .ahead }
 
     /// Seconds to wait for another process while there is a token that can still be handed out.
     static let grace = 10.0
@@ -22,7 +18,11 @@ struct ProcessLocks: Sendable {
     /// Returns how many seconds to wait for a process that does this work: a little longer than it may take.
     ///
     /// A process that takes longer has been stopped, and holds nobody up any more.
-    func longestWait(for work: SharedWork) -> Double { min(limit ?? .infinity, work.longest ?? longestSignIn) }
+    func longestWait(for work: SharedWork) -> Double {
+        // A user has as long to sign in as the configuration says, and a little more.
+        let longest = work.longest ?? Double(services.configuration.timeout) + 60
+        return min(services.lockPatience ?? services.patience ?? .infinity, longest)
+    }
 
     /// Runs the body while no other process has the user sign in for the same authority, client and account.
     func alone<Result: Sendable>(
@@ -60,7 +60,9 @@ struct ProcessLocks: Sendable {
         _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result? {
         do {
-            return try await singleFlight.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
+            return try await services.singleFlight.withLock(key: key, deadline: seconds, waiting: waiting) {
+                try await body()
+            }
         } catch let error as AcquisitionError {
             throw error
         } catch let problem as FileError where problem != .locked {
@@ -75,7 +77,7 @@ struct ProcessLocks: Sendable {
         _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void
     ) throws(AcquisitionError) {
         do {
-            try singleFlight.withLock(key: key, blockingFor: seconds, body)
+            try services.singleFlight.withLock(key: key, blockingFor: seconds, body)
         } catch let error as AcquisitionError {
             throw error
         } catch let problem as FileError where problem != .locked {

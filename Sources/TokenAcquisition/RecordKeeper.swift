@@ -5,13 +5,8 @@ import PluginWire
 import Rules
 
 /// Reads the records of authorities from the store, and stores what plugins' results lead to.
-struct RecordKeeper: Sendable {
-    var store: RecordStore
-    let clientSecrets: ClientSecretStore?
-    var locks: ProcessLocks
-    let clock: @Sendable () -> Int
-
-    var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
+struct RecordKeeper: Serviced {
+    var services: AcquisitionServices
 
     func load(_ place: AuthorityKey) throws(AcquisitionError) -> StoredRecords {
         try load(RecordQuery(environments: place.aliases))
@@ -24,7 +19,7 @@ struct RecordKeeper: Sendable {
     func load(_ authority: AuthorityMatch, for clientID: String) throws(AcquisitionError) -> StoredRecords {
         let place = authority.place
         var query = RecordQuery(environments: place.aliases)
-        if clientSecrets != nil, authority.plugin.takesClientSecrets {
+        if services.clientSecrets != nil, authority.plugin.takesClientSecrets {
             query.secretOwner = ClientSecretStore.Owner(clientID, at: place)
         }
         return try load(query)

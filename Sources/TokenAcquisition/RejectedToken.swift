@@ -26,8 +26,9 @@ struct RejectedToken: Equatable, Sendable {
     var renewed: Int?
     /// The claims that the server asked for when it refused the token.
     var claims: String?
-    /// The digests of tokens that were refused there before, the newest first. Some may still be stored: two tokens for the
-    /// same place may differ in scopes, and reports of refusals may come late.
+    /// The digests of tokens that were refused there before, the newest first.
+    ///
+    /// Some may still be stored: two tokens for the same place may differ in scopes, and reports of refusals may come late.
     var earlier: [String] = []
 
     /// The digests of all tokens that were refused there.
@@ -233,10 +234,8 @@ public enum Refused: Sendable, Equatable {
 }
 
 /// Drops tokens that servers refuse, or notes the refusals.
-struct RefusedTokens: Sendable {
-    let keeper: RecordKeeper
-    let identities: IdentityRecords
-    let notes: SharedNotes
+struct RefusedTokens: Serviced {
+    let services: AcquisitionServices
 
     /// Seconds to wait for a running renewal before a refusal is noted in its refresh token's record.
     private static let patience = 60.0
@@ -253,11 +252,11 @@ struct RefusedTokens: Sendable {
     ) throws(AcquisitionError) -> Bool {
         var isFound = false
         for (request, authority) in requests where request.identity != nil {
-            isFound = identities.forget(fingerprints, for: request, at: authority.place) || isFound
+            isFound = identityRecords.forget(fingerprints, for: request, at: authority.place) || isFound
         }
         // Most machines that identities work on have no keyring, and nobody is asked to unlock one for them.
         let isForIdentities = !requests.isEmpty && requests.allSatisfy { $0.wanted.identity != nil }
-        guard let records = isForIdentities ? identities.all() : try keeper.loadAll() else { return isFound }
+        guard let records = isForIdentities ? identityRecords.all() : try keeper.loadAll() else { return isFound }
         let exchanged = records.exchanged.filter { !fingerprints.isDisjoint(with: $0.fingerprints) }
         var left = records.accessTokens.filter { fingerprints.contains($0.secret.fingerprint) }
         isFound = isFound || !left.isEmpty || !exchanged.isEmpty
@@ -266,7 +265,7 @@ struct RefusedTokens: Sendable {
             let own = left.filter { $0.mayHaveAnswered(request, at: authority.place) }
             left.removeAll(where: own.contains)
             guard !own.isEmpty else { continue }
-            let rejection = Rejection(of: own, for: request, now: keeper.clock())
+            let rejection = Rejection(of: own, for: request, now: clock())
             try carryOut(rejection, among: records.kept(under: authority.place.aliases), for: request, authority.place)
         }
         try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
@@ -280,7 +279,7 @@ struct RefusedTokens: Sendable {
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
-            try keeper.locks.exclusively(keeper.lock(of: refreshToken, place), blockingFor: Self.patience) {
+            try locks.exclusively(keeper.lock(of: refreshToken, place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
                 // A renewal may have replaced the refresh token: note the refusal in the one that is stored now.
                 let stored = try keeper.load(place).refreshTokens.first(where: refreshToken.isSameItem)
@@ -295,12 +294,12 @@ struct RefusedTokens: Sendable {
 
     /// Records that a server refused the broker's token, because the broker may return it again.
     private func note(refused token: Secret, for request: TokenRequest) {
-        notes.noteTime(about: Self.refusal(of: token, for: request))
+        services.notes.noteTime(about: Self.refusal(of: token, for: request))
     }
 
     /// Whether a server refused this exact token at the request's place within the last minute.
     func wasJustRefused(_ token: Secret, for request: TokenRequest) -> Bool {
-        notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
+        services.notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
     }
 
     private static func refusal(of token: Secret, for request: TokenRequest) -> String {

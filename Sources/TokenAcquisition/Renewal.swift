@@ -5,20 +5,10 @@ import Rules
 import Secrets
 
 /// Redeems refresh tokens, each under its own lock, and in a process of its own if there is a redeemer.
-struct Renewal: Sendable {
-    let keeper: RecordKeeper
-    let requests: PluginRequests
-    let host: PluginRunner
-    let recentErrors: RecentErrors
-    let timing: RenewalTiming
-    /// Starts the process that redeems a token; nil if this one may.
-    let redeemer: (any Redeemer)?
-    /// Seconds to wait for that process; nil if as long as it takes.
-    let patience: Double?
+struct Renewal: Serviced {
+    let services: AcquisitionServices
     /// Takes the token of a result that couldn't be stored, before that is tried again; nil if nobody does.
     var deliver: (@Sendable (AcquiredToken) -> Void)?
-    /// Decides by what is stored at the moment; the second argument is whether to get a new token even if a valid one is stored.
-    let decide: @Sendable (TokenRequest, Bool) -> Decision
 
     /// The outcome of redeeming one refresh token.
     private indirect enum Attempt: Sendable {
@@ -71,12 +61,12 @@ struct Renewal: Sendable {
     private func attempt(
         _ next: RefreshTokenRecord, of account: StoredAccount, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        guard let redeemer else { return try await attemptHere(next, run) }
+        guard let redeemer = services.redeemer else { return try await attemptHere(next, run) }
         let living = { self.substitute(for: account, run) }
         do throws(AcquisitionError) {
             let began = ContinuousClock.now
             // Those that wait for the same token need no process of their own.
-            try await keeper.locks.exclusively(
+            try await locks.exclusively(
                 keeper.lock(of: next, run.authority.place), for: .renewal, hasSubstitute: living() != nil
             ) {}
             var account = account
@@ -95,13 +85,13 @@ struct Renewal: Sendable {
             guard case .busy = error, let token = living() else { throw error }
             return .ended(token, run)
         }
-        keeper.tell(.renewing(run.request.authority))
+        tell(.renewing(run.request.authority))
         let order = Redemption(
-            next, run, timing, patience: keeper.locks.longestWait(for: .renewal), mayPrompt: keeper.store.mayPrompt)
-        var longest = patience ?? Self.longest
+            next, run, services.timing, patience: locks.longestWait(for: .renewal), mayPrompt: store.mayPrompt)
+        var longest = services.patience ?? Self.longest
         // A renewal that revokes the previous token may have done so by now.
         if living() != nil, !account.selection.renewsLate { longest = min(longest, ProcessLocks.grace) }
-        let answer = await redeemer.outcome(of: order, within: longest, tell: keeper.tell)
+        let answer = await redeemer.outcome(of: order, within: longest, tell: tell)
         switch answer {
         case .outcome(let outcome): return try attempt(next, run, outcome)
         case .late:
@@ -139,7 +129,7 @@ struct Renewal: Sendable {
     /// The stored token that can still be handed out while a renewal takes long; nil if there is none.
     private func substitute(for account: StoredAccount, _ run: AcquisitionRun) -> AcquiredToken? {
         guard !run.isAnew, let token = account.usable(renewsEarly: false) ?? account.lastResort,
-            token.expiresOn.map({ $0 > keeper.clock() }) ?? true
+            token.expiresOn.map({ $0 > clock() }) ?? true
         else { return nil }
         return token
     }
@@ -168,7 +158,7 @@ struct Renewal: Sendable {
     }
 
     private func standing(of next: RefreshTokenRecord, _ run: AcquisitionRun) throws(AcquisitionError) -> Standing {
-        let decision = decide(run.request, run.isAnew)
+        let decision = decider.decide(run.request, at: run.authority, isAnew: run.isAnew)
         switch decision.step {
         case .answer(let token), .exchange(let token): return .settled(.ended(token, run))
         case .renew(let tokens, let account):
@@ -183,7 +173,7 @@ struct Renewal: Sendable {
     private func attemptHere(
         _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await keeper.locks.exclusively(keeper.lock(of: next, run.authority.place), for: .renewal) {
+        try await locks.exclusively(keeper.lock(of: next, run.authority.place), for: .renewal) {
             () async throws(AcquisitionError) -> Attempt in
             // The process that held the lock before may have done the work; its stored result counts.
             switch try self.standing(of: next, run) {
@@ -255,7 +245,7 @@ struct Renewal: Sendable {
             guard let token else { throw error }
             deliver?(token)
             var quiet = keeper
-            quiet.store = keeper.store.withoutPrompts
+            quiet.services.store = store.withoutPrompts
             for pause in result.refreshToken == nil ? [] : deliver == nil ? Self.shortPauses : Self.pauses {
                 try? await Task.sleep(for: .seconds(pause))
                 do throws(AcquisitionError) {
@@ -277,9 +267,9 @@ struct Renewal: Sendable {
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
         let ask = try requests.renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
-        keeper.tell(.renewing(request.authority))
+        tell(.renewing(request.authority))
         do throws(PluginError) {
-            return .success(try await host.run(ask, on: run.authority, user: NobodyThere()))
+            return .success(try await runner.run(ask, on: run.authority, user: NobodyThere()))
         } catch {
             return .failure(error)
         }
@@ -301,7 +291,7 @@ struct Renewal: Sendable {
         guard error.code == .interactionRequired else { return false }
         if error.reasons.contains(.deadToken) {
             // Its record holds the refusals: remove the refused tokens first, or they would be handed out again.
-            let refused = found.refused(of: refreshToken, now: keeper.clock()).map(CredentialRecord.accessToken)
+            let refused = found.refused(of: refreshToken, now: clock()).map(CredentialRecord.accessToken)
             try keeper.deleteUnchanged(refused + [.refreshToken(refreshToken)])
             return true
         }

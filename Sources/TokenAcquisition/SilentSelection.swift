@@ -9,7 +9,6 @@ struct SilentSelection: Sendable {
     /// The same if a renewal revokes the previous token, which another process may be using.
     static let lateExpiryBuffer = 60
 
-    let records: StoredRecords
     let place: AuthorityKey
     /// The account; nil for an identity.
     let account: AccountRecord?
@@ -17,9 +16,43 @@ struct SilentSelection: Sendable {
     /// Whether no token is renewed before it has to be, whatever the timing.
     var renewsLate = false
     /// When tokens are to be renewed, unless they are renewed late.
-    var timing = RenewalTiming.whenDue
+    let timing: RenewalTiming
     /// The time in seconds since 1970.
     let now: Int
+    /// The refresh tokens to try, best first.
+    let refreshTokens: [RefreshTokenRecord]
+    /// The refresh tokens that are worth redeeming; one whose renewal's token was refused at the request's place is left
+    /// out for a minute.
+    let redeemable: [RefreshTokenRecord]
+    /// The last result of exchanging a token of the client, account, realm and scopes for the request's host.
+    let exchanged: ExchangedRecord?
+    /// The refusals that apply where the token is to be presented.
+    private let refusals: [RejectedToken]
+    /// The client's tokens for the account, realm and scopes, the one that expires last first.
+    private let matching: [AccessTokenRecord]
+    /// Those that weren't refused where the token is to be presented.
+    private let candidates: [AccessTokenRecord]
+    /// The client's family according to the authority: empty for none, nil if that isn't known.
+    private let familyOfClient: String?
+
+    init(
+        records: StoredRecords, place: AuthorityKey, account: AccountRecord?, request: TokenRequest,
+        timing: RenewalTiming = .whenDue, now: Int
+    ) {
+        (self.place, self.account, self.request, self.timing, self.now) = (place, account, request, timing, now)
+        familyOfClient = records.appMetadata.first { $0.clientID.clientKey == request.clientID.clientKey }?.familyID
+        refreshTokens = records.refreshTokens(of: account, at: place, for: request, familyOfClient)
+        let standing = refreshTokens.map { RejectedTokens.standing(in: $0, for: request, now: now) }
+        let refusals = standing.flatMap(\.self)
+        redeemable = zip(refreshTokens, standing).filter { $1.allSatisfy { $0.remaining(at: now) == nil } }.map(\.0)
+        matching = records.accessTokens
+            .filter { $0.serves(request, at: place) && place.owns($0, of: account) }
+            .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
+        candidates = matching.filter { token in !refusals.contains { $0.excludes(token) } }
+        self.refusals = refusals
+        exchanged = records.exchanged.filter { $0.serves(request, at: place) && place.owns($0, of: account) }
+            .max { $0.cachedAt < $1.cachedAt }
+    }
 
     private var actualTiming: RenewalTiming { renewsLate ? .whenDue : timing }
 
@@ -55,36 +88,10 @@ struct SilentSelection: Sendable {
         return candidates.first { $0.lives(after: now) || ($0.extendedExpiresOn ?? 0) > now }
     }
 
-    /// The refresh tokens to try, best first.
-    ///
-    /// The client's own token comes before its family's. If the authority called the client a member of the family, the
-    /// family's token comes first, because every member renews it. If it called the client no member, only its own
-    /// token is used.
-    var refreshTokens: [RefreshTokenRecord] {
-        guard let account else { return [] }
-        let here = records.refreshTokens.filter { token in
-            place.aliases.contains(token.environment.lowercased())
-                && token.homeAccountID.lowercased() == account.homeAccountID.lowercased()
-        }
-        let own = here.filter { $0.clientID.clientKey == request.clientID.clientKey }.newestFirst
-        let family = here.filter { $0.familyID != nil }.newestFirst
-        switch familyOfClient {
-        case ""?: return own
-        case let id?: return family.filter { $0.familyID == id } + own.filter { $0.familyID != id }
-        case nil: return own + family.filter { $0.clientID.clientKey != request.clientID.clientKey }
-        }
-    }
-
     /// The result of an exchange to hand out; nil if the token must be exchanged again.
     var freshExchanged: ExchangedRecord? {
         guard request.claims == nil, request.needsNoPage, let exchanged, isFresh(exchanged) else { return nil }
         return actualTiming == .whenDue && exchanged.refreshOn.map { $0 <= now } ?? false ? nil : exchanged
-    }
-
-    /// The last result of exchanging a token of the client, account, realm and scopes for the request's host.
-    var exchanged: ExchangedRecord? {
-        records.exchanged.filter { $0.serves(request, at: place) && place.owns($0, of: account) }
-            .max { $0.cachedAt < $1.cachedAt }
     }
 
     /// Whether the last token came from a broker's sign-in, and so is renewed there.
@@ -93,23 +100,10 @@ struct SilentSelection: Sendable {
     /// Whether a renewal can answer the request; false if it asks for a prompt.
     var mayRenew: Bool { request.needsNoPage }
 
-    /// The refresh tokens that are worth redeeming; one whose renewal's token was refused at the request's place is left
-    /// out for a minute.
-    var redeemable: [RefreshTokenRecord] {
-        refreshTokens.filter { token in
-            RejectedTokens.standing(in: token, for: request, now: now).allSatisfy { $0.remaining(at: now) == nil }
-        }
-    }
-
     /// Whether one of those is the client's own, or the authority has called it a member of the family that they are of.
     var isMember: Bool {
         familyOfClient?.isEmpty == false
             || redeemable.contains { $0.clientID.clientKey == request.clientID.clientKey }
-    }
-
-    /// The refusals that apply where the token is to be presented.
-    private var refusals: [RejectedToken] {
-        refreshTokens.flatMap { RejectedTokens.standing(in: $0, for: request, now: now) }
     }
 
     /// Seconds until a renewal may help again; nil if it may now.
@@ -127,25 +121,31 @@ struct SilentSelection: Sendable {
         return fresh(among: matching)
     }
 
-    /// The client's family according to the authority: empty for none, nil if that isn't known.
-    private var familyOfClient: String? {
-        records.appMetadata.first { $0.clientID.clientKey == request.clientID.clientKey }?.familyID
-    }
-
     /// The claims that a server asked for when it refused the last token that was presented there.
     var missedClaims: String? { refusals.lazy.compactMap(\.claims).first }
+}
 
-    /// The tokens that weren't refused where the token is to be presented.
-    private var candidates: [AccessTokenRecord] {
-        let refusals = refusals
-        return matching.filter { token in !refusals.contains { $0.excludes(token) } }
-    }
-
-    /// The client's tokens for the account, realm and scopes, the one that expires last first.
-    private var matching: [AccessTokenRecord] {
-        records.accessTokens
-            .filter { $0.serves(request, at: place) && place.owns($0, of: account) }
-            .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
+extension StoredRecords {
+    /// Returns the refresh tokens to try, best first.
+    ///
+    /// The client's own token comes before its family's. If the authority called the client a member of the family, the
+    /// family's token comes first, because every member renews it. If it called the client no member, only its own
+    /// token is used.
+    fileprivate func refreshTokens(
+        of account: AccountRecord?, at place: AuthorityKey, for request: TokenRequest, _ familyOfClient: String?
+    ) -> [RefreshTokenRecord] {
+        guard let account else { return [] }
+        let here = refreshTokens.filter { token in
+            place.aliases.contains(token.environment.lowercased())
+                && token.homeAccountID.lowercased() == account.homeAccountID.lowercased()
+        }
+        let own = here.filter { $0.clientID.clientKey == request.clientID.clientKey }.newestFirst
+        let family = here.filter { $0.familyID != nil }.newestFirst
+        switch familyOfClient {
+        case ""?: return own
+        case let id?: return family.filter { $0.familyID == id } + own.filter { $0.familyID != id }
+        case nil: return own + family.filter { $0.clientID.clientKey != request.clientID.clientKey }
+        }
     }
 }
 

@@ -20,7 +20,9 @@ extension TokenAcquirer {
 
     /// Returns every account among the records, its clients, and where it is used.
     public func accounts(among records: StoredRecords) -> AccountOverview {
-        AccountOverview(records, registry: registry, history: selection?.read() ?? [], isShared: isShared)
+        AccountOverview(
+            records, registry: registry, history: selection?.read() ?? [],
+            isShared: services.configuration.deviceMode == .shared)
     }
 
     /// The result of signing an account out.
@@ -121,7 +123,7 @@ extension TokenAcquirer {
         ask.idTokenHint = idToken.flatMap { $0.plugin == match.plugin.origin ? $0.secret : nil }
         ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
         do throws(PluginError) {
-            try await host.signOut(ask, on: match, user: user)
+            try await runner.signOut(ask, on: match, user: user)
         } catch {
             throw .plugin(error, name: match.plugin.name)
         }
@@ -133,20 +135,20 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) {
         guard let match = match(url, kind: kind) else { return }
         if let problem = match.plugin.problem { throw .unusablePlugin(problem, name: match.plugin.name) }
-        guard token.plugin == match.plugin.origin else { throw other(token.plugin, at: match, nil) }
+        guard token.plugin == match.plugin.origin else { throw decider.other(token.plugin, at: match, nil) }
         guard match.plugin.revokes else { return }
         var ask = try requests.make(.revoke, of: token.clientID, at: url, match)
         ask.account = token.homeAccountID
         ask.refreshToken = token.secret
         do throws(PluginError) {
-            try await host.revoke(ask, on: match)
+            try await runner.revoke(ask, on: match)
         } catch {
             throw .plugin(error, name: match.plugin.name)
         }
     }
 
     private func match(_ url: String, kind: String?) -> AuthorityMatch? {
-        let isConfigured = AuthorityURL(url).map { requests.knownHosts.contains($0.host) } ?? false
+        let isConfigured = AuthorityURL(url).map { services.configuration.configuredHosts.contains($0.host) } ?? false
         return registry.match(authority: url, kind: kind, isConfigured: isConfigured)
     }
 
@@ -155,16 +157,6 @@ extension TokenAcquirer {
     /// This sends nothing, so any host will do. `kind` is for an authority whose URL doesn't show its kind.
     public func place(of authority: String, kind: String? = nil) -> AuthorityKey? {
         registry.match(authority: authority, kind: kind, isConfigured: true).map(AuthorityKey.init)
-    }
-
-    /// Returns the accounts of an authority among the records, and which of them a request's client uses.
-    func known(
-        _ records: StoredRecords, _ authority: AuthorityMatch, _ request: TokenRequest,
-        _ history: [SelectedAccount]? = nil
-    ) -> AccountSelection {
-        AccountSelection(
-            records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],
-            isShared: isShared)
     }
 
     /// Acquires a token once the user has chosen one of several accounts.
@@ -178,7 +170,7 @@ extension TokenAcquirer {
         let choice = try await locks.exclusively("choose\n\(authority.place.environment)", for: .signIn) {
             () async throws(AcquisitionError) -> AccountChoice in
             // The process that held the lock before may have asked already.
-            if let account = self.decide(request).account { return .account(account) }
+            if let account = self.decider.decide(request, at: authority).account { return .account(account) }
             try await user.announce?()
             let choice = await chooser.choose(among: accounts)
             if case .account(let account) = choice { await self.select(account, authority, telling: chooser) }
@@ -220,7 +212,9 @@ extension TokenAcquirer {
         let isAnother = meant.map { $0.homeAccountID.lowercased() != account.homeAccountID.lowercased() } ?? false
         if isAnother, request.expectedAccount == nil {
             try? selection.select(selected)
-        } else if let stored = try? keeper.load(authority.place), known(stored, authority, request).recent.isEmpty {
+        } else if let stored = try? keeper.load(authority.place),
+            decider.known(stored, authority, request).recent.isEmpty
+        {
             try? selection.append(selected)
         }
     }
@@ -242,7 +236,7 @@ extension TokenAcquirer {
 
     /// Returns the plugin that can get a request's tokens from a broker; nil if there is none.
     public func broker(for request: TokenRequest) -> PluginManifest? {
-        registry.match(request).flatMap { broker(for: request, at: $0) }
+        registry.match(request).flatMap { decider.broker(for: request, at: $0) }
     }
 
     /// Has the plugin check whether the broker is there, and which accounts it has; starts the broker if possible.
@@ -258,7 +252,7 @@ extension TokenAcquirer {
         var ask = ask
         ask.claims = nil
         ask.capabilities = []
-        do throws(PluginError) { return try await host.probe(ask, by: plugin, within: limit) } catch {
+        do throws(PluginError) { return try await runner.probe(ask, by: plugin, within: limit) } catch {
             throw .plugin(error, name: plugin.name)
         }
     }
@@ -267,7 +261,7 @@ extension TokenAcquirer {
     public func brokerFailure(of plugin: PluginManifest, for request: TokenRequest) -> PluginError? {
         guard let authority = try? match(request) else { return nil }
         // A user who had yet to sign in may have done so in another way since.
-        return [decide(request).account, nil].compactMap { account in
+        return [decider.decide(request, at: authority).account, nil].compactMap { account in
             let key = RecentErrors.Key(broker: plugin, request, authority.place, account: account)
             return recentErrors.failure(key, since: .max)
         }.first
@@ -287,10 +281,11 @@ extension TokenAcquirer {
         _ request: TokenRequest, waitingAtMost seconds: Double
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
-        brief.locks.limit = seconds
-        var run = AcquisitionRun(request: request, authority: try match(request), began: recentErrors.now)
+        brief.services.lockPatience = seconds
+        let authority = try match(request)
+        var run = AcquisitionRun(request: request, authority: authority, began: recentErrors.now)
         run.isAnew = true
-        let decision = brief.decide(request, isAnew: true)
+        let decision = brief.decider.decide(request, at: authority, isAnew: true)
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
         if let token = try await brief.silently(decision, &run) { return token }
         if case .refuse(let error) = decision.step { throw error }
@@ -310,7 +305,7 @@ extension TokenAcquirer {
             match.plugin.redirect(of: nil, port: rule.signIn.redirectPort)
             ?? match.issuer?.registration.redirectURI ?? match.plugin.redirectURI
         ask.scopes = rule.scopes.isEmpty ? match.issuer?.scopes ?? [] : rule.scopes
-        return try await host.register(ask, on: match)
+        return try await runner.register(ask, on: match)
     }
 
     /// Has an authority delete an application that it has just registered for a rule.
@@ -325,7 +320,7 @@ extension TokenAcquirer {
         var ask = requests.make(.unregister, at: rule.authority, match)
         ask.clientID = client.clientID
         ask.registration = management
-        try await host.unregister(ask, on: match)
+        try await runner.unregister(ask, on: match)
     }
 }
 

@@ -15,30 +15,6 @@ extension TokenAcquirer {
     /// The shortest remaining time in which it is still worth starting a plugin.
     private static let leastPatience = Duration.milliseconds(300)
 
-    /// Returns the plugin that can get a token from a broker without the user; nil if there is none.
-    ///
-    /// There is none if no such plugin serves the authority and the client, if its program can't be present, if the
-    /// configuration forbids it, or if the request has a prompt for the user.
-    func broker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
-        guard request.needsNoPage else { return nil }
-        return anyBroker(for: request, at: match)
-    }
-
-    /// Returns the same plugin, whatever prompt the request has.
-    private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
-        guard mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
-            let plugin = registry.broker(for: match), plugin.hasNeeds(in: environment),
-            match.client(request.clientID)?.usable([.broker]).isEmpty != true
-        else { return nil }
-        return plugin
-    }
-
-    /// The broker's plugin, if this sign-in may use it.
-    func broker(forSignIn request: TokenRequest, at match: AuthorityMatch, _ user: User) -> PluginManifest? {
-        guard user.flows.contains(.broker) || broker(for: request, at: match) != nil else { return nil }
-        return anyBroker(for: request, at: match)
-    }
-
     /// Asks the broker for a token, without the user and at most once in a run; nil if there is none, and the run has the reason.
     ///
     /// No failure of the broker's ends a request. `account` is the one that is meant, nil if it has yet to sign in.
@@ -54,7 +30,9 @@ extension TokenAcquirer {
         let answer = try await locks.exclusively(key.renewal, within: seconds) {
             [run] () async throws(AcquisitionError) -> BrokerAnswer in
             // The process that held the lock before may have done the work.
-            if !run.isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }
+            if !run.isAnew, case .answer(let token) = self.decider.decide(request, at: run.authority).step {
+                return .token(token)
+            }
             if !run.isAnew, let failure = self.recentErrors.failure(key, since: run.began) {
                 return .refusal(failure)
             }
@@ -89,11 +67,11 @@ extension TokenAcquirer {
         let result: PluginResult
         do throws(PluginError) {
             let end = ContinuousClock.now + limit
-            var found = try await host.silent(ask, by: plugin, at: authority, within: limit)
+            var found = try await runner.silent(ask, by: plugin, at: authority, within: limit)
             let left = ContinuousClock.now.duration(to: end)
             if refusedTokens.wasJustRefused(found.accessToken, for: request), left > Self.leastPatience {
                 ask.accessToken = found.accessToken
-                found = try await host.silent(ask, by: plugin, at: authority, within: left)
+                found = try await runner.silent(ask, by: plugin, at: authority, within: left)
             }
             result = found
             try require(result, for: request, authority)
@@ -146,7 +124,7 @@ extension TokenAcquirer {
         requests.name(&ask, purpose: user.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
-            let result = try await host.authorize(ask, by: plugin, at: authority, user: user.interface)
+            let result = try await runner.authorize(ask, by: plugin, at: authority, user: user.interface)
             try require(result, for: request, authority)
             return result
         } catch {

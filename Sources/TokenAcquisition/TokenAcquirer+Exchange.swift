@@ -41,7 +41,9 @@ extension TokenAcquirer {
         hasSubstitute: Bool, another: () async throws(AcquisitionError) -> AcquiredToken
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        guard token.plugin == authority.plugin.origin else { throw other(token.plugin, at: authority, token.account) }
+        guard token.plugin == authority.plugin.origin else {
+            throw decider.other(token.plugin, at: authority, token.account)
+        }
         let plugin =
             registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority)
             ?? authority.plugin
@@ -52,7 +54,7 @@ extension TokenAcquirer {
         ) {
             () async throws(AcquisitionError) -> AcquiredToken? in
             // The process that held the lock before may have done the work; its stored result counts.
-            if case .answer(let result) = self.decide(meant).step { return result }
+            if case .answer(let result) = self.decider.decide(meant, at: authority).step { return result }
             do throws(PluginError) {
                 return try await self.ask(token, for: meant, exchange, authority, plugin, since: asked)
             } catch {
@@ -78,7 +80,7 @@ extension TokenAcquirer {
         tell(.exchanging(exchange.audience))
         let credential: PluginCredential
         do throws(PluginError) {
-            credential = try await host.exchange(self.request(exchange, token, request, authority), by: plugin)
+            credential = try await runner.exchange(self.request(exchange, token, request, authority), by: plugin)
         } catch {
             throw recentErrors.noted(error, key)
         }

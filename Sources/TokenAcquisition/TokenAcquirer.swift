@@ -1,4 +1,3 @@
-public import AnswerCache
 public import Keyring
 public import PluginHost
 public import PluginWire
@@ -8,7 +7,7 @@ import Synchronization
 
 /// Acquires tokens as MSAL does, but with the work split between host and plugins: from the store, else by a refresh
 /// token, else from the user.
-public struct TokenAcquirer: Sendable {
+public struct TokenAcquirer: Serviced {
     /// A user who can be asked, and how.
     public struct User: Sendable {
         /// Shows pages and codes, and asks questions.
@@ -35,85 +34,28 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
-    var keeper: RecordKeeper
-    let requests: PluginRequests
-    let host: PluginRunner
-    let recentErrors: RecentErrors
-    let selection: SelectionFile?
-    let isShared: Bool
-    /// Whether the configuration allows asking a broker, another program of the machine that holds sign-ins.
-    let mayUseBroker: Bool
-    let identityRecords: IdentityRecords
-    /// The variables of the process, which may select and prove an identity.
-    let environment: [String: String]
-    /// When to renew tokens that can still be handed out.
-    let timing: RenewalTiming
-    /// Has refresh tokens redeemed by another process; nil if this one may redeem them.
-    let redeemer: (any Redeemer)?
-    private let patience: Double?
+    /// What it works with.
+    public internal(set) var services: AcquisitionServices
 
     /// Creates an acquirer.
+    public init(_ services: AcquisitionServices) { self.services = services }
+
+    private var renewal: Renewal { Renewal(services: services) }
+    var refusedTokens: RefusedTokens { RefusedTokens(services: services) }
+
+    /// Decides what to do for a request now; a keyring or rule that can't be used also results in a step.
     ///
-    /// `clientSecrets` stores clients' secrets, `selection` the chosen accounts, and `remembered` identities' tokens if
-    /// there is no keyring; nil for none. `environment` has the process's variables. `patience` is the number of
-    /// seconds that another process may take; nil for as long as a user may take. `timing` says when tokens are renewed
-    /// that can still be handed out. `redeemer` has refresh tokens redeemed by another process; nil to redeem them here.
-    /// `clock` returns seconds since 1970. `tell` is called before each step that may
-    /// take long.
-    public init(
-        store: RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
-        singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
-        remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil,
-        timing: RenewalTiming = .whenDue, redeemer: (any Redeemer)? = nil, clock: @escaping @Sendable () -> Int,
-        tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
-    ) {
-        self.host = host
-        recentErrors = RecentErrors(notes: notes)
-        requests = PluginRequests(
-            plugins: plugins, clientSecrets: clientSecrets, caFile: configuration.caFile,
-            knownHosts: configuration.configuredHosts, issuerHosts: configuration.issuerHosts)
-        isShared = configuration.deviceMode == .shared
-        mayUseBroker = configuration.mayUseBroker
-        let locks = ProcessLocks(
-            singleFlight: singleFlight, longestSignIn: Double(configuration.timeout) + 60, limit: patience,
-            waits: timing != .ahead, tell: tell)
-        keeper = RecordKeeper(store: store, clientSecrets: clientSecrets, locks: locks, clock: clock)
-        identityRecords = IdentityRecords(
-            keyring: store.withoutPrompts, remembered: configuration.answerCache ? remembered : nil, clock: clock)
-        self.environment = environment
-        self.selection = selection
-        self.timing = timing
-        self.redeemer = redeemer
-        self.patience = patience
+    /// `records` are those of any authorities that were read earlier; nil to read them now.
+    public func decide(_ request: TokenRequest, among records: StoredRecords? = nil) -> Decision {
+        decider.decide(request, among: records)
     }
 
-    var locks: ProcessLocks {
-        get { keeper.locks }
-        set { keeper.locks = newValue }
-    }
-    var clock: @Sendable () -> Int { keeper.clock }
-    var tell: @Sendable (AcquisitionProgress) -> Void { locks.tell }
-    var registry: PluginRegistry { requests.plugins.registry }
-    var identities: IdentityTokens {
-        IdentityTokens(
-            records: identityRecords, requests: requests, host: host, recentErrors: recentErrors, locks: locks,
-            environment: environment, timing: timing, clock: clock)
-    }
-    private var renewal: Renewal {
-        Renewal(
-            keeper: keeper, requests: requests, host: host, recentErrors: recentErrors, timing: timing,
-            redeemer: redeemer, patience: patience
-        ) { request, isAnew in decide(request, isAnew: isAnew) }
-    }
-    var refusedTokens: RefusedTokens {
-        RefusedTokens(keeper: keeper, identities: identityRecords, notes: recentErrors.notes)
-    }
+    /// Returns the error if the plugin of an authority's accounts is gone, and only one that takes any host is left; nil if
+    /// that isn't known.
+    public func orphan(_ authority: String) -> AcquisitionError? { decider.orphan(authority) }
 
     /// The plugin that gets a request's token, and the authority that it gets it from.
-    func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch {
-        guard let match = registry.match(request) else { throw unserved(request) }
-        return match
-    }
+    func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch { try decider.match(request) }
 
     /// Acquires a token, asking the user only if there is one and nothing else helps.
     ///
@@ -144,9 +86,14 @@ public struct TokenAcquirer: Sendable {
     func carryOut(
         _ decision: Decision?, for request: TokenRequest, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        var run = AcquisitionRun(request: request, authority: try match(request), began: recentErrors.now)
-        run.mayAsk = finder.mayFind
+        let began = recentErrors.now
         let decision = decision ?? decide(request)
+        guard let authority = decision.match else {
+            if case .refuse(let error) = decision.step { throw error }
+            throw .unknownAuthority(request.authority)
+        }
+        var run = AcquisitionRun(request: request, authority: authority, began: began)
+        run.mayAsk = finder.mayFind
         (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
         // Waits for processes that use the same refresh token, but not for a sign-in.
         if let token = try await silently(decision, &run) { return token }
@@ -155,7 +102,7 @@ public struct TokenAcquirer: Sendable {
         return try await locks.alone(request, account: decision.account) { () async throws(AcquisitionError) in
             var run = attempted
             // The process that held the lock before may have done the work; its stored result counts.
-            let decision = self.decide(request)
+            let decision = self.decider.decide(request, at: authority)
             run.clientSecret = decision.clientSecret
             if let token = try await self.silently(decision, &run) { return token }
             try await self.requireSomebody(for: decision, finder)
@@ -166,12 +113,13 @@ public struct TokenAcquirer: Sendable {
     /// Has the user sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, user: User) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        try requirePlugin(authority)
+        try decider.requirePlugin(authority)
         return try await locks.alone(request, account: nil) { () async throws(AcquisitionError) in
             var run = AcquisitionRun(request: request, authority: authority, began: self.recentErrors.now)
             (run.isAnew, run.mayAsk) = (true, true)
-            run.broker = self.broker(forSignIn: request, at: authority, user)
-            if self.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run) {
+            run.broker = self.decider.broker(forSignIn: request, at: authority, user)
+            if self.decider.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run)
+            {
                 return token
             }
             run.clientSecret = try self.requests.clientSecret(of: request.clientID, at: authority)
@@ -191,7 +139,7 @@ public struct TokenAcquirer: Sendable {
         var run = AcquisitionRun(request: order.request, authority: authority, began: order.began)
         (run.isAnew, run.tried) = (order.isAnew, order.tried)
         var patient = self
-        patient.locks.limit = order.patience
+        patient.services.lockPatience = order.patience
         let delivery = Mutex(deliver as (@Sendable (RedemptionOutcome) -> Void)?)
         let once: @Sendable (RedemptionOutcome) -> Void = { outcome in
             delivery.withLock { deliver in
@@ -225,7 +173,7 @@ public struct TokenAcquirer: Sendable {
         case .current:
             guard var first = known.first else { return false }
             (first.wanted.claims, first.wanted.prompt) = (nil, nil)
-            let decision = decide(first.wanted)
+            let decision = decider.decide(first.wanted, at: first.authority)
             if let error = decision.storeError { throw .store(error) }
             let current = decision.current(for: first.wanted)
             guard !current.isEmpty else { return false }
@@ -321,7 +269,7 @@ public struct TokenAcquirer: Sendable {
         requests.name(&ask, purpose: user.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
-            return try await host.run(ask, on: authority, user: user.interface)
+            return try await runner.run(ask, on: authority, user: user.interface)
         } catch {
             let key = RecentErrors.Key(request, authority.place, account: account)
             throw .plugin(recentErrors.noted(error, key), name: authority.plugin.name)

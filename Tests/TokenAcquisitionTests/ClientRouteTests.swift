@@ -43,10 +43,10 @@ import Testing
     }
 
     private static let acquirer = TokenAcquirer(
-        store: InMemoryKeyring(problem: .noProvider).records(),
-        plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
-        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
-        notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
+        AcquisitionServices(
+            Configuration(), store: InMemoryKeyring(problem: .noProvider).records(),
+            plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])), runner: PluginRunner(environment: [:]),
+            singleFlight: SingleFlight(in: []), clock: { 0 }))
 
     private func request(_ client: String, port: Int? = nil) throws -> TokenRequest {
         var request = TokenRequest(
@@ -74,10 +74,10 @@ import Testing
         var manifest = Self.manifest
         manifest.redirectURI = "http://127.0.0.1"
         let acquirer = TokenAcquirer(
-            store: InMemoryKeyring(problem: .noProvider).records(),
-            plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
-            host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
-            notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
+            AcquisitionServices(
+                Configuration(), store: InMemoryKeyring(problem: .noProvider).records(),
+                plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])), runner: PluginRunner(environment: [:]),
+                singleFlight: SingleFlight(in: []), clock: { 0 }))
         for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {
             let request = try request("own", port: port)
             var ask = PluginRequest(.authorize)

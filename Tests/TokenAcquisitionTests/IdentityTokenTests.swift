@@ -87,10 +87,10 @@ import Testing
 
         private var acquirer: TokenAcquirer {
             TokenAcquirer(
-                store: store, plugins: InstalledPlugins(PluginRegistry(plugins: [plugin])),
-                host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
-                singleFlight: SingleFlight(in: []), notes: SharedNotes(in: nil),
-                configuration: Configuration(), clock: clock.now)
+                AcquisitionServices(
+                    Configuration(), store: store, plugins: InstalledPlugins(PluginRegistry(plugins: [plugin])),
+                    runner: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
+                    clock: clock.now))
         }
 
         /// Expects a token at a time.

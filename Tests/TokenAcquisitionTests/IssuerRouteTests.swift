@@ -33,10 +33,10 @@ import Testing
     }
 
     private static let acquirer = TokenAcquirer(
-        store: InMemoryKeyring(problem: .noProvider).records(),
-        plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
-        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(in: []),
-        notes: SharedNotes(in: nil), configuration: Configuration(), clock: { 0 })
+        AcquisitionServices(
+            Configuration(), store: InMemoryKeyring(problem: .noProvider).records(),
+            plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])), runner: PluginRunner(environment: [:]),
+            singleFlight: SingleFlight(in: []), clock: { 0 }))
 
     private func request(_ authority: String, kind: String? = nil) -> TokenRequest {
         var request = TokenRequest(

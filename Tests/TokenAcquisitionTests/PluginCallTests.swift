@@ -78,13 +78,12 @@ import Testing
             let request = TokenRequest(
                 origin: .tool, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
                 scopes: ["s"])
-            let acquirer = TokenAcquirer(
-                store: keyring.records(),
-                clientSecrets: ClientSecretStore(configuration: keyring.configuration()),
-                plugins: InstalledPlugins(plugins), host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
-                singleFlight: SingleFlight(in: []), notes: SharedNotes(in: nil),
-                configuration: Configuration(), clock: { now })
-            return try await acquirer.token(for: request) { [found, announced] in
+            var services = AcquisitionServices(
+                Configuration(), store: keyring.records(), plugins: InstalledPlugins(plugins),
+                runner: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
+                clock: { now })
+            services.clientSecrets = ClientSecretStore(configuration: keyring.configuration())
+            return try await TokenAcquirer(services).token(for: request) { [found, announced] in
                 found.count()
                 return TokenAcquirer.User(interface: Patient(), flows: flows) { announced.count() }
             }.accessToken.reveal()

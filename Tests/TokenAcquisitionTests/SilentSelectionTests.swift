@@ -62,9 +62,10 @@ import Vectors
         var records = StoredRecords()
         records.append(.accessToken(token))
         for (renewsLate, serves) in [(false, otherwise), (true, late)] {
-            let selection = SilentSelection(
+            var selection = SilentSelection(
                 records: records, place: Self.place, account: Self.account, request: Self.request(["s"]),
-                renewsLate: renewsLate, now: Self.now)
+                now: Self.now)
+            selection.renewsLate = renewsLate
             #expect((selection.freshToken != nil) == serves)
             #expect(selection.shouldRenew(token) == !renewsLate)
         }
@@ -86,10 +87,11 @@ import Vectors
         var records = StoredRecords()
         records.append(.accessToken(token))
         func selection(_ timing: RenewalTiming, late: Bool = false) -> SilentSelection {
-            SilentSelection(
+            var selection = SilentSelection(
                 records: records, place: Self.place, account: Self.account, request: Self.request(["s"]),
-                renewsLate: late,
                 timing: timing, now: Self.now)
+            selection.renewsLate = late
+            return selection
         }
         #expect(selection(.byAnother).freshToken != nil && !selection(.byAnother).shouldRenew(token))
         #expect(selection(.byAnother).dueOn(token).map { $0 <= Self.now } == isDue)

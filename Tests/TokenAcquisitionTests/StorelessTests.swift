@@ -33,10 +33,11 @@ import Testing
     @Test(arguments: [StoreError.Reason.noSessionBus, .noDefaultCollection, .locked])
     func `a sign-in that can't be kept isn't begun, and the reason is told`(reason: StoreError.Reason) async {
         let acquirer = TokenAcquirer(
-            store: InMemoryKeyring(problem: reason).records(),
-            plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
-            host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
-            notes: SharedNotes(in: nil), configuration: Configuration(), clock: { Int(time(nil)) })
+            AcquisitionServices(
+                Configuration(), store: InMemoryKeyring(problem: reason).records(),
+                plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
+                runner: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
+                clock: { Int(time(nil)) }))
         let request = TokenRequest(
             origin: .tool, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
             scopes: ["s1"])

@@ -14,11 +14,10 @@ import Testing
         var configuration = Configuration()
         configuration.timeout = timeout
         return TokenAcquirer(
-            store: InMemoryKeyring().records(),
-            plugins: InstalledPlugins(PluginRegistry(plugins: [])), host: PluginRunner(environment: [:]),
-            singleFlight: locks,
-            notes: SharedNotes(in: nil),
-            configuration: configuration, clock: { 0 })
+            AcquisitionServices(
+                configuration, store: InMemoryKeyring().records(),
+                plugins: InstalledPlugins(PluginRegistry(plugins: [])), runner: PluginRunner(environment: [:]),
+                singleFlight: locks, clock: { 0 }))
     }
 
     @Test(arguments: [(10, 70.0), (900, 960), (86_400, 86_460)])
@@ -28,7 +27,7 @@ import Testing
         #expect(locks.longestWait(for: .renewal) == 70 && locks.longestWait(for: .exchange) == 70)
         #expect(locks.longestWait(for: .authentication) == 130)
         var hasty = locks
-        hasty.limit = 2
+        hasty.services.lockPatience = 2
         for work in [SharedWork.signIn, .renewal, .authentication, .exchange] {
             #expect(hasty.longestWait(for: work) == 2)
         }
@@ -41,7 +40,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: runtime) }
         let locks = SingleFlight(in: [runtime + "/lanyard"])
         var waiter = Self.acquirer(900, locks)
-        waiter.locks.limit = 0.3
+        waiter.services.lockPatience = 0.3
         let asked = waiter
         try await locks.withLock(key: "k", deadline: 1) {
             let start = ContinuousClock.now

@@ -70,24 +70,27 @@ final class Session: Sendable {
         let plugins = InstalledPlugins(
             environment: scope == .system ? [:] : context.environment, executable: context.executable)
         configuration.caseless = plugins.caseless
-        let acquirer = TokenAcquirer(
-            store: store, clientSecrets: clientSecrets, plugins: plugins,
-            host: PluginRunner(
+        var services = AcquisitionServices(
+            configuration, store: store, plugins: plugins,
+            runner: PluginRunner(
                 context, patience: configuration.timeout, timeLimit: options.timeLimit,
                 KeptMemos(environment: context.environment, isShared: isShared)),
-            singleFlight: SingleFlight(environment: context.environment),
-            notes: SharedNotes(runtimeFolderOf: context.environment), configuration: configuration,
-            selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
-            patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing,
-            redeemer: options.mayRedeem
-                ? nil : DetachedRedeemer(executable: context.executable, console: context.console),
-            clock: context.clock, tell: context.tell)
+            singleFlight: SingleFlight(environment: context.environment), clock: context.clock)
+        services.notes = SharedNotes(runtimeFolderOf: context.environment)
+        services.tell = context.tell
+        services.clientSecrets = clientSecrets
+        services.selection = selection
+        services.remembered = RememberedTokens(context.answers)
+        services.environment = context.environment
+        services.patience = options.timeLimit.map { Double($0) / 2 }
+        services.timing = options.timing
+        if !options.mayRedeem {
+            services.redeemer = DetachedRedeemer(executable: context.executable, console: context.console)
+        }
         sources = CredentialSources(
-            configuration: configuration, plugins: plugins,
-            passwords: PasswordStore(configuration: keyring, caseless: plugins.caseless), acquirer: acquirer,
+            services, passwords: PasswordStore(configuration: keyring, caseless: plugins.caseless),
             prompter: LocalPrompter(
-                context: context, configuration: configuration, presence: presence, browser: browser),
-            environment: context.environment)
+                context: context, configuration: configuration, presence: presence, browser: browser))
     }
 
     /// Returns all stored records; at a terminal, it offers to unlock the keyring.
