@@ -172,7 +172,8 @@ let development: [Target] = [
     .testTarget(
         name: "RulesTests",
         dependencies: [
-            "Addresses", "Claims", "Rules", "Secrets", "SeededRandom", "SettingsFile", "Tools",
+            "Addresses", "Claims", "CredentialEngine", "PluginHost", "Rules", "Secrets", "SeededRandom",
+            "SettingsFile", "Tools",
         ],
         swiftSettings: strict),
     .testTarget(

@@ -3,21 +3,6 @@ public import PluginHost
 public import Rules
 
 extension Configuration {
-    /// Returns the ID of a request's client, which may be given by name.
-    ///
-    /// A UUID is never a name, so it is returned without loading plugins unless a policy restricts the well-known
-    /// clients.
-    ///
-    /// - Throws: The errors of `clientID(_:at:)`.
-    func clientID(of request: TokenRequest, in plugins: InstalledPlugins) throws(ResolutionError) -> String {
-        let isSettled = request.clientID.isUUID && wellKnownClients == nil
-        guard !isSettled,
-            let match = plugins.registry.match(
-                authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
-        else { return request.clientID }
-        return try clientID(request.clientID, at: match)
-    }
-
     /// Returns the ID of a client that is given by name or by ID.
     ///
     /// - Throws: `ResolutionError` if a policy forbids the client, or if the text is neither a name nor an ID.

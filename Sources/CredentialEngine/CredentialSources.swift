@@ -1,6 +1,5 @@
 import Addresses
 internal import AnswerCache
-import Claims
 public import Keyring
 public import PluginHost
 public import Rules
@@ -28,84 +27,33 @@ public final class CredentialSources: Sendable {
     /// The plugins, which are only looked for when one is needed; a stored password never needs them.
     public var plugins: InstalledPlugins { acquirer.services.plugins }
 
+    private var resolver: Resolver {
+        Resolver(configuration, plugins, environment: acquirer.services.environment)
+    }
+
     /// Resolves a request to the token that it needs, as its server's challenges say; nil if it needs none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
-        guard var wanted = try mapping(of: request) else { return nil }
-        if wanted.userHint != nil { wanted.checkUserHint(at: plugins.registry.match(wanted)?.issuer) }
-        do throws(ResolutionError) {
-            try wanted.apply(of: request) { [wanted] named in
-                plugins.registry.match(wanted).flatMap {
-                    plugins.registry.narrowing($0, to: named, isConfigured: wanted.authorityIsConfigured)
-                }
-            }
-        } catch {
-            throw .unresolved(error)
-        }
-        // What a server refuses at a path, it refuses there however the path is written.
-        if let path = wanted.path, let host = request.host, configuration.caseless.holds(for: host) {
-            wanted.path = path.lowercased()
-        }
-        return wanted
+        try resolve(request, bySettingsOnly: false)
     }
 
     /// Whether a request needs a token; looks for plugins only if the rules alone don't tell.
-    func mapsToToken(_ request: CredentialRequest) throws(Refusal) -> Bool { try mapping(of: request) != nil }
+    func mapsToToken(_ request: CredentialRequest) throws(Refusal) -> Bool {
+        try resolve(request, bySettingsOnly: true) != nil
+    }
 
-    /// Resolves a request to the token that it needs, before it is known what the user name in its URL means.
-    private func mapping(of request: CredentialRequest) throws(Refusal) -> TokenRequest? {
+    private func resolve(_ request: CredentialRequest, bySettingsOnly: Bool) throws(Refusal) -> TokenRequest? {
         var mapped: TokenRequest?
         do throws(ResolutionError) {
-            var wanted = try configuration.resolve(
-                request,
-                bareScopes: { authority, kind in
-                    let isConfigured = configuration.names(authority: authority)
-                    return plugins.registry.match(authority: authority, kind: kind, isConfigured: isConfigured)?
-                        .plugin.bareScopes
-                },
-                usualScopes: { authority, kind, host in
-                    let match = plugins.registry.match(authority: authority, kind: kind, isConfigured: true)
-                    // A well-known host's scopes mean nothing to an issuer of another kind.
-                    let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
-                    return match?.issuer?.scopes ?? plugins.registry.resource(forHost: known)?.scopes
-                },
-                exchanges: { token, name, host in exchange(of: token, named: name, for: host) },
-                ambient: { () throws(ResolutionError) in
-                    try plugins.registry.ambientIdentity(in: acquirer.services.environment)
-                },
-                wellKnown: { host in
-                    plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
-                })
-            if let named = wanted, named.identity == nil {
-                mapped = named
-                wanted?.clientID = try configuration.clientID(of: named, in: plugins)
-            }
-            if let named = wanted, !named.signIn.queryParameters.isEmpty,
-                let name = plugins.registry.match(named)?.plugin.reserved(in: named.signIn)
-            {
-                throw .badParameter(.reserved(name))
-            }
-            return wanted
+            mapped = try resolver.mapping(of: request)
+            guard let mapped else { return nil }
+            return try bySettingsOnly ? resolver.withClient(mapped) : resolver.settled(mapped, for: request)
         } catch {
             // The plugin that knew the client may be gone.
-            if let mapped, let gone = acquirer.orphan(mapped.authority) {
+            if let mapped, mapped.identity == nil, let gone = acquirer.orphan(mapped.authority) {
                 throw .noToken(gone, mapped, place: request.place)
             }
             throw .unresolved(error)
         }
-    }
-
-    /// Returns the exchange that a host needs, by the name that a rule gives it; nil if the host accepts the token
-    /// itself.
-    private func exchange(of token: TokenRequest, named name: String?, for host: RequestHost) -> TokenExchange.Row? {
-        let registry = plugins.registry
-        // Most hosts accept the token itself, and matching its authority takes longer than this check.
-        guard name != nil || registry.exchanges(forHost: host.text) else { return nil }
-        var token = token
-        token.authorityIsConfigured =
-            token.authorityIsConfigured || token.identity != nil || configuration.names(authority: token.authority)
-        return registry.match(token)
-            .flatMap { registry.exchanger(named: name, forHost: host.text, at: $0) }?
-            .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
     }
 
     /// Decides what to do for a request; throws if the keyring can't be used.
@@ -144,13 +92,6 @@ public final class CredentialSources: Sendable {
         } catch {
             throw .noToken(error, request, place: place)
         }
-    }
-}
-
-extension TokenRequest {
-    /// Records whether the user name in the URL is an account at the token's issuer.
-    public mutating func checkUserHint(at issuer: PluginIssuer?) {
-        userHintIsAccount = userHint.map { issuer?.hasAccounts(named: $0) ?? false } ?? false
     }
 }
 

@@ -63,10 +63,9 @@ extension CommandError {
     }
 
     /// Creates the error for a tool's complaint; `refusal` is the engine's last one.
-    init(_ complaint: Turn.Complaint, _ refusal: Refusal?, in context: CommandContext) {
+    init(_ complaint: Turn.Complaint, _ refusal: CommandError?) {
         switch complaint {
-        case .refusal:
-            self = refusal.map { CommandError($0, in: context) } ?? CommandError("the request can't be answered")
+        case .refusal: self = refusal ?? CommandError("the request can't be answered")
         case .unreadable(let error): self.init(error)
         case .unwritable(let request):
             self.init("what is stored for \(request.url) cannot be written in the tool's format")

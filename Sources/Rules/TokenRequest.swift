@@ -80,35 +80,6 @@ public struct TokenRequest: Sendable, Equatable {
     public var expectedAccount: String? {
         account ?? userHint.flatMap { userHintIsAccount || $0.isAddress ? $0 : nil }
     }
-
-    /// Applies what a mapped host's server says about the token that it needs (`wwwauth[]`).
-    ///
-    /// The server isn't trusted, so its influence is limited. It can ask for claims, unless the tool sent its own.
-    /// If the authority is the default one for well-known hosts and leaves the realm open, it can name the realm. It
-    /// can't map a host, name a resource or add an authority.
-    ///
-    /// - Parameters:
-    ///   - request: The tool's request, with the server's headers.
-    ///   - narrowing: Returns the authority with the realm of another URL of it; nil if it has a realm, or if the URL
-    ///     has none of its own.
-    /// - Throws: `ResolutionError.badChallenge` if the claims can't be requested.
-    public mutating func apply(
-        of request: CredentialRequest, narrowing: (String) -> String?
-    ) throws(ResolutionError) {
-        guard let host = request.host, origin != .tool, !request.wwwAuthenticate.isEmpty else { return }
-        let challenge = ClaimsChallenge(request.wwwAuthenticate)
-        if let wanted = challenge.claims, request.explicit.claims?.isEmpty ?? true {
-            do throws(ParameterError) {
-                claims = try ClaimsRequest(wanted).text
-            } catch {
-                throw .badChallenge(host: host.text, error)
-            }
-        }
-        guard case .wellKnownHost = origin, request.explicit.authority == nil, let named = challenge.authority else {
-            return
-        }
-        authority = narrowing(named) ?? authority
-    }
 }
 
 extension TokenRequest {
@@ -138,9 +109,6 @@ public struct TokenExchange: Sendable, Equatable {
         self.path = path ?? ""
         isPerPath = path != nil
     }
-
-    /// An exchange in a manifest: its name, the scopes of the token, and whether the result is for a single path.
-    public typealias Row = (name: String, scopes: [String], isPerPath: Bool)
 }
 
 extension String {

@@ -2,6 +2,7 @@ import Addresses
 import SettingsFile
 import Testing
 
+@testable import PluginHost
 @testable import Rules
 
 /// Apps that an organisation ships for its authorities, and scopes that a plugin knows.
@@ -44,10 +45,17 @@ import Testing
         try #require(URLPattern(url)).request
     }
 
+    private static var manifest: PluginManifest {
+        var manifest = PluginManifest(
+            resource: PluginResource(name: "Known", hosts: ["known.example"], scopes: ["k"]))
+        var issuer = PluginIssuer(kind: "gitlab", hosts: ["gitlab.contoso.com"])
+        issuer.scopes = ["repo"]
+        manifest.issuers = [issuer]
+        return manifest
+    }
+
     private func resolve(_ url: String, _ read: Configuration) throws -> TokenRequest? {
-        try read.resolve(
-            try request(url), usualScopes: { authority, _, _ in authority.contains("contoso") ? ["repo"] : nil },
-            wellKnown: { $0.name == "known.example" ? ("Known", ["k"]) : nil })
+        try read.resolve(try request(url), by: Self.manifest)
     }
 
     @Test(arguments: [
@@ -91,11 +99,10 @@ import Testing
         let read = try configuration()
         var request = try request("https://gitlab.contoso.com")
         request.explicit.scopes = ["write"]
-        let scopes: (String, String?, RequestHost) -> [String]? = { _, _, _ in ["repo"] }
-        #expect(try read.resolve(request, usualScopes: scopes, wellKnown: { _ in nil })?.scopes == ["write"])
+        #expect(try read.resolve(request, by: Self.manifest)?.scopes == ["write"])
         request.explicit.scopes = ["api://other/write"]
         #expect(throws: ResolutionError.self) {
-            try read.resolve(request, usualScopes: scopes, wellKnown: { _ in nil })
+            try read.resolve(request, by: Self.manifest)
         }
     }
 

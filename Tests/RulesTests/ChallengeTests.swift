@@ -6,6 +6,8 @@ import SettingsFile
 import Testing
 import Tools
 
+@testable import PluginHost
+
 /// What a server may say about the token it requires, and what not.
 @Suite struct ChallengeTests {
     private static let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
@@ -38,12 +40,15 @@ import Tools
         try attributes.append("wwwauth[]", list: headers)
         for (key, value) in lines { try attributes.append(key, value) }
         let request = try GitRequest(attributes).wanted
-        let known = (name: "Azure DevOps", scopes: ["devops/.default"])
-        guard var wanted = try configuration.resolve(request, wellKnown: { $0.name == "dev.azure.com" ? known : nil })
-        else { return nil }
-        let isOpen = wanted.authority.hasSuffix("/organizations")
-        try wanted.apply(of: request) { isOpen && $0.hasBytes(Self.tenant) ? Self.narrow : nil }
-        return wanted
+        var manifest = PluginManifest(name: "p")
+        manifest.authorities = [AuthorityPattern(hosts: ["login.microsoftonline.com"], path: [.realm])]
+        manifest.sharedRealms = [SharedRealm(name: "organizations"), SharedRealm(name: "common")]
+        manifest.sharedRealms[0].narrowsTo = [.uuid]
+        manifest.challengePaths = ["/oauth2/authorize"]
+        manifest.resources = [
+            PluginResource(name: "Azure DevOps", hosts: ["dev.azure.com"], scopes: ["devops/.default"])
+        ]
+        return try configuration.resolve(request, by: manifest)
     }
 
     @Test func `a mapped host's server has claims asked for`() throws {

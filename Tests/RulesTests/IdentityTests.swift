@@ -142,7 +142,7 @@ import Testing
     ) throws -> TokenRequest? {
         var request = try #require(URLPattern(url)).request
         change(&request)
-        return try configuration(text).resolve(request, wellKnown: { _ in nil })
+        return try configuration(text).resolve(request)
     }
 
     @Test func `the request's identity wins over the rule's, and that over the default`() throws {

@@ -6,6 +6,8 @@ import SettingsFile
 import Testing
 import Tools
 
+@testable import PluginHost
+
 private func request(_ url: String, _ lines: [String] = []) throws -> CredentialRequest {
     var attributes = Attributes()
     try attributes.append("url", url)
@@ -147,9 +149,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         """
 
     private func resolve(_ url: String, _ lines: [String] = []) throws -> TokenRequest? {
-        try configuration(text).resolve(try request(url, lines)) { host in
-            host.name == "known.example" ? (name: "Known", scopes: ["api://known/.default"]) : nil
-        }
+        let known = PluginResource(name: "Known", hosts: ["known.example"], scopes: ["api://known/.default"])
+        return try configuration(text).resolve(try request(url, lines), by: PluginManifest(resource: known))
     }
 
     @Test(arguments: [
@@ -176,7 +177,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         // A parameter that both have counts once, and the request's takes precedence.
         let lines = (0..<asked).map { "query_parameter[]=q\($0)=1" } + (own > 0 ? ["query_parameter[]=r0=2"] : [])
         func resolve() throws -> TokenRequest? {
-            try configuration.resolve(try request("https://h.example/org", lines)) { _ in nil }
+            try configuration.resolve(try request("https://h.example/org", lines))
         }
         guard isFine else {
             let error = #expect(throws: ResolutionError.self) { try resolve() }
@@ -198,13 +199,13 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             resource-indicators = ["https://api.example/v1", "urn:example:api"]
             """
         let configuration = try configuration(rule)
-        let mapped = try #require(try configuration.resolve(request("https://git.example/r")) { _ in nil })
+        let mapped = try #require(try configuration.resolve(request("https://git.example/r")))
         #expect(mapped.resourceIndicators == ["https://api.example/v1", "urn:example:api"])
         let written = try #require(configuration.rules.first).toml
         #expect(written.contains(#"resource-indicators = ["https://api.example/v1", "urn:example:api"]"#))
         let other = try configuration.resolve(
             request("https://git.example/r", ["authority=https://other.example", "scope=s"])
-        ) { _ in nil }
+        )
         #expect(other?.resourceIndicators.isEmpty == true)
     }
 
@@ -262,10 +263,10 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             scopes = ["s"]
             """)
         guard !isUsed else {
-            #expect(try configuration.resolve(request(url)) { _ in nil } != nil)
+            #expect(try configuration.resolve(request(url)) != nil)
             return
         }
-        let error = #expect(throws: ResolutionError.self) { try configuration.resolve(request(url)) { _ in nil } }
+        let error = #expect(throws: ResolutionError.self) { try configuration.resolve(request(url)) }
         guard case .unencrypted? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -282,12 +283,12 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
                 client-id = "c"
                 \(exchange)
                 """)
-            return try configuration.resolve(
-                request(url),
-                exchanges: { _, name, host in
-                    if name == nil, host.name != "r.example" { return nil }
-                    return name == "acme" ? nil : (name ?? "acr", ["s"], name == "keys")
-                }, wellKnown: { _ in nil })
+            var manifest = PluginManifest()
+            manifest.exchanges = [
+                PluginExchange(name: "acr", hosts: ["r.example:8443"], scopes: ["s"]),
+                PluginExchange(name: "keys", hosts: [], scopes: ["s"], isPerPath: true),
+            ]
+            return try configuration.resolve(request(url), by: manifest)
         }
         let byHost = try #require(try mapped(""))
         #expect(byHost.exchange == TokenExchange("acr", for: "r.example:8443") && byHost.scopes == ["s"])
@@ -336,7 +337,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             """
         func scopes(_ scope: String) throws -> [String]? {
             let request = try request("https://o.example/", ["scope[]=\(scope)"])
-            return try configuration(text).resolve(request) { _ in nil }?.scopes
+            return try configuration(text).resolve(request)?.scopes
         }
         #expect(throws: ResolutionError.notMapped(host: "o.example", scope: "User.Read")) { try scopes("User.Read") }
         #expect(try scopes("offline_access") == ["offline_access"])
@@ -351,9 +352,10 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     func `a scope without a resource is the one's that the authority's plugin names`(
         mapped: String, wanted: String, isMapped: Bool
     ) throws {
-        try expect(wanted, at: mapped, isMapped: isMapped) { authority, kind in
-            authority == "https://login.example/common" && kind == "k" ? "https://api.example" : nil
-        }
+        var manifest = PluginManifest(authorityHost: "login.example")
+        manifest.kind = "k"
+        manifest.bareScopes = "https://api.example"
+        try expect(wanted, at: mapped, isMapped: isMapped, by: manifest)
     }
 
     @Test(arguments: [
@@ -362,12 +364,11 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     ])
     func `else it is the authority's own`(mapped: String, wanted: String, authority: String, isMapped: Bool) throws {
         let line = authority.isEmpty ? [] : ["authority=\(authority)"]
-        try expect(wanted, at: mapped, line, isMapped: isMapped) { _, _ in nil }
+        try expect(wanted, at: mapped, line, isMapped: isMapped, by: PluginManifest())
     }
 
     private func expect(
-        _ wanted: String, at mapped: String, _ lines: [String] = [], isMapped: Bool,
-        _ bareScopes: (String, String?) -> String?
+        _ wanted: String, at mapped: String, _ lines: [String] = [], isMapped: Bool, by manifest: PluginManifest
     ) throws {
         let text = """
             client-id = "00000000-0000-0000-0000-000000000001"
@@ -379,7 +380,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             """
         let request = try request("https://o.example/", lines + ["scope[]=\(wanted)"])
         func scopes() throws -> [String]? {
-            try configuration(text).resolve(request, bareScopes: bareScopes) { _ in nil }?.scopes
+            try configuration(text).resolve(request, by: manifest)?.scopes
         }
         guard !isMapped else { return #expect(try scopes() == [wanted]) }
         #expect(throws: ResolutionError.notMapped(host: "o.example", scope: wanted)) { try scopes() }
@@ -397,27 +398,27 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
 
     @Test func `a well-known host needs a client ID and an authority of the user's`() throws {
         var bare = Configuration()
-        let known: (RequestHost) -> (name: String, scopes: [String])? = { _ in (name: "K", scopes: ["s"]) }
-        #expect(try bare.resolve(request("https://known.example/"), wellKnown: known) == nil)
+        let known = PluginManifest(resource: PluginResource(name: "K", hosts: ["known.example"], scopes: ["s"]))
+        #expect(try bare.resolve(request("https://known.example/"), by: known) == nil)
         bare.clientID = "c"
-        #expect(try bare.resolve(request("https://known.example/"), wellKnown: known) == nil)
+        #expect(try bare.resolve(request("https://known.example/"), by: known) == nil)
         bare.authority = "https://login.example/t"
-        #expect(try bare.resolve(request("https://known.example/"), wellKnown: known)?.scopes == ["s"])
-        #expect(try bare.resolve(request("https://known.example:8443/"), wellKnown: known) == nil)
-        #expect(try bare.resolve(request("http://known.example/"), wellKnown: known) == nil)
+        #expect(try bare.resolve(request("https://known.example/"), by: known)?.scopes == ["s"])
+        #expect(try bare.resolve(request("https://known.example:8443/"), by: known) == nil)
+        #expect(try bare.resolve(request("http://known.example/"), by: known) == nil)
     }
 
     @Test func `a script without a host names authority and scopes itself`() throws {
         var attributes = Attributes()
         try attributes.append("authority", "https://login.other/t/")
         try attributes.append("scope[]", "s")
-        let resolved = try configuration(text).resolve(GitRequest(attributes).wanted) { _ in nil }
+        let resolved = try configuration(text).resolve(GitRequest(attributes).wanted)
         #expect(resolved?.authority == "https://login.other/t")
         #expect(resolved?.clientID == "default")
         #expect(resolved?.authorityIsConfigured == false)
         attributes.remove("scope[]")
         #expect(throws: ResolutionError.incomplete) {
-            try configuration(text).resolve(GitRequest(attributes).wanted) { _ in nil }
+            try configuration(text).resolve(GitRequest(attributes).wanted)
         }
     }
 }
@@ -522,7 +523,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         if let hint = example.hint { #expect(fault.hint?.hasPrefix(hint) == true) }
         #expect(read.group == "g" && read.identities.isEmpty && read.forwards.isEmpty && read.apps.isEmpty)
         func resolved(_ url: String) throws -> TokenRequest? {
-            try read.resolve(CredentialRequest(RequestURL(url))) { _ in nil }
+            try read.resolve(CredentialRequest(RequestURL(url)))
         }
         #expect(try resolved("https://kept")?.scopes == ["s"])
         #expect(try resolved("https://other") == nil)

@@ -17,8 +17,8 @@ struct ToolRun: Sendable {
     private var tool: any ToolProtocol
     private let engine: Engine
     private let context: CommandContext
-    /// The engine's last refusal.
-    private var refusal: Refusal?
+    /// The engine's last refusal, in words.
+    private var refusal: CommandError?
     /// The last question to the engine.
     private var question: Question?
 
@@ -67,7 +67,7 @@ struct ToolRun: Sendable {
         while true {
             if !turn.output.isEmpty { context.console.write(turn.output) }
             if let note = turn.note { context.console.note(note) }
-            if let complaint = turn.complaint { report(CommandError(complaint, refusal, in: context)) }
+            if let complaint = turn.complaint { report(CommandError(complaint, refusal)) }
             switch turn.next {
             case .end(let status): return .end(status)
             case .read:
@@ -98,11 +98,11 @@ struct ToolRun: Sendable {
             context.console.note(CommandError(refusal, in: context))
             return tool.receive(.nothing)
         case .refused(let refusal):
-            self.refusal = refusal
             // Who hung up hasn't declined.
             if refusal.cause == .user, Interrupts.signal == nil { context.requester?.noteDecline(in: context) }
             if type(of: tool).triesAgain { ToolRefusal(context)?.note() }
             let failure = CommandError(refusal, in: context)
+            self.refusal = failure
             return tool.receive(
                 .refused(
                     .init(

@@ -1,0 +1,323 @@
+import Addresses
+import Claims
+public import PluginHost
+public import Rules
+import TokenAcquisition
+
+/// Works out what requests want, from the rules and the plugins' manifests.
+public struct Resolver: Sendable {
+    let configuration: Configuration
+    let plugins: InstalledPlugins
+    /// The variables of the process, which may describe an identity.
+    let environment: [String: String]
+
+    /// Creates a resolver; only an identity that the variables describe needs `environment`.
+    public init(_ configuration: Configuration, _ plugins: InstalledPlugins, environment: [String: String] = [:]) {
+        self.configuration = configuration
+        self.plugins = plugins
+        self.environment = environment
+    }
+
+    /// Resolves a request to the token that it needs, as its server's challenges say; nil if no rule or manifest maps it,
+    /// and it doesn't ask for a token.
+    ///
+    /// A token for a resource is only sent to a host that a rule or a manifest maps to that resource. A request without
+    /// a host comes from a script itself and may name any resource.
+    ///
+    /// - Throws: `ResolutionError` if a token is needed but can't be had.
+    public func resolve(_ request: CredentialRequest) throws(ResolutionError) -> TokenRequest? {
+        guard let mapped = try mapping(of: request) else { return nil }
+        return try settled(mapped, for: request)
+    }
+
+    /// Resolves a request by the rules and manifests; looks for plugins only if the rules alone don't tell.
+    func mapping(of request: CredentialRequest) throws(ResolutionError) -> TokenRequest? {
+        var mapping = Mapping(resolver: self, request: request)
+        return try mapping.token()
+    }
+
+    /// Returns the token of a mapping with the ID of its client, which may be given by name.
+    ///
+    /// A UUID is never a name, so it is returned without loading plugins unless a policy restricts the well-known
+    /// clients.
+    ///
+    /// - Throws: The errors of `Configuration.clientID(_:at:)`, or one for a parameter that only the plugin may set.
+    func withClient(_ mapped: TokenRequest) throws(ResolutionError) -> TokenRequest {
+        let isSettled = mapped.identity != nil || mapped.clientID.isUUID && configuration.wellKnownClients == nil
+        guard !isSettled || !mapped.signIn.queryParameters.isEmpty, let match = plugins.registry.match(mapped) else {
+            return mapped
+        }
+        var token = mapped
+        if !isSettled { token.clientID = try configuration.clientID(mapped.clientID, at: match) }
+        if let name = match.plugin.reserved(in: mapped.signIn) { throw .badParameter(.reserved(name)) }
+        return token
+    }
+
+    /// Returns the token of a mapping as its plugin and the request's server have it.
+    func settled(_ mapped: TokenRequest, for request: CredentialRequest) throws(ResolutionError) -> TokenRequest {
+        var token = try withClient(mapped)
+        if token.userHint != nil { token.checkUserHint(at: plugins.registry.match(token)?.issuer) }
+        try apply(ClaimsChallenge(request.wwwAuthenticate), to: &token, for: request)
+        // What a server refuses at a path, it refuses there however the path is written.
+        if let path = token.path, let host = request.host, configuration.caseless.holds(for: host) {
+            token.path = path.lowercased()
+        }
+        return token
+    }
+
+    /// Applies what a mapped host's server says about the token that it needs (`wwwauth[]`).
+    ///
+    /// The server isn't trusted, so its influence is limited. It can ask for claims, unless the tool sent its own. If the
+    /// authority is the default one for well-known hosts and leaves the realm open, it can name the realm. It can't map a
+    /// host, name a resource or add an authority.
+    private func apply(
+        _ challenge: ClaimsChallenge, to token: inout TokenRequest, for request: CredentialRequest
+    ) throws(ResolutionError) {
+        guard let host = request.host, token.origin != .tool, !request.wwwAuthenticate.isEmpty else { return }
+        if let wanted = challenge.claims, request.explicit.claims?.isEmpty ?? true {
+            do throws(ParameterError) { token.claims = try ClaimsRequest(wanted).text } catch {
+                throw .badChallenge(host: host.text, error)
+            }
+        }
+        guard case .wellKnownHost = token.origin, request.explicit.authority == nil, let named = challenge.authority,
+            let wide = plugins.registry.match(token),
+            let narrow = plugins.registry.narrowing(wide, to: named, isConfigured: token.authorityIsConfigured)
+        else { return }
+        token.authority = narrow
+    }
+}
+
+/// The mapping of one request.
+private struct Mapping {
+    let resolver: Resolver
+    let request: CredentialRequest
+    private var authority: (url: String, kind: String?, match: AuthorityMatch?)?
+
+    init(resolver: Resolver, request: CredentialRequest) {
+        self.resolver = resolver
+        self.request = request
+    }
+
+    private var configuration: Configuration { resolver.configuration }
+    private var registry: PluginRegistry { resolver.plugins.registry }
+
+    /// The plugin that serves an authority, which is looked for once.
+    private mutating func match(_ url: String, _ kind: String?, isConfigured: Bool) -> AuthorityMatch? {
+        if let authority, authority.url == url, authority.kind == kind { return authority.match }
+        let match =
+            url == Identity.machineAuthority
+            ? registry.machineAuthority
+            : registry.match(
+                authority: url, kind: kind, isConfigured: isConfigured || configuration.names(authority: url))
+        authority = (url, kind, match)
+        return match
+    }
+
+    mutating func token() throws(ResolutionError) -> TokenRequest? {
+        guard let host = request.host else { return try ownToken() }
+        guard let (mapped, identity) = try mapped(at: host) else {
+            if let scope = request.explicit.scopes.first { throw .notMapped(host: host.text, scope: scope) }
+            return nil
+        }
+        var token = mapped
+        if let identity { token.apply(identity) }
+        guard !token.authority.isEmpty else { throw .noAuthority }
+        try addExchange(to: &token, at: host)
+        if token.scopes.isEmpty { token.scopes = try usualScopes(of: token, at: host) }
+        try confine(to: token, host: host)
+        try apply(identity, to: &token)
+        return token
+    }
+
+    /// The token of a script's own request.
+    private mutating func ownToken() throws(ResolutionError) -> TokenRequest? {
+        guard !request.explicit.isEmpty else { return nil }
+        guard !request.explicit.scopes.isEmpty else { throw .incomplete }
+        let identity = try identity(of: nil)
+        guard let authority = request.explicit.authority ?? identity?.authority ?? configuration.authority else {
+            throw .noAuthority
+        }
+        var token = TokenRequest(authority, isConfigured: false, clientID: "", scopes: [])
+        try apply(identity, to: &token)
+        return token
+    }
+
+    /// Returns the identity that signs in without a user; nil if a user signs in.
+    ///
+    /// The request takes precedence, even if it names an account, then its rule, then the default.
+    private func identity(of rule: Rule?) throws(ResolutionError) -> Identity? {
+        let explicit = request.explicit
+        let named =
+            explicit.identity
+            ?? (explicit.account == nil ? rule?.identity ?? configuration.defaultIdentity : nil)
+        guard let named else { return nil }
+        let identity = try configuration.identity(named: named)
+        return identity.source == .environment ? try registry.ambientIdentity(in: resolver.environment) : identity
+    }
+
+    private func mapped(at host: RequestHost) throws(ResolutionError) -> (TokenRequest, Identity?)? {
+        if let rule = configuration.rule(for: request) {
+            if let key = rule.unknownKey { throw .unreadableRule(rule, key: key) }
+            // `rule add` adds no such rule, but anyone can write one.
+            guard request.isTokenPlace else {
+                throw .unencrypted(scheme: request.scheme ?? "", url: request.url)
+            }
+            var token = TokenRequest(
+                rule.authority.isEmpty ? configuration.authority ?? "" : rule.authority, isConfigured: true,
+                clientID: rule.clientID ?? "", scopes: rule.scopes)
+            token.origin = .rule(rule.pattern.text)
+            token.kind = rule.kind
+            token.resourceIndicators = rule.resourceIndicators
+            token.account = rule.account
+            token.signIn = rule.signIn
+            let identity = try identity(of: rule)
+            if (identity == nil ? rule.account : rule.identity) != nil { token.namedBy = .rule }
+            return (token, identity)
+        }
+        guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
+        // Without a client ID and an authority of the user's, nothing suggests that this host is lanyard's to answer,
+        // so the plugins, which take time to find, aren't asked.
+        let isIdentified = (request.explicit.identity ?? configuration.defaultIdentity) != nil
+        let authority = request.explicit.authority ?? configuration.authority
+        let clientID = authority.flatMap { request.explicit.clientID ?? configuration.clientID(at: $0) }
+        guard isIdentified || clientID != nil, let known = registry.resource(forHost: host.name) else { return nil }
+        let identity = try identity(of: nil)
+        guard let authority = identity?.authority ?? authority else { return nil }
+        var token = TokenRequest(authority, isConfigured: false, clientID: "", scopes: known.scopes)
+        token.origin = .wellKnownHost(known.name)
+        return (token, identity)
+    }
+
+    /// Adds the exchange of the token, if the host doesn't accept the token itself.
+    ///
+    /// The exchange in a rule also applies to URLs other than https: the host never accepts the token itself.
+    private mutating func addExchange(to token: inout TokenRequest, at host: RequestHost) throws(ResolutionError) {
+        let named = configuration.rule(for: request)?.exchange
+        let audience = request.scheme == "https" ? host.withoutOwnPort(of: "https") : host
+        // Most hosts accept the token itself, and matching its authority takes longer than this check.
+        guard named != nil || registry.exchanges(forHost: audience.text) else { return }
+        let isConfigured = token.authorityIsConfigured || token.identity != nil
+        guard let match = match(token.authority, token.kind, isConfigured: isConfigured),
+            let row = registry.exchanger(named: named, forHost: audience.text, at: match)?
+                .exchange(named: named, forHost: audience.text)
+        else {
+            guard let named else { return }
+            throw .unknownExchange(named, authority: token.authority)
+        }
+        token.exchange = TokenExchange(
+            row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : nil)
+        if token.scopes.isEmpty { token.scopes = row.scopes }
+    }
+
+    /// Returns the scopes that a manifest specifies for the authority, or for a host whose tokens come from there.
+    private mutating func usualScopes(
+        of token: TokenRequest, at host: RequestHost
+    ) throws(ResolutionError) -> [String] {
+        let match = match(token.authority, token.kind, isConfigured: true)
+        // A well-known host's scopes mean nothing to an issuer of another kind.
+        let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
+        guard let scopes = match?.issuer?.scopes ?? registry.resource(forHost: known)?.scopes else {
+            throw .noScopes(authority: token.authority)
+        }
+        return scopes
+    }
+
+    /// Refuses scopes of a resource that the host isn't mapped to.
+    private mutating func confine(to mapped: TokenRequest, host: RequestHost) throws(ResolutionError) {
+        // OpenID Connect's scopes belong to no resource: a mapping with offline_access must not permit other scopes.
+        let wanted = request.explicit.scopes.filter { !$0.isOpenIDScope }
+        guard !wanted.isEmpty else { return }
+        let authority = (request.explicit.authority ?? mapped.authority).withoutTrailingSlashes
+        let kind = authority == mapped.authority ? mapped.kind : nil
+        var resources: Set<String> = []
+        for scope in mapped.scopes where !scope.isOpenIDScope {
+            resources.insert(resource(of: scope, at: mapped.authority, mapped.kind))
+        }
+        for scope in wanted where !resources.contains(resource(of: scope, at: authority, kind)) {
+            throw .notMapped(host: host.text, scope: scope)
+        }
+    }
+
+    private mutating func resource(of scope: String, at authority: String, _ kind: String?) -> String {
+        if let resource = scope.resourceOfScope { return resource }
+        return (match(authority, kind, isConfigured: false)?.plugin.bareScopes ?? authority).lowercased()
+    }
+
+    /// Applies what the request names explicitly.
+    private func apply(_ identity: Identity?, to token: inout TokenRequest) throws(ResolutionError) {
+        let explicit = request.explicit
+        guard explicit.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
+        if !explicit.scopes.isEmpty {
+            token.scopes = explicit.scopes
+            token.named.insert(.scopes)
+        }
+        if let authority = explicit.authority, authority != token.authority {
+            token.authority = authority
+            token.named.insert(.authority)
+            // A rule's kind belongs to its own authority, and so do the resources that this one knows.
+            token.kind = nil
+            token.resourceIndicators = []
+        }
+        if let identity { token.apply(identity) }
+        token.authority = token.authority.withoutTrailingSlashes
+        if let tenant = explicit.tenant { try token.apply(tenant: tenant) }
+        token.authorityIsConfigured = configuration.names(authority: token.authority) || identity != nil
+        if let id = explicit.clientID, identity == nil {
+            token.clientID = id
+            token.named.insert(.clientID)
+        }
+        if token.clientID.isEmpty {
+            guard let id = configuration.clientID(at: token.authority) else {
+                throw .noClientID(authority: token.authority)
+            }
+            token.clientID = id
+        }
+        token.account = identity == nil ? explicit.account ?? token.account ?? configuration.account : nil
+        if (identity == nil ? explicit.account : explicit.identity) != nil {
+            token.namedBy = .request
+        } else if token.namedBy == nil, identity != nil || token.account != nil {
+            token.namedBy = .configuration
+        }
+        token.userHint = identity == nil ? request.username : nil
+        token.host = request.host?.text
+        token.path = request.path
+        if let claims = explicit.claims, !claims.isEmpty {
+            do throws(ParameterError) { token.claims = try ClaimsRequest(claims).text } catch {
+                throw .badClaims(error)
+            }
+        }
+        // Nobody signs in, so there is nobody to show anything to.
+        guard identity == nil else { return }
+        // The tool's parameters take precedence over the rule's.
+        do throws(ParameterError) { try token.signIn.apply(explicit.signIn) } catch {
+            throw .badParameter(error)
+        }
+    }
+}
+
+extension TokenRequest {
+    /// Sets the identity, with its authority and client, and removes the account.
+    fileprivate mutating func apply(_ identity: Identity) {
+        self.identity = identity
+        authority = identity.authority ?? authority
+        kind = identity.application?.kind
+        clientID = identity.clientID
+        account = nil
+        signIn = SignInParameters()
+    }
+
+    /// Switches to another tenant of the same authority, whose URL must have the tenant as the only segment of its
+    /// path.
+    fileprivate mutating func apply(tenant: String) throws(ResolutionError) {
+        guard CredentialRequest.ExplicitToken.isTenant(tenant), let url = StrictURL(authority),
+            url.segments.count == 1, let (place, _) = authority.cut(atLast: "/")
+        else { throw .noTenants(authority: authority) }
+        authority = "\(place)/\(tenant)"
+        named.insert(.authority)
+    }
+
+    /// Records whether the user name in the URL is an account at the token's issuer.
+    public mutating func checkUserHint(at issuer: PluginIssuer?) {
+        userHintIsAccount = userHint.map { issuer?.hasAccounts(named: $0) ?? false } ?? false
+    }
+}
