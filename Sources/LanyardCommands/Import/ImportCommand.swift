@@ -15,7 +15,7 @@ struct ImportCommand: Command {
             lanyard import [<options>] --from <program>
             """,
         discussion: """
-            A file is what `lanyard export` or one of MSAL's libraries wrote. From another program, only what the clients in \
+            A file is what `lanyard export` or one of MSAL's libraries wrote. From another program, only what the apps in \
             your configuration may use is imported. Stored tokens are replaced only by newer ones. The source stays as it is.
             """)
 
