@@ -74,7 +74,7 @@ let small: [LinkerSetting] = [
 /// inputs.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "AnswerCache", "Claims", "CredentialEngine", "HTTP", "JSON", "LanyardCommands",
+    "Addresses", "AnswerCache", "Claims", "CredentialEngine", "HTTP", "JSON", "CommandKit", "Commands", "Diagnosis",
     "ManagedIdentity",
     "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
     "Keyring", "Terminal", "TokenAcquisition", "Tools",
@@ -161,9 +161,10 @@ let development: [Target] = [
         swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
     .testTarget(
-        name: "LanyardCommandsTests",
+        name: "CommandsTests",
         dependencies: [
-            "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
+            "Addresses", "Claims", "CredentialEngine", "CommandKit", "Commands", "Diagnosis", "PluginHost",
+            "PluginWire", "TestSupport",
             "Tools",
             "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "Keyring", system,
         ], swiftSettings: strict),
@@ -351,13 +352,33 @@ let package = Package(
     targets: [
         // The host, which answers git. No HTTP below this line.
         .executableTarget(
-            name: "lanyard", dependencies: ["LanyardCommands"], swiftSettings: strict, linkerSettings: small),
+            name: "lanyard", dependencies: ["Commands"], swiftSettings: strict, linkerSettings: small),
+        // The command line.
         .target(
-            name: "LanyardCommands",
+            name: "Commands",
             dependencies: [
-                "Addresses", "AnswerCache", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding", "JSON",
-                "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "SecretService", "Secrets",
-                "SettingsFile", "Keyring", "Terminal", "TokenAcquisition", "Tools", argumentParser,
+                "Addresses", "AnswerCache", "Claims", "CLinux", "CommandKit", "CredentialEngine", "Diagnosis",
+                "Files", "Forwarding", "JSON", "Keyring", "OtherCaches", "PluginConformance", "PluginHost",
+                "PluginWire", "Rules", "Secrets", "SecretService", "SettingsFile", "Terminal",
+                "TokenAcquisition", "Tools", argumentParser, system,
+            ],
+            swiftSettings: strict),
+        // doctor, explain and status.
+        .target(
+            name: "Diagnosis",
+            dependencies: [
+                "Addresses", "AnswerCache", "Claims", "CommandKit", "CredentialEngine", "Files", "Forwarding",
+                "JSON", "Keyring", "PluginHost", "PluginWire", "Rules", "Secrets", "SecretService",
+                "SettingsFile", "Terminal", "TokenAcquisition", "Tools", argumentParser,
+            ],
+            swiftSettings: strict),
+        // What commands share: the session, the user, messages.
+        .target(
+            name: "CommandKit",
+            dependencies: [
+                "Addresses", "AnswerCache", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding",
+                "JSON", "Keyring", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "SecretService", "SettingsFile", "Terminal", "TokenAcquisition", "Tools", argumentParser,
                 subprocess, system,
             ],
             swiftSettings: strict),

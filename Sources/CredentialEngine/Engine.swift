@@ -102,7 +102,7 @@ public struct Engine: Sendable {
             surroundings.keyring.open()
             var isStored = !surroundings.given.contain(password.fingerprints)
             if isStored {
-                do throws(StoreError) { isStored = try sources.passwords.store(password, for: query) } catch {
+                do throws(KeyringError) { isStored = try sources.passwords.store(password, for: query) } catch {
                     throw .store(error)
                 }
             }
@@ -140,7 +140,7 @@ public struct Engine: Sendable {
     /// Lists the servers with passwords stored under labels with this prefix, and those that accept an exchanged token.
     func list(labelled prefix: String) throws(Refusal) -> Attempt {
         try answer(.list(labelPrefix: prefix)) { sources throws(Refusal) in
-            do throws(StoreError) {
+            do throws(KeyringError) {
                 let exchanged = try sources.exchangeHosts()
                 // The rule's answer takes precedence over a stored password.
                 return .settled(.list(try sources.passwords.labelled(prefix).merging(exchanged) { $1 }))
@@ -245,7 +245,7 @@ private struct StoredLookup: Sendable {
 
     private func password(in sources: CredentialSources) throws(Refusal) -> Credential? {
         guard let query = PasswordQuery(request) else { return nil }
-        do throws(StoreError) {
+        do throws(KeyringError) {
             return try sources.passwords.get(query, now: now).map(Credential.init)
         } catch {
             throw .store(error)
@@ -303,7 +303,7 @@ extension CredentialSources {
         }
         guard let query else { return }
         let count: Int
-        do throws(StoreError) { count = try passwords.erase(query) } catch { throw .store(error) }
+        do throws(KeyringError) { count = try passwords.erase(query) } catch { throw .store(error) }
         if count == 0, refused.mustExist { throw .noPassword }
     }
 
@@ -348,7 +348,7 @@ extension CredentialSources {
     /// Returns the hosts that accept an exchanged token, each with its user name, if it can be had without the user.
     ///
     /// A host that only a pattern covers is included once a token was exchanged for it.
-    fileprivate func exchangeHosts() throws(StoreError) -> [String: String] {
+    fileprivate func exchangeHosts() throws(KeyringError) -> [String: String] {
         let records = try acquirer.allRecords()
         let mapped = configuration.rules.filter { $0.pattern.scheme == "https" }.map(\.pattern.host)
         let kept = records.exchanged.filter(\.path.isEmpty).compactMap { RequestHost($0.audience) }

@@ -22,7 +22,7 @@ public indirect enum NextStep: Sendable {
     /// The user says which account is meant. The error is for a user who doesn't.
     case choose(AcquisitionError)
     /// The user unlocks the keyring, or has one made.
-    case unlock(StoreError, Unlocking)
+    case unlock(KeyringError, Unlocking)
     /// There is no token.
     case fail(AcquisitionError)
 }
@@ -62,7 +62,7 @@ public struct AvailablePrompts: Sendable {
     public static let all = AvailablePrompts(mayAsk: true, mayChoose: true, unlocking: .inWindow)
 
     /// How the user can unlock a keyring that failed with this error; nil if they can't.
-    public func unlocking(_ error: StoreError) -> Unlocking? {
+    public func unlocking(_ error: KeyringError) -> Unlocking? {
         switch unlocking {
         case .inWindow where [.locked, .noDefaultCollection].contains(error.reason): .inWindow
         case .atTerminal where error.opensWithPassword: .atTerminal
@@ -111,7 +111,7 @@ extension CredentialSources {
         do throws(AcquisitionError) {
             guard let flow = try decision.signInFlow(for: wanted, among: flows) else { return .fail(error) }
             // The result of a sign-in must be stored.
-            do throws(StoreError) { try acquirer.requireWritable() } catch { throw .store(error) }
+            do throws(KeyringError) { try acquirer.requireWritable() } catch { throw .store(error) }
             return .signIn(by: flow, error)
         } catch {
             return .fail(error)

@@ -21,7 +21,7 @@ public indirect enum Refusal: Error, Sendable {
     /// There is no such password to erase.
     case noPassword
     /// The keyring can't be used now; its content is untouched.
-    case store(StoreError)
+    case store(KeyringError)
 
     /// The agent, which replaces this machine's keyring, can't be reached at this socket.
     case agent(AgentError, socket: String)

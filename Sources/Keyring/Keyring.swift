@@ -17,8 +17,8 @@ public protocol Keyring: Sendable {
     ///
     /// The operation must be safe to run twice.
     func run<Result>(
-        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result
+        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result
 }
 
 /// What can be done with a keyring during one operation, on one thread.
@@ -26,38 +26,38 @@ public protocol KeyringSession {
     /// Checks that items can be read and stored, without asking the user.
     ///
     /// - Throws: `locked` or `noDefaultCollection` if they can't.
-    func requireUnlocked() throws(StoreError)
+    func requireUnlocked() throws(KeyringError)
 
     /// Prepares for storing items: unlocks the keyring or creates it if the user may be asked.
-    func openForStoring() throws(StoreError)
+    func openForStoring() throws(KeyringError)
 
     /// Ensures that an empty search means that nothing is stored; true if the search has to be repeated.
-    func openForReading() throws(StoreError) -> Bool
+    func openForReading() throws(KeyringError) -> Bool
 
     /// Unlocks items; if that takes the user, asks them once.
     ///
     /// - Throws: `locked` if the user may not be asked, `denied` if they declined.
-    func unlock(_ paths: [String]) throws(StoreError)
+    func unlock(_ paths: [String]) throws(KeyringError)
 
     /// Finds the items that have at least these attributes, in any schema unless the attributes name one: the paths of
     /// those that can be read, and of those that must be unlocked first.
     ///
     /// This never unlocks anything. A locked keyring may hide what it has.
-    func search(_ attributes: [String: String]) throws(StoreError) -> (unlocked: [String], locked: [String])
+    func search(_ attributes: [String: String]) throws(KeyringError) -> (unlocked: [String], locked: [String])
 
     /// Reads the attributes of items, leaving out items that no longer exist.
-    func items(at paths: [String], areLocked: Bool) throws(StoreError) -> [KeyringItem]
+    func items(at paths: [String], areLocked: Bool) throws(KeyringError) -> [KeyringItem]
 
     /// Reads the secrets of unlocked items at once, leaving out those that no longer exist or can't be read.
     ///
     /// - Throws: `broken` if there are items but none of them can be read.
-    func secrets(of paths: [String]) throws(StoreError) -> [String: [UInt8]]
+    func secrets(of paths: [String]) throws(KeyringError) -> [String: [UInt8]]
 
     /// Returns when an item was last changed, in seconds since 1970; 0 if it no longer exists.
-    func modified(_ item: KeyringItem) throws(StoreError) -> UInt64
+    func modified(_ item: KeyringItem) throws(KeyringError) -> UInt64
 
     /// Returns the label that users see; nil if the item no longer exists.
-    func label(of item: KeyringItem) throws(StoreError) -> String?
+    func label(of item: KeyringItem) throws(KeyringError) -> String?
 
     /// Replaces the secret of the item that has at least these attributes, and keeps all that it has; creates one if
     /// there is none.
@@ -65,20 +65,20 @@ public protocol KeyringSession {
     /// The attributes include the schema, and the keyring has been opened for storing.
     func store(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String
-    ) throws(StoreError)
+    ) throws(KeyringError)
 
     /// Creates an item; if `replacing`, an item with *at least* its attributes becomes this one instead.
     ///
     /// The attributes include the schema, and the keyring has been opened for storing.
     func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, replacing: Bool
-    ) throws(StoreError)
+    ) throws(KeyringError)
 
     /// Replaces an item's secret.
-    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(StoreError)
+    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(KeyringError)
 
     /// Deletes an item; it isn't an error if it no longer exists.
-    func delete(_ item: KeyringItem) throws(StoreError)
+    func delete(_ item: KeyringItem) throws(KeyringError)
 }
 
 extension KeyringSession {
@@ -93,7 +93,7 @@ extension KeyringSession {
     /// - Throws: `locked` if it can't be known which items are stored.
     func readableItems(
         of attributes: [String: String], needsSecrets: Bool, where matches: (KeyringItem) -> Bool
-    ) throws(StoreError) -> [KeyringItem] {
+    ) throws(KeyringError) -> [KeyringItem] {
         var items = try found(attributes)
         if !items.contains(where: { !$0.isLocked && matches($0) }) {
             let locked = items.filter { $0.isLocked && $0.isPossible(matches) }
@@ -114,7 +114,7 @@ extension KeyringSession {
     /// Finds items to delete, none of which is locked.
     func deletableItems(
         of attributes: [String: String], where matches: (KeyringItem) -> Bool
-    ) throws(StoreError) -> [KeyringItem] {
+    ) throws(KeyringError) -> [KeyringItem] {
         var items = try readableItems(of: attributes, needsSecrets: false, where: matches)
         let locked = items.filter(\.isLocked)
         if !locked.isEmpty {
@@ -124,7 +124,7 @@ extension KeyringSession {
         return items
     }
 
-    private func found(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] {
+    private func found(_ attributes: [String: String]) throws(KeyringError) -> [KeyringItem] {
         let paths = try search(attributes)
         return try items(at: paths.unlocked, areLocked: false) + items(at: paths.locked, areLocked: true)
     }
@@ -207,8 +207,8 @@ public struct KeyringConfiguration: Sendable {
 
     /// Runs an operation on the keyring; the operation must be safe to run twice.
     func withKeyring<Result>(
-        _ body: (any KeyringSession) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        _ body: (any KeyringSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
         try keyring.run(self, body)
     }
 }

@@ -24,15 +24,15 @@ public struct SharedCacheItem: Sendable {
     /// Reads the item's contents; nil if there is no such item.
     ///
     /// - Throws: `locked` if that can't be known.
-    public func contents() throws(StoreError) -> [UInt8]? {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func contents() throws(KeyringError) -> [UInt8]? {
+        try configuration.withKeyring { session throws(KeyringError) in
             try item(session)?.secret
         }
     }
 
     /// Replaces the item's contents, or creates the item.
-    public func replace(_ contents: [UInt8]) throws(StoreError) {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func replace(_ contents: [UInt8]) throws(KeyringError) {
+        try configuration.withKeyring { session throws(KeyringError) in
             if let item = try item(session) {
                 return try session.replaceSecret(of: item, with: contents, contentType: "text/plain")
             }
@@ -44,11 +44,11 @@ public struct SharedCacheItem: Sendable {
 
     private var named: [String: String] { attributes.merging(["xdg:schema": schema]) { $1 } }
 
-    private func item(_ session: any KeyringSession) throws(StoreError) -> KeyringItem? {
+    private func item(_ session: any KeyringSession) throws(KeyringError) -> KeyringItem? {
         let items = try session.readableItems(of: named, needsSecrets: true) { $0.attributes == named }
         guard let item = items.first(where: { !$0.isLocked }) else {
             if items.isEmpty { return nil }
-            throw StoreError(.locked)
+            throw KeyringError(.locked)
         }
         return item
     }
@@ -76,10 +76,10 @@ public struct OtherItems: Sendable {
     /// Returns the items of a schema, or of any schema, that have at least these attributes.
     ///
     /// - Throws: `locked` if it can't be known whether there are any.
-    public func items(schema: String?, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
+    public func items(schema: String?, attributes: [String: String] = [:]) throws(KeyringError) -> [Item] {
         var wanted = attributes
         if let schema { wanted["xdg:schema"] = schema }
-        return try configuration.withKeyring { session throws(StoreError) in
+        return try configuration.withKeyring { session throws(KeyringError) in
             let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }
             }

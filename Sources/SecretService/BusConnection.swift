@@ -11,14 +11,14 @@ struct BusConnection: @unchecked Sendable {
     private let connection: OpaquePointer
 
     /// Opens the process's connection, which is never released because GLib shares it.
-    init(_ watchdog: borrowing Watchdog) throws(StoreError) {
-        do throws(StoreError) {
+    init(_ watchdog: borrowing Watchdog) throws(KeyringError) {
+        do throws(KeyringError) {
             let connection = try watchdog.calling { g_bus_get_sync(G_BUS_TYPE_SESSION, $0, $1) }
-            guard let connection else { throw StoreError(.broken, detail: "no connection") }
+            guard let connection else { throw KeyringError(.broken, detail: "no connection") }
             self.connection = connection
         } catch {
             // What GLib calls an invalid argument here is the bus's address.
-            throw error.reason == .broken ? StoreError(.noSessionBus, detail: error.detail) : error
+            throw error.reason == .broken ? KeyringError(.noSessionBus, detail: error.detail) : error
         }
         // The loss of the bus is an ordinary error, and must not end the process.
         g_dbus_connection_set_exit_on_close(connection, 0)
@@ -27,7 +27,7 @@ struct BusConnection: @unchecked Sendable {
     /// Reads a property of an object; `owner` is a name on the bus.
     func property(
         _ property: String, of path: String, _ interface: String, owner: String, _ watchdog: borrowing Watchdog
-    ) throws(StoreError) -> Variant? {
+    ) throws(KeyringError) -> Variant? {
         try call(
             "Get", of: "org.freedesktop.DBus.Properties", at: path, owner: owner,
             [.text(interface), .text(property)], giving: "(v)", watchdog
@@ -35,13 +35,13 @@ struct BusConnection: @unchecked Sendable {
     }
 
     /// Returns the process that provides the Secret Service.
-    func provider(_ watchdog: borrowing Watchdog) throws(StoreError) -> Int32? {
+    func provider(_ watchdog: borrowing Watchdog) throws(KeyringError) -> Int32? {
         try ask("GetConnectionUnixProcessID", about: Self.secrets, giving: "(u)", watchdog)?
             .child(0)?.smallNumber.map { Int32(bitPattern: $0) }
     }
 
     /// Returns the unique name of the process that owns a name; what is said to it reaches no other process.
-    func owner(of name: String, _ watchdog: borrowing Watchdog) throws(StoreError) -> String {
+    func owner(of name: String, _ watchdog: borrowing Watchdog) throws(KeyringError) -> String {
         try ask("GetNameOwner", about: name, giving: "(s)", watchdog)?.child(0)?.text ?? ""
     }
 
@@ -58,7 +58,7 @@ struct BusConnection: @unchecked Sendable {
     }
 
     /// Checks that a process on the bus answers in these milliseconds, which any library for D-Bus does by itself.
-    func ping(_ owner: String, withinMilliseconds limit: gint) throws(StoreError) {
+    func ping(_ owner: String, withinMilliseconds limit: gint) throws(KeyringError) {
         let reply = try throwing { error in
             g_dbus_connection_call_sync(
                 connection, owner, "/", "org.freedesktop.DBus.Peer", "Ping", nil, nil, G_DBUS_CALL_FLAGS_NONE, limit,
@@ -71,7 +71,7 @@ struct BusConnection: @unchecked Sendable {
     func call(
         _ method: String, of interface: String, at path: String, owner: String, _ arguments: [NewVariant],
         giving reply: String, _ watchdog: borrowing Watchdog
-    ) throws(StoreError) -> Variant? {
+    ) throws(KeyringError) -> Variant? {
         let tuple = NewVariant.tuple(arguments)
         let value = try watchdog.calling { cancellable, error in
             reply.withCString { reply in
@@ -102,7 +102,7 @@ struct BusConnection: @unchecked Sendable {
 
     private func ask(
         _ method: String, about name: String, giving reply: String, _ watchdog: borrowing Watchdog
-    ) throws(StoreError) -> Variant? {
+    ) throws(KeyringError) -> Variant? {
         try call(method, of: Self.bus, at: Self.path, owner: Self.bus, [.text(name)], giving: reply, watchdog)
     }
 }

@@ -5,18 +5,18 @@ internal import Keyring
 typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
 /// Calls GLib, and throws the error that it returns.
-func throwing<Result>(_ body: (ErrorSlot) -> Result) throws(StoreError) -> Result {
+func throwing<Result>(_ body: (ErrorSlot) -> Result) throws(KeyringError) -> Result {
     var error: UnsafeMutablePointer<GError>?
     let result = body(&error)
     guard let error else { return result }
     defer { g_error_free(error) }
-    throw StoreError(error.pointee)
+    throw KeyringError(error.pointee)
 }
 
-extension StoreError {
+extension KeyringError {
     /// The same error, after which a new connection may help: the provider vanished during the call, so another may have
     /// replaced it since, or it doesn't know the session any more.
-    var worthRepeating: StoreError { StoreError(reason, detail: detail, .reconnect) }
+    var worthRepeating: KeyringError { KeyringError(reason, detail: detail, .reconnect) }
 
     /// Whether the call's object doesn't exist, or no longer does.
     var isMissingObject: Bool { handling == .missingObject }
@@ -63,7 +63,7 @@ private enum BusError {
     /// GDBus reports a call to a missing object as an unknown method.
     static let missingObject = [unknownObject, unknownMethod]
 
-    static func reason(_ code: Int32) -> StoreError.Reason {
+    static func reason(_ code: Int32) -> KeyringError.Reason {
         switch code {
         case serviceUnknown, nameHasNoOwner, spawning: .noProvider
         case noServer, disconnected: .noSessionBus
@@ -89,7 +89,7 @@ private enum TransportError {
     /// A process that replaced another doesn't know the session; libsecret strips the name of that error.
     static let vanished = [closed, remote]
 
-    static func reason(_ code: Int32) -> StoreError.Reason {
+    static func reason(_ code: Int32) -> KeyringError.Reason {
         switch code {
         case cancelled, timedOut: .timedOut
         case permissionDenied: .denied

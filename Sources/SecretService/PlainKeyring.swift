@@ -17,18 +17,18 @@ extension ServiceSession {
     }
 
     /// Returns the same of the default collection.
-    func plainFile() throws(StoreError) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
+    func plainFile() throws(KeyringError) -> String? { try collectionPath().flatMap { plainFile(of: $0) } }
 
     /// Returns a secret in a form that the collection gives back as it is.
     ///
     /// - Throws: `damaging` if there is none; only lanyard's own items, which are JSON, may have another form.
-    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(StoreError) -> [UInt8] {
+    func faithful(_ secret: [UInt8], _ contentType: String, in collection: String) throws(KeyringError) -> [UInt8] {
         // KeePassXC and KWallet drop it, as Qt does.
         guard !secret.starts(with: "\u{FEFF}".utf8) else {
-            throw StoreError(.broken, detail: "a secret that begins with a byte order mark can't be kept")
+            throw KeyringError(.broken, detail: "a secret that begins with a byte order mark can't be kept")
         }
         guard Self.isFragile(secret), plainFile(of: collection) != nil else { return secret }
-        guard contentType == "application/json" else { throw StoreError(.damaging) }
+        guard contentType == "application/json" else { throw KeyringError(.damaging) }
         return [Self.mark] + secret
     }
 

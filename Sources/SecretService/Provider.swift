@@ -15,13 +15,13 @@ final class Provider: Sendable {
     let name: String
     private let opening = Mutex<SessionOpening?>(nil)
 
-    init(on bus: BusConnection, _ watchdog: borrowing Watchdog) throws(StoreError) {
+    init(on bus: BusConnection, _ watchdog: borrowing Watchdog) throws(KeyringError) {
         self.bus = bus
         let type = lanyard_secret_service_get_type()
         let service = try watchdog.calling {
             secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, $0, $1)
         }
-        guard let service else { throw StoreError(.broken, detail: "no service") }
+        guard let service else { throw KeyringError(.broken, detail: "no service") }
         self.service = service
         name = g_dbus_proxy_get_name(service).map { String(cString: $0) } ?? ""
     }
@@ -40,7 +40,7 @@ final class Provider: Sendable {
     /// Waits for the requested session, or requests one and waits; does nothing if one is open.
     ///
     /// - Throws: The reason why there is none; that may be the fault of the key that was drawn for it.
-    func requireSession(_ watchdog: borrowing Watchdog) throws(StoreError) {
+    func requireSession(_ watchdog: borrowing Watchdog) throws(KeyringError) {
         opening.withLock { opening in
             opening?.wait()
             opening = nil
@@ -48,7 +48,7 @@ final class Provider: Sendable {
         // The wait had its own time limit.
         watchdog.extend()
         let reply = reply { secret_service_ensure_session(service, watchdog.cancellable, $0, $1) }
-        do throws(StoreError) {
+        do throws(KeyringError) {
             try watchdog.succeeding { secret_service_ensure_session_finish(service, reply.result, $1) }
         } catch  where error.reason == .broken || error.reason == .denied {
             throw error.worthRepeating
@@ -77,9 +77,9 @@ enum SecretLibrary {
     private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
 
     /// Loads the library unless it is loaded already.
-    static func open() throws(StoreError) {
+    static func open() throws(KeyringError) {
         if let problem = lanyard_secret_open() {
-            throw StoreError(.noLibrary, detail: String(cString: problem))
+            throw KeyringError(.noLibrary, detail: String(cString: problem))
         }
         _ = silence
     }

@@ -28,7 +28,7 @@ public final class SecretServiceKeyring: Keyring {
 
     /// Loads libsecret, connects and requests a session in advance; errors are left to the operation that follows.
     public func open() {
-        do throws(StoreError) {
+        do throws(KeyringError) {
             try prepare()
             let watchdog = Watchdog(seconds: KeyringConfiguration.defaultDeadline)
             try provider(watchdog).openSession(watchdog)
@@ -40,20 +40,20 @@ public final class SecretServiceKeyring: Keyring {
     /// Runs an operation; if the provider vanishes during it, or no longer knows the session, runs it again, because a
     /// provider that crashed is restarted.
     public func run<Result>(
-        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
         try session(configuration, body)
     }
 
     /// Runs an operation of this keyring's own, when it is this process's turn to ask the user if it needs that.
     private func session<Result>(
-        _ configuration: KeyringConfiguration, _ body: (ServiceSession) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        do throws(StoreError) {
-            do throws(StoreError) {
+        _ configuration: KeyringConfiguration, _ body: (ServiceSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
+        do throws(KeyringError) {
+            do throws(KeyringError) {
                 return try attempt(configuration, body)
             } catch  where error.handling == .awaitTurn {
-                return try taking(turn: KeyringTurn(environment.variables)) { () throws(StoreError) in
+                return try taking(turn: KeyringTurn(environment.variables)) { () throws(KeyringError) in
                     // By now, the keyring may be open.
                     try attempt(configuration, hasTurn: true, body)
                 }
@@ -68,17 +68,17 @@ public final class SecretServiceKeyring: Keyring {
 
     private func attempt<Result>(
         _ configuration: KeyringConfiguration, hasTurn: Bool = false,
-        _ body: (ServiceSession) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        _ body: (ServiceSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
         try prepare()
         let watchdog = Watchdog(seconds: configuration.deadline)
-        func session(isRepeated: Bool) throws(StoreError) -> ServiceSession {
+        func session(isRepeated: Bool) throws(KeyringError) -> ServiceSession {
             ServiceSession(
                 try provider(watchdog), watchdog, configuration,
                 mayPrompt: configuration.mayPrompt && !environment.isRemote, hasTurn: hasTurn,
                 environment: environment.variables, isRepeated: isRepeated)
         }
-        do throws(StoreError) {
+        do throws(KeyringError) {
             return try body(session(isRepeated: false))
         } catch  where error.handling == .reconnect {
             // Another process may provide the service now.
@@ -89,13 +89,13 @@ public final class SecretServiceKeyring: Keyring {
 
     /// Runs an operation when it is this process's turn to have the user unlock or create the keyring.
     private func taking<Result>(
-        turn: consuming KeyringTurn, _ body: () throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        turn: consuming KeyringTurn, _ body: () throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
         let began = SharedNotes.milliseconds
-        guard turn.acquire() else { throw StoreError(.locked) }
+        guard turn.acquire() else { throw KeyringError(.locked) }
         // A "no" while this process waited was its answer, too.
-        if turn.wasDeclined(since: began) { throw StoreError(.denied, detail: "another process was told no") }
-        do throws(StoreError) {
+        if turn.wasDeclined(since: began) { throw KeyringError(.denied, detail: "another process was told no") }
+        do throws(KeyringError) {
             return try body()
         } catch {
             if error.handling == .tellDeclined { turn.noteDeclined() }
@@ -104,14 +104,14 @@ public final class SecretServiceKeyring: Keyring {
     }
 
     /// Adds to an error what is locked, who can open it, or who keeps the provider from starting.
-    private func explain(_ error: inout StoreError, _ configuration: KeyringConfiguration) {
+    private func explain(_ error: inout KeyringError, _ configuration: KeyringConfiguration) {
         switch error.reason {
         case .locked, .noDefaultCollection:
             error.provider = (try? provider(deadline: configuration.deadline))?.flatMap(\.programName)
             if error.reason == .locked { error.lock = lockBesideDefault(configuration) }
         case .timedOut, .busy:
             // The bus answers at once, or not at all.
-            do throws(StoreError) {
+            do throws(KeyringError) {
                 let running = try provider(deadline: 0.5)
                 error.provider = running?.programName
                 guard running == nil else { return }
@@ -122,10 +122,10 @@ public final class SecretServiceKeyring: Keyring {
     }
 
     /// Returns what can be locked although the default keyring is open; nil if it isn't open.
-    private func lockBesideDefault(_ configuration: KeyringConfiguration) -> StoreError.Lock? {
+    private func lockBesideDefault(_ configuration: KeyringConfiguration) -> KeyringError.Lock? {
         var configuration = configuration
         configuration.mayPrompt = false
-        let labels = try? attempt(configuration) { session throws(StoreError) in try session.lockedBesideDefault() }
+        let labels = try? attempt(configuration) { session throws(KeyringError) in try session.lockedBesideDefault() }
         guard let labels = labels ?? nil else { return nil }
         return labels.isEmpty ? .items : .keyrings(labels)
     }
@@ -133,7 +133,7 @@ public final class SecretServiceKeyring: Keyring {
     /// Returns the path of the default keyring's file if gnome-keyring keeps it as text, because it has no password; nil
     /// if it doesn't, or if the keyring can't be asked.
     public func plainFile(_ configuration: KeyringConfiguration) -> String? {
-        try? session(configuration) { session throws(StoreError) in try session.plainFile() }
+        try? session(configuration) { session throws(KeyringError) in try session.plainFile() }
     }
 
     /// Asks the bus for the provider, without starting one; nil if none is running.
@@ -142,28 +142,28 @@ public final class SecretServiceKeyring: Keyring {
     ///
     /// - Parameter deadline: The number of seconds that the bus may take.
     /// - Returns: The provider.
-    /// - Throws: `StoreError` if the bus can't be asked.
+    /// - Throws: `KeyringError` if the bus can't be asked.
     public func provider(
         deadline: Double = KeyringConfiguration.defaultDeadline
-    ) throws(StoreError) -> KeyringProvider? {
+    ) throws(KeyringError) -> KeyringProvider? {
         try prepare()
         let watchdog = Watchdog(seconds: deadline)
-        do throws(StoreError) {
+        do throws(KeyringError) {
             return try bus(watchdog).provider(watchdog).map { KeyringProvider(processID: $0) }
         } catch {
             guard error.reason == .noProvider else {
-                throw StoreError(error.reason, detail: error.detail)
+                throw KeyringError(error.reason, detail: error.detail)
             }
             return nil
         }
     }
 
-    private func prepare() throws(StoreError) {
+    private func prepare() throws(KeyringError) {
         try environment.check()
         try SecretLibrary.open()
     }
 
-    private func provider(_ watchdog: borrowing Watchdog) throws(StoreError) -> Provider {
+    private func provider(_ watchdog: borrowing Watchdog) throws(KeyringError) -> Provider {
         let provider: Provider
         if let known = connected.withLock(\.self) {
             provider = known
@@ -176,9 +176,9 @@ public final class SecretServiceKeyring: Keyring {
     }
 
     /// Connects to the bus, unless it just kept this process waiting: what follows would wait as long.
-    private func bus(_ watchdog: borrowing Watchdog) throws(StoreError) -> BusConnection {
-        if let end = silentUntil.withLock(\.self), .now() < end { throw StoreError(.timedOut) }
-        do throws(StoreError) {
+    private func bus(_ watchdog: borrowing Watchdog) throws(KeyringError) -> BusConnection {
+        if let end = silentUntil.withLock(\.self), .now() < end { throw KeyringError(.timedOut) }
+        do throws(KeyringError) {
             return try BusConnection(watchdog)
         } catch {
             if error.reason == .timedOut { silentUntil.withLock { $0 = .now() + Self.pardon } }
@@ -228,12 +228,12 @@ struct SessionEnvironment: Sendable {
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
     /// Detects settings that would make libsecret hang or start a bus of its own.
-    func check() throws(StoreError) {
+    func check() throws(KeyringError) {
         let backend = variables["SECRET_BACKEND"] ?? ""
         guard ["", "service", "file"].contains(backend) else {
-            throw StoreError(.badBackend, detail: "SECRET_BACKEND is \(backend)")
+            throw KeyringError(.badBackend, detail: "SECRET_BACKEND is \(backend)")
         }
-        guard hasBus else { throw StoreError(.noSessionBus, detail: "no session bus is announced") }
+        guard hasBus else { throw KeyringError(.noSessionBus, detail: "no session bus is announced") }
     }
 
     /// Whether the environment has a bus; without one, GLib would run dbus-launch, which may leave a stray bus behind.

@@ -4,14 +4,14 @@ internal import Glibc
 internal import Keyring
 
 extension ServiceSession {
-    func requireUnlocked() throws(StoreError) {
+    func requireUnlocked() throws(KeyringError) {
         guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
-            throw StoreError(.noDefaultCollection)
+            throw KeyringError(.noDefaultCollection)
         }
-        if isLocked, case .prompt = try unlocking([path]) { throw StoreError(.locked) }
+        if isLocked, case .prompt = try unlocking([path]) { throw KeyringError(.locked) }
     }
 
-    func openForStoring() throws(StoreError) {
+    func openForStoring() throws(KeyringError) {
         if let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) {
             if isLocked { try unlock([path]) }
             opened = path
@@ -20,7 +20,7 @@ extension ServiceSession {
         }
     }
 
-    func openForReading() throws(StoreError) -> Bool {
+    func openForReading() throws(KeyringError) -> Bool {
         // With most providers an alias is an object, too; if it isn't, the collection it stands for is.
         let alias = "/org/freedesktop/secrets/aliases/\(configuration.collection.rawValue)"
         if try isCollectionLocked(at: alias) == false { return false }
@@ -29,11 +29,11 @@ extension ServiceSession {
         return true
     }
 
-    func unlock(_ paths: [String]) throws(StoreError) {
+    func unlock(_ paths: [String]) throws(KeyringError) {
         guard case .prompt(let prompt) = try unlocking(paths) else { return }
         try requireTurn(or: .locked)
         guard try answer(to: prompt).count > 0 else {
-            throw StoreError(.denied, detail: "the keyring was not unlocked", .tellDeclined)
+            throw KeyringError(.denied, detail: "the keyring was not unlocked", .tellDeclined)
         }
     }
 
@@ -44,18 +44,18 @@ extension ServiceSession {
     }
 
     /// Asks the provider to unlock what it can without a prompt, such as a keyring that has no password.
-    private func unlocking(_ paths: [String]) throws(StoreError) -> Unlocking {
+    private func unlocking(_ paths: [String]) throws(KeyringError) -> Unlocking {
         let reply = try call(
             "Unlock", of: Self.service, at: Self.servicePath, [.paths(paths)], giving: "(aoo)")
         guard let prompt = reply?.child(1)?.path else {
-            guard (reply?.child(0)?.count ?? 0) > 0 else { throw StoreError(.locked) }
+            guard (reply?.child(0)?.count ?? 0) > 0 else { throw KeyringError(.locked) }
             return .done
         }
         return .prompt(prompt)
     }
 
-    private func createCollection() throws(StoreError) -> String {
-        guard configuration.collection != .session else { throw StoreError(.noDefaultCollection) }
+    private func createCollection() throws(KeyringError) -> String {
+        guard configuration.collection != .session else { throw KeyringError(.noDefaultCollection) }
         try requireTurn(or: .noDefaultCollection)
         let properties = try NewVariant.properties(of: Self.collection, label: "Login")
         let reply = try call(
@@ -64,23 +64,23 @@ extension ServiceSession {
             giving: "(oo)")
         var made = reply?.child(0)?.path
         if let prompt = reply?.child(1)?.path {
-            do throws(StoreError) {
+            do throws(KeyringError) {
                 made = try answer(to: prompt).path
             } catch  where error.reason == .denied {
-                throw StoreError(.noDefaultCollection, detail: error.detail, .tellDeclined)
+                throw KeyringError(.noDefaultCollection, detail: error.detail, .tellDeclined)
             }
         }
         // After a dismissed prompt, a provider may return a collection that doesn't exist.
         guard let path = made, try isCollectionLocked(at: path) != nil else {
-            throw StoreError(.noDefaultCollection)
+            throw KeyringError(.noDefaultCollection)
         }
         return path
     }
 
     /// Checks that the user may be asked now, in this process and in no other.
-    private func requireTurn(or reason: StoreError.Reason) throws(StoreError) {
-        guard mayPrompt else { throw StoreError(reason) }
-        guard hasTurn else { throw StoreError(reason, .awaitTurn) }
+    private func requireTurn(or reason: KeyringError.Reason) throws(KeyringError) {
+        guard mayPrompt else { throw KeyringError(reason) }
+        guard hasTurn else { throw KeyringError(reason, .awaitTurn) }
     }
 
     /// Has the provider show a prompt, and waits for the user's answer for as long as the provider is there.
@@ -91,7 +91,7 @@ extension ServiceSession {
     ///
     /// - Returns: The prompt's result.
     /// - Throws: `denied` if the prompt was dismissed.
-    func answer(to prompt: String) throws(StoreError) -> Variant {
+    func answer(to prompt: String) throws(KeyringError) -> Variant {
         let owner = try provider.bus.owner(of: provider.name, watchdog)
         let replies = ReplyContext()
         let outcome = PromptOutcome()
@@ -108,12 +108,12 @@ extension ServiceSession {
             withExtendedLifetime(outcome) {}
         }
         _ = try call("Prompt", of: Self.prompt, at: prompt, owner: owner, [.text("")], giving: "()")
-        try watchdog.paused { () throws(StoreError) in
+        try watchdog.paused { () throws(KeyringError) in
             try wait(for: outcome, replies, of: owner, prompt)
         }
         let isDismissed = outcome.parameters?.child(0)?.bool ?? true
         guard !isDismissed, let result = outcome.parameters?.child(1)?.child(0) else {
-            throw StoreError(.denied, detail: "the prompt was dismissed", .tellDeclined)
+            throw KeyringError(.denied, detail: "the prompt was dismissed", .tellDeclined)
         }
         return result
     }
@@ -123,7 +123,7 @@ extension ServiceSession {
 
     private func wait(
         for outcome: PromptOutcome, _ replies: ReplyContext, of owner: String, _ prompt: String
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         let end = DispatchTime.now() + configuration.deadline
         var nextLook = DispatchTime.now() + Self.lookEvery
         // Short at first, because many prompts need no user.
@@ -133,7 +133,7 @@ extension ServiceSession {
             guard outcome.parameters == nil else { return }
             guard mayPrompt || .now() < end else {
                 dismiss(prompt)
-                throw StoreError(.denied, detail: "the keyring service wants to be confirmed")
+                throw KeyringError(.denied, detail: "the keyring service wants to be confirmed")
             }
             if .now() >= nextLook {
                 try requireAlive(owner)
@@ -145,18 +145,18 @@ extension ServiceSession {
     }
 
     /// Checks that the provider that shows a prompt is still there.
-    private func requireAlive(_ owner: String) throws(StoreError) {
+    private func requireAlive(_ owner: String) throws(KeyringError) {
         let before = provider.activity
-        do throws(StoreError) {
+        do throws(KeyringError) {
             try provider.bus.ping(owner, withinMilliseconds: Self.pingLimit)
         } catch {
             if error.handling == .reconnect, error.reason != .timedOut {
                 // Asking again would show another prompt.
-                throw StoreError(.broken, detail: "it ended while it asked")
+                throw KeyringError(.broken, detail: "it ended while it asked")
             }
             guard error.reason == .timedOut else { return }
             if let now = provider.activity, now.isBusy(since: before) { return }
-            throw StoreError(.timedOut, detail: "it stopped while it asked")
+            throw KeyringError(.timedOut, detail: "it stopped while it asked")
         }
     }
 

@@ -38,13 +38,13 @@ final class ServiceSession: KeyringSession {
     func call(
         _ method: String, of interface: String, at path: String, owner: String? = nil, _ arguments: [NewVariant],
         giving reply: String
-    ) throws(StoreError) -> Variant? {
+    ) throws(KeyringError) -> Variant? {
         try provider.bus.call(
             method, of: interface, at: path, owner: owner ?? provider.name, arguments, giving: reply, watchdog)
     }
 
     /// Finds items, as D-Bus paths; if the configuration's collection is the session's, only in that.
-    func search(_ attributes: [String: String]) throws(StoreError) -> (unlocked: [String], locked: [String]) {
+    func search(_ attributes: [String: String]) throws(KeyringError) -> (unlocked: [String], locked: [String]) {
         var paths = try everywhere(attributes)
         guard configuration.collection == .session else { return paths }
         guard let collection = try opened.isEmpty ? collectionPath() : opened else { return ([], []) }
@@ -59,7 +59,7 @@ final class ServiceSession: KeyringSession {
     /// nothing, so "locked" can't be told from "not stored".
     private func everywhere(
         _ attributes: [String: String]
-    ) throws(StoreError) -> (unlocked: [String], locked: [String]) {
+    ) throws(KeyringError) -> (unlocked: [String], locked: [String]) {
         let table = try HashTable(attributes: attributes)
         var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let service = provider.service
@@ -73,23 +73,23 @@ final class ServiceSession: KeyringSession {
     }
 
     /// Reads secrets in one call; if none of them can be read, in a new session, too.
-    func secrets(of paths: [String]) throws(StoreError) -> [String: [UInt8]] {
+    func secrets(of paths: [String]) throws(KeyringError) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
         try provider.requireSession(watchdog)
         let secrets = try loaded(paths)
         // The keys of a session may differ (KWallet before 6.30, now and then), and then nothing can be decrypted.
         for path in paths where secrets[path] == nil {
             guard try property("Locked", of: path, Self.item)?.bool == false else { continue }
-            let failure = StoreError(.broken, detail: "what it keeps can't be read")
+            let failure = KeyringError(.broken, detail: "what it keeps can't be read")
             guard isRepeated else { throw failure.worthRepeating }
             guard !secrets.isEmpty else { throw failure }
         }
         return secrets
     }
 
-    private func loaded(_ paths: [String]) throws(StoreError) -> [String: [UInt8]] {
-        let table = try TextList.with(paths) { list throws(StoreError) in
-            do throws(StoreError) {
+    private func loaded(_ paths: [String]) throws(KeyringError) -> [String: [UInt8]] {
+        let table = try TextList.with(paths) { list throws(KeyringError) in
+            do throws(KeyringError) {
                 return try watchdog.calling {
                     secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, $0, $1)
                 }
@@ -112,7 +112,7 @@ final class ServiceSession: KeyringSession {
     /// Reads the attributes of items.
     ///
     /// Their other properties aren't read: for each, gnome-keyring takes longer the more items there are.
-    func items(at paths: [String], areLocked: Bool) throws(StoreError) -> [KeyringItem] {
+    func items(at paths: [String], areLocked: Bool) throws(KeyringError) -> [KeyringItem] {
         var items: [KeyringItem] = []
         for path in paths {
             guard let attributes = try property("Attributes", of: path, Self.item) else { continue }
@@ -121,23 +121,23 @@ final class ServiceSession: KeyringSession {
         return items
     }
 
-    func modified(_ item: KeyringItem) throws(StoreError) -> UInt64 {
+    func modified(_ item: KeyringItem) throws(KeyringError) -> UInt64 {
         try property("Modified", of: item.path, Self.item)?.number ?? 0
     }
 
-    func label(of item: KeyringItem) throws(StoreError) -> String? {
+    func label(of item: KeyringItem) throws(KeyringError) -> String? {
         try property("Label", of: item.path, Self.item)?.text
     }
 
     /// Whether a collection is locked; nil if it doesn't exist.
-    func isCollectionLocked(at path: String) throws(StoreError) -> Bool? {
+    func isCollectionLocked(at path: String) throws(KeyringError) -> Bool? {
         guard let locked = try property("Locked", of: path, Self.collection) else { return nil }
         return locked.bool ?? true
     }
 
     /// Returns the D-Bus path of the collection; nil if there is none.
-    func collectionPath() throws(StoreError) -> String? {
-        do throws(StoreError) {
+    func collectionPath() throws(KeyringError) -> String? {
+        do throws(KeyringError) {
             let path = try watchdog.calling {
                 secret_service_read_alias_dbus_path_sync(provider.service, configuration.collection.rawValue, $0, $1)
             }
@@ -149,15 +149,15 @@ final class ServiceSession: KeyringSession {
     }
 
     /// Whether there is an item at a path.
-    func exists(_ path: String) throws(StoreError) -> Bool {
+    func exists(_ path: String) throws(KeyringError) -> Bool {
         try property("Locked", of: path, Self.item) != nil
     }
 
     /// Reads a property of an object; nil if the object doesn't exist.
     func property(
         _ name: String, of path: String, _ interface: String
-    ) throws(StoreError) -> Variant? {
-        do throws(StoreError) {
+    ) throws(KeyringError) -> Variant? {
+        do throws(KeyringError) {
             return try provider.bus.property(name, of: path, interface, owner: provider.name, watchdog)
         } catch  where error.isMissingObject {
             return nil
@@ -169,7 +169,7 @@ final class ServiceSession: KeyringSession {
     /// `CreateItem` would replace the item's other attributes, too, and some providers ask before that.
     func store(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         if let known = try known(attributes) {
             return try replaceSecret(at: known, with: secret, contentType: contentType)
         }
@@ -178,48 +178,48 @@ final class ServiceSession: KeyringSession {
 
     func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, replacing: Bool
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         let properties = try NewVariant.properties(of: Self.item, label: label, attributes: attributes)
         let content = try encoded(secret, contentType, in: opened)
-        let reply = try withSession { () throws(StoreError) in
+        let reply = try withSession { () throws(KeyringError) in
             try call(
                 "CreateItem", of: Self.collection, at: opened, [properties, content, .flag(replacing)],
                 giving: "(oo)")
         }
         guard let prompt = reply?.child(1)?.path else {
-            guard reply?.child(0)?.path != nil else { throw StoreError(.broken, detail: "no item was made") }
+            guard reply?.child(0)?.path != nil else { throw KeyringError(.broken, detail: "no item was made") }
             return
         }
         guard let path = try answer(to: prompt).path, try exists(path) else {
-            throw StoreError(.denied, detail: "the item was not made")
+            throw KeyringError(.denied, detail: "the item was not made")
         }
     }
 
-    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(StoreError) {
+    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(KeyringError) {
         try replaceSecret(at: item.path, with: secret, contentType: contentType)
     }
 
-    func delete(_ item: KeyringItem) throws(StoreError) {
+    func delete(_ item: KeyringItem) throws(KeyringError) {
         let reply: Variant?
-        do throws(StoreError) {
+        do throws(KeyringError) {
             reply = try call("Delete", of: Self.item, at: item.path, [], giving: "(o)")
         } catch  where error.isMissingObject {
             return
         }
         if let prompt = reply?.child(0)?.path { _ = try answer(to: prompt) }
-        guard try !exists(item.path) else { throw StoreError(.denied, detail: "the item is still there") }
+        guard try !exists(item.path) else { throw KeyringError(.denied, detail: "the item is still there") }
     }
 
-    private func replaceSecret(at path: String, with secret: [UInt8], contentType: String) throws(StoreError) {
+    private func replaceSecret(at path: String, with secret: [UInt8], contentType: String) throws(KeyringError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
         let content = try encoded(secret, contentType, in: String(Substring(path.utf8[..<end])))
-        _ = try withSession { () throws(StoreError) in
+        _ = try withSession { () throws(KeyringError) in
             try call("SetSecret", of: Self.item, at: path, [content], giving: "()")
         }
     }
 
     /// Returns the path of the item with these attributes, unlocked; nil if the opened collection has none.
-    private func known(_ attributes: [String: String]) throws(StoreError) -> String? {
+    private func known(_ attributes: [String: String]) throws(KeyringError) -> String? {
         let found = try everywhere(attributes)
         let folder = opened + "/"
         if let path = found.unlocked.first(where: { $0.hasPrefix(folder) }) { return path }
@@ -231,15 +231,15 @@ final class ServiceSession: KeyringSession {
     /// Encrypts a secret for the session.
     private func encoded(
         _ secret: [UInt8], _ contentType: String, in collection: String
-    ) throws(StoreError) -> NewVariant {
+    ) throws(KeyringError) -> NewVariant {
         let content = try SecretContent(faithful(secret, contentType, in: collection), contentType)
         try provider.requireSession(watchdog)
         return NewVariant(made: secret_service_encode_dbus_secret(provider.service, content.pointer))
     }
 
     /// Makes a call that needs the session; a provider that doesn't know it, or the object, is asked again.
-    private func withSession(_ body: () throws(StoreError) -> Variant?) throws(StoreError) -> Variant? {
-        do throws(StoreError) {
+    private func withSession(_ body: () throws(KeyringError) -> Variant?) throws(KeyringError) -> Variant? {
+        do throws(KeyringError) {
             return try body()
         } catch  where error.isMissingObject {
             throw error.worthRepeating
@@ -248,7 +248,7 @@ final class ServiceSession: KeyringSession {
 
     /// Returns the labels of the collections that are locked while the default one isn't; nil if that is locked, too, or
     /// if there is none.
-    func lockedBesideDefault() throws(StoreError) -> [String]? {
+    func lockedBesideDefault() throws(KeyringError) -> [String]? {
         guard let path = try collectionPath(), try isCollectionLocked(at: path) == false else { return nil }
         guard let all = try property("Collections", of: Self.servicePath, Self.service) else { return [] }
         var labels: [String] = []

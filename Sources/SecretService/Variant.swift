@@ -80,7 +80,7 @@ struct NewVariant {
     /// - Throws: An error if a text has a NUL, at which C would end it.
     static func properties(
         of interface: String, label: String, attributes: [String: String]? = nil
-    ) throws(StoreError) -> NewVariant {
+    ) throws(KeyringError) -> NewVariant {
         try attributes?.requireNoNUL()
         var properties = [entry(interface + ".Label", g_variant_new_variant(g_variant_new_string(label)))]
         if let attributes {
@@ -115,7 +115,7 @@ struct HashTable: ~Copyable {
     /// Creates the attributes of an item for a search.
     ///
     /// - Throws: An error if one contains a NUL.
-    init(attributes: [String: String]) throws(StoreError) {
+    init(attributes: [String: String]) throws(KeyringError) {
         try attributes.requireNoNUL()
         pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
         for (name, value) in attributes { g_hash_table_insert(pointer, g_strdup(name), g_strdup(value)) }
@@ -128,11 +128,11 @@ struct HashTable: ~Copyable {
 struct SecretContent: ~Copyable {
     let pointer: OpaquePointer
 
-    init(_ bytes: [UInt8], _ contentType: String) throws(StoreError) {
+    init(_ bytes: [UInt8], _ contentType: String) throws(KeyringError) {
         let value = bytes.withUnsafeBytes { bytes in
             secret_value_new(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, contentType)
         }
-        guard let value else { throw StoreError(.broken, detail: "no memory for a secret") }
+        guard let value else { throw KeyringError(.broken, detail: "no memory for a secret") }
         pointer = value
     }
 
@@ -143,8 +143,8 @@ struct SecretContent: ~Copyable {
 enum TextList {
     /// Passes a temporary copy of the strings to the body.
     static func with<Result>(
-        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
         let copies = texts.map { g_strdup($0) }
         defer { for copy in copies { g_free(copy) } }
         var list = copies.map { UnsafePointer($0) } + [nil]
@@ -163,9 +163,9 @@ enum TextList {
 
 extension [String: String] {
     /// Refuses attributes that C would truncate.
-    func requireNoNUL() throws(StoreError) {
+    func requireNoNUL() throws(KeyringError) {
         guard !contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
-            throw StoreError(.broken, detail: "an attribute holds a NUL")
+            throw KeyringError(.broken, detail: "an attribute holds a NUL")
         }
     }
 }

@@ -40,18 +40,18 @@ final class Watchdog: Sendable {
     }
 
     /// Calls the provider, and throws the error that it returns.
-    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(StoreError) -> Result {
+    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(KeyringError) -> Result {
         defer { extend() }
-        do throws(StoreError) {
+        do throws(KeyringError) {
             return try throwing { body(cancellable, $0) }
         } catch  where error.reason == .timedOut && deadline.isProviderBusy {
-            throw StoreError(.busy, detail: error.detail)
+            throw KeyringError(.busy, detail: error.detail)
         }
     }
 
     /// Calls the provider, and throws if it reports failure, with or without an error.
-    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(StoreError) {
-        guard try calling(body) != 0 else { throw StoreError(.broken, detail: "libsecret refused the call") }
+    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(KeyringError) {
+        guard try calling(body) != 0 else { throw KeyringError(.broken, detail: "libsecret refused the call") }
     }
 
     /// Gives the next call the full time.

@@ -40,7 +40,7 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     /// The plugin failed.
     case plugin(PluginError, name: String)
     /// The store failed, and was left unchanged.
-    case store(StoreError)
+    case store(KeyringError)
     /// Another process has done the same work for longer than it takes; with its process ID, if that is known.
     case busy(Int32?, SharedWork)
 }
@@ -62,7 +62,7 @@ public struct OtherPlugin: Sendable, Equatable {
 }
 
 /// Runs a body that uses the store.
-func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
+func storing<Result>(_ body: () throws(KeyringError) -> Result) throws(AcquisitionError) -> Result {
     do { return try body() } catch { throw .store(error) }
 }
 

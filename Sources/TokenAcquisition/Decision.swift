@@ -375,7 +375,7 @@ extension Decision {
     }
 
     /// The store's error, if that is the reason for the refusal.
-    public var storeError: StoreError? {
+    public var storeError: KeyringError? {
         guard case .refuse(.store(let error)) = step else { return nil }
         return error
     }

@@ -178,7 +178,7 @@ struct IdentityTokens: Serviced {
             guard let secret = try value(of: name) else { throw .noIdentitySecret(identity, variable: name) }
             return secret
         case .keyring:
-            let kept = try storing { () throws(StoreError) in try services.clientSecrets?.secret(of: owner) }
+            let kept = try storing { () throws(KeyringError) in try services.clientSecrets?.secret(of: owner) }
             guard let kept else { throw .noIdentitySecret(identity, variable: nil) }
             return kept.secret
         }
@@ -234,7 +234,7 @@ struct IdentityRecords: Sendable {
 
     /// Stores a token or the result of an exchange.
     func keep(_ record: CredentialRecord, for request: TokenRequest, at place: AuthorityKey) {
-        do throws(StoreError) {
+        do throws(KeyringError) {
             try keyring.save([record])
         } catch {
             remembered?.keep(record, of: request.owner(at: place), now: clock())

@@ -113,7 +113,7 @@ struct PluginRequests: Serviced {
     /// Returns the stored secret of a client; nil if there is none, or if the plugin's clients never have one.
     func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
         guard let clientSecrets = services.clientSecrets else { return nil }
-        return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match)?.secret }
+        return try storing { () throws(KeyringError) in try clientSecrets.secret(of: clientID, at: match)?.secret }
     }
 }
 
@@ -158,7 +158,7 @@ extension [PluginRequest.Flow] {
 extension ClientSecretStore {
     /// Returns the stored secret of a client at an authority; nil if there is none, or if the plugin's clients never
     /// have one.
-    public func secret(of clientID: String, at match: AuthorityMatch) throws(StoreError) -> ClientSecret? {
+    public func secret(of clientID: String, at match: AuthorityMatch) throws(KeyringError) -> ClientSecret? {
         guard match.plugin.takesClientSecrets else { return nil }
         return try secret(of: Owner(clientID, at: AuthorityKey(match)))
     }

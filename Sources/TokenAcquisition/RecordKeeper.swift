@@ -27,19 +27,19 @@ struct RecordKeeper: Serviced {
 
     private func load(_ query: RecordQuery) throws(AcquisitionError) -> StoredRecords {
         tell(.usingKeyring)
-        let records = try storing { () throws(StoreError) in try store.records(matching: query) }
+        let records = try storing { () throws(KeyringError) in try store.records(matching: query) }
         if records.hasDamaged { tell(.skippingDamaged) }
         return records
     }
 
     func save(_ records: [CredentialRecord]) throws(AcquisitionError) {
-        try storing { () throws(StoreError) in try store.save(records) }
+        try storing { () throws(KeyringError) in try store.save(records) }
     }
 
     /// Deletes the items that still hold these records' tokens; replacements stay.
     func deleteUnchanged(_ records: [CredentialRecord]) throws(AcquisitionError) {
         guard !records.isEmpty else { return }
-        try storing { () throws(StoreError) in _ = try store.deleteUnchanged(records) }
+        try storing { () throws(KeyringError) in _ = try store.deleteUnchanged(records) }
     }
 
     /// Returns the lock of the item that stores a refresh token: by environment, client or family, and account.

@@ -246,8 +246,9 @@ extension RedemptionOutcome {
             guard let error, let name = json["name"]?.string else { return nil }
             self = .refused(.plugin(error, name: name))
         case "store":
-            var error = StoreError(
-                json["reason"]?.string.flatMap(StoreError.Reason.init) ?? .broken, detail: json["detail"]?.string ?? "")
+            var error = KeyringError(
+                json["reason"]?.string.flatMap(KeyringError.Reason.init) ?? .broken,
+                detail: json["detail"]?.string ?? "")
             error.provider = json["provider"]?.string
             self = .refused(.store(error))
         case "declined":

@@ -7,12 +7,12 @@ public import Rules
 
 extension TokenAcquirer {
     /// Returns every record of the group.
-    public func allRecords() throws(StoreError) -> StoredRecords { try keeper.store.records(matching: .all) }
+    public func allRecords() throws(KeyringError) -> StoredRecords { try keeper.store.records(matching: .all) }
 
     /// Checks that the keyring can store the result of a sign-in that is about to start.
     ///
     /// - Throws: The reason why it can't; nothing if the provider can ask the user to fix it.
-    package func requireWritable() throws(StoreError) {
+    package func requireWritable() throws(KeyringError) {
         guard let problem = keeper.store.problem() else { return }
         if keeper.store.mayPrompt, [.locked, .noDefaultCollection].contains(problem.reason) { return }
         throw problem
@@ -44,11 +44,11 @@ extension TokenAcquirer {
     /// removed under its lock: a renewal that is under way stores its result before that, or nothing.
     public func signOut(
         _ account: KnownAccount, of clientIDs: Set<String>?
-    ) async throws(StoreError) -> SignedOut {
+    ) async throws(KeyringError) -> SignedOut {
         do throws(AcquisitionError) {
             return try await signedOut(account, of: clientIDs)
         } catch {
-            guard case .store(let problem) = error else { throw StoreError(.broken, detail: "\(error)") }
+            guard case .store(let problem) = error else { throw KeyringError(.broken, detail: "\(error)") }
             throw problem
         }
     }
@@ -64,13 +64,13 @@ extension TokenAcquirer {
             try await whileNobodyRenews(by: token) { () async throws(AcquisitionError) in
                 let stored = try self.records(matching: query).refreshTokens.first(where: token.isSameItem)
                 tokens.append(stored ?? token)
-                try storing { () throws(StoreError) in _ = try keeper.store.delete([.refreshToken(token)]) }
+                try storing { () throws(KeyringError) in _ = try keeper.store.delete([.refreshToken(token)]) }
             }
         }
         // A renewal has stored more meanwhile if there was one.
         let records = try records(matching: query)
         let plan = SignOutPlan(records, clientIDs: clientIDs)
-        let removed = try storing { () throws(StoreError) in try keeper.store.delete(plan.removed) }
+        let removed = try storing { () throws(KeyringError) in try keeper.store.delete(plan.removed) }
         if plan.remaining.isEmpty { forget(account) }
         let own = records.idTokens.filter { clientIDs?.contains($0.clientID.clientKey) ?? true }
         return SignedOut(
@@ -81,16 +81,16 @@ extension TokenAcquirer {
     /// Deletes the refresh tokens among these records, each under its lock, and returns their number.
     ///
     /// A renewal that is under way could store them again otherwise.
-    public func deleteRefreshTokens(among records: [CredentialRecord]) async throws(StoreError) -> Int {
+    public func deleteRefreshTokens(among records: [CredentialRecord]) async throws(KeyringError) -> Int {
         var count = 0
         do throws(AcquisitionError) {
             for case .refreshToken(let token) in records {
                 try await whileNobodyRenews(by: token) { () async throws(AcquisitionError) in
-                    count += try storing { () throws(StoreError) in try keeper.store.delete([.refreshToken(token)]) }
+                    count += try storing { () throws(KeyringError) in try keeper.store.delete([.refreshToken(token)]) }
                 }
             }
         } catch {
-            guard case .store(let problem) = error else { throw StoreError(.broken, detail: "\(error)") }
+            guard case .store(let problem) = error else { throw KeyringError(.broken, detail: "\(error)") }
             throw problem
         }
         return count
@@ -104,7 +104,7 @@ extension TokenAcquirer {
     }
 
     private func records(matching query: RecordQuery) throws(AcquisitionError) -> StoredRecords {
-        try storing { () throws(StoreError) in try keeper.store.records(matching: query) }
+        try storing { () throws(KeyringError) in try keeper.store.records(matching: query) }
     }
 
     /// Removes an account from the selection; if that fails, a choice without an account is left, which has no effect.

@@ -230,7 +230,7 @@ public struct TokenAcquirer: Serviced {
         let (request, authority) = (run.request, run.authority)
         // A sign-in that can't be stored would be asked for again at once.
         tell(.usingKeyring)
-        try storing { () throws(StoreError) in try requireWritable() }
+        try storing { () throws(KeyringError) in try requireWritable() }
         try await user.announce?()
         tell(.startingSignIn(request.authority))
         let key = RecentErrors.Key(request, authority.place, account: account)

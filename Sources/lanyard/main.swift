@@ -1,3 +1,3 @@
-import LanyardCommands
+import Commands
 
 Lanyard.run(arguments: CommandLine.arguments)

@@ -1,7 +1,9 @@
 import Secrets
 import Terminal
 
-@testable import LanyardCommands
+@testable import CommandKit
+@testable import Commands
+@testable import Diagnosis
 
 extension FuzzTarget {
     /// Text that is quoted for a shell, and commands that are parsed as in a shell.

@@ -8,7 +8,7 @@ internal import Secrets
 let arguments = ProbeArguments(Array(CommandLine.arguments.dropFirst()))
 do {
     try await Probe(arguments).run()
-} catch let error as StoreError {
+} catch let error as KeyringError {
     print("error: \(error.reason)\(error.detail.isEmpty ? "" : " (\(error.detail.displayable()))")")
     exit(1)
 } catch {

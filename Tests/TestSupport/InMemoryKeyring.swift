@@ -13,10 +13,10 @@ package final class InMemoryKeyring: Keyring {
     }
 
     fileprivate let state = Mutex(State())
-    fileprivate let problem: StoreError.Reason?
+    fileprivate let problem: KeyringError.Reason?
 
     /// Creates an empty keyring, or one that can't be used.
-    package init(problem: StoreError.Reason? = nil) { self.problem = problem }
+    package init(problem: KeyringError.Reason? = nil) { self.problem = problem }
 
     /// The attributes of all searches so far.
     package var searches: [[String: String]] { state.withLock(\.searches) }
@@ -39,8 +39,8 @@ package final class InMemoryKeyring: Keyring {
     package func open() {}
 
     package func run<Result>(
-        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
         try body(InMemorySession(keyring: self, mayPrompt: configuration.mayPrompt))
     }
 }
@@ -51,20 +51,20 @@ private struct InMemorySession: KeyringSession {
 
     private func change<Result: Sendable>(
         _ body: (inout InMemoryKeyring.State) -> Result
-    ) throws(StoreError) -> Result {
+    ) throws(KeyringError) -> Result {
         if let problem = keyring.problem {
             if mayPrompt { keyring.state.withLock { $0.questions += 1 } }
-            throw StoreError(problem)
+            throw KeyringError(problem)
         }
         return keyring.state.withLock { body(&$0) }
     }
 
-    func requireUnlocked() throws(StoreError) { if let problem = keyring.problem { throw StoreError(problem) } }
-    func openForStoring() throws(StoreError) { try change { _ in } }
-    func openForReading() throws(StoreError) -> Bool { try change { _ in false } }
-    func unlock(_ paths: [String]) throws(StoreError) { try change { _ in } }
+    func requireUnlocked() throws(KeyringError) { if let problem = keyring.problem { throw KeyringError(problem) } }
+    func openForStoring() throws(KeyringError) { try change { _ in } }
+    func openForReading() throws(KeyringError) -> Bool { try change { _ in false } }
+    func unlock(_ paths: [String]) throws(KeyringError) { try change { _ in } }
 
-    func search(_ attributes: [String: String]) throws(StoreError) -> (unlocked: [String], locked: [String]) {
+    func search(_ attributes: [String: String]) throws(KeyringError) -> (unlocked: [String], locked: [String]) {
         let paths = try change { state in
             state.searches.append(attributes)
             return state.paths(attributes)
@@ -72,7 +72,7 @@ private struct InMemorySession: KeyringSession {
         return (paths, [])
     }
 
-    func items(at paths: [String], areLocked: Bool) throws(StoreError) -> [KeyringItem] {
+    func items(at paths: [String], areLocked: Bool) throws(KeyringError) -> [KeyringItem] {
         try change { state in
             paths.compactMap { path in
                 state.items[path].map { KeyringItem(path: path, isLocked: areLocked, attributes: $0.attributes) }
@@ -80,19 +80,19 @@ private struct InMemorySession: KeyringSession {
         }
     }
 
-    func secrets(of paths: [String]) throws(StoreError) -> [String: [UInt8]] {
+    func secrets(of paths: [String]) throws(KeyringError) -> [String: [UInt8]] {
         try change { state in state.items.filter { paths.contains($0.key) }.mapValues(\.secret) }
     }
 
-    func modified(_ item: KeyringItem) throws(StoreError) -> UInt64 {
+    func modified(_ item: KeyringItem) throws(KeyringError) -> UInt64 {
         try change { $0.items[item.path]?.modified ?? 0 }
     }
 
-    func label(of item: KeyringItem) throws(StoreError) -> String? { try change { $0.items[item.path]?.label } }
+    func label(of item: KeyringItem) throws(KeyringError) -> String? { try change { $0.items[item.path]?.label } }
 
     func store(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         try change { state in
             let known = state.paths(attributes).first
             state.put(known.flatMap { state.items[$0]?.attributes } ?? attributes, label, secret, at: known)
@@ -101,20 +101,20 @@ private struct InMemorySession: KeyringSession {
 
     func create(
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, replacing: Bool
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         try change { state in
             state.put(attributes, label, secret, at: replacing ? state.paths(attributes).first : nil)
         }
     }
 
-    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(StoreError) {
+    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(KeyringError) {
         try change { state in
             guard let known = state.items[item.path] else { return }
             state.put(known.attributes, known.label, secret, at: item.path)
         }
     }
 
-    func delete(_ item: KeyringItem) throws(StoreError) { try change { $0.items[item.path] = nil } }
+    func delete(_ item: KeyringItem) throws(KeyringError) { try change { $0.items[item.path] = nil } }
 }
 
 extension InMemoryKeyring.State {

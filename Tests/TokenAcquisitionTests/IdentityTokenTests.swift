@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true], [StoreError.Reason.noSessionBus, .noProvider, .locked, .timedOut])
+    @Test(arguments: [false, true], [KeyringError.Reason.noSessionBus, .noProvider, .locked, .timedOut])
     func `without a keyring each is handed out, and nobody is asked to open one`(
-        isMachine: Bool, reason: StoreError.Reason
+        isMachine: Bool, reason: KeyringError.Reason
     ) async throws {
         let keyring = InMemoryKeyring(problem: reason)
         try await Self.with(isMachine: isMachine, store: keyring.records(mayPrompt: true)) { bench in

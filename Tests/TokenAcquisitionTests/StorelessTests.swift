@@ -30,8 +30,8 @@ import Testing
         return manifest
     }
 
-    @Test(arguments: [StoreError.Reason.noSessionBus, .noDefaultCollection, .locked])
-    func `a sign-in that can't be kept isn't begun, and the reason is told`(reason: StoreError.Reason) async {
+    @Test(arguments: [KeyringError.Reason.noSessionBus, .noDefaultCollection, .locked])
+    func `a sign-in that can't be kept isn't begun, and the reason is told`(reason: KeyringError.Reason) async {
         let acquirer = TokenAcquirer(
             AcquisitionServices(
                 Configuration(), store: InMemoryKeyring(problem: reason).records(),
@@ -42,10 +42,10 @@ import Testing
             origin: .tool, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
             scopes: ["s1"])
         let user = TokenAcquirer.User(interface: FobOwner(), flows: [])
-        await #expect(throws: AcquisitionError.store(StoreError(reason))) {
+        await #expect(throws: AcquisitionError.store(KeyringError(reason))) {
             try await acquirer.token(for: request) { user }
         }
-        await #expect(throws: AcquisitionError.store(StoreError(reason))) {
+        await #expect(throws: AcquisitionError.store(KeyringError(reason))) {
             try await acquirer.signIn(request, user: user)
         }
     }

@@ -48,8 +48,8 @@ public struct ClientSecretStore: Sendable {
     /// Returns the secret of a client; nil if none is stored.
     ///
     /// - Throws: `locked` if it can't be known whether one is stored.
-    public func secret(of owner: Owner) throws(StoreError) -> ClientSecret? {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func secret(of owner: Owner) throws(KeyringError) -> ClientSecret? {
+        try configuration.withKeyring { session throws(KeyringError) in
             let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
                 $0.isSecret(of: owner, group: configuration.group)
             }
@@ -58,11 +58,11 @@ public struct ClientSecretStore: Sendable {
     }
 
     /// Stores a secret, replacing the client's current one at this issuer.
-    public func store(_ secret: ClientSecret, of owner: Owner) throws(StoreError) {
+    public func store(_ secret: ClientSecret, of owner: Owner) throws(KeyringError) {
         var members: [String: JSONValue] = [Self.member: .string(secret.secret.reveal())]
         members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
         let json = JSONValue.object(members).encodedWithLongEscapes()
-        try configuration.withKeyring { session throws(StoreError) in
+        try configuration.withKeyring { session throws(KeyringError) in
             try session.openForStoring()
             try session.store(
                 attributes(of: owner).stored,
@@ -74,8 +74,8 @@ public struct ClientSecretStore: Sendable {
     /// Removes the secret of a client; false if none is stored.
     ///
     /// - Throws: `locked` if it may exist but can't be unlocked.
-    public func remove(of owner: Owner) throws(StoreError) -> Bool {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func remove(of owner: Owner) throws(KeyringError) -> Bool {
+        try configuration.withKeyring { session throws(KeyringError) in
             let items = try session.deletableItems(of: attributes(of: owner).dictionary) {
                 $0.isSecret(of: owner, group: configuration.group)
             }

@@ -69,7 +69,7 @@ extension KeyringSession {
     /// Finds the passwords at exactly this address, of the query's user if it names one.
     func passwords(
         for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait
-    ) throws(StoreError) -> [PasswordItem] {
+    ) throws(KeyringError) -> [PasswordItem] {
         try passwordItems(for: query, needsSecrets: needsSecrets, caseless).filter { !$0.isLocked }.map(
             PasswordItem.init)
     }
@@ -80,7 +80,7 @@ extension KeyringSession {
     /// have a case takes longer. `seen` is called for whatever is found, which may be more.
     func passwordItems(
         for query: PasswordQuery, needsSecrets: Bool, _ caseless: HostTrait, seen: () -> Void = {}
-    ) throws(StoreError) -> [KeyringItem] {
+    ) throws(KeyringError) -> [KeyringItem] {
         let address = PasswordAddress(query)
         let isOfPlace = query.reach == .place
         for anywhere in isOfPlace && !address.path.isEmpty ? [false, true] : [!isOfPlace] {
@@ -102,7 +102,7 @@ extension KeyringSession {
     /// Finds the items of lanyard's own schema at exactly this address, of the query's user if it names one.
     func own(
         _ kind: OwnPassword, for query: PasswordQuery, group: String, needsSecrets: Bool, _ caseless: HostTrait
-    ) throws(StoreError) -> [PasswordItem] {
+    ) throws(KeyringError) -> [PasswordItem] {
         let address = PasswordAddress(query)
         var attributes = ItemAttributes(of: kind, at: address, username: query.username, group: group).dictionary
         if query.username == nil { attributes["home-account"] = nil }

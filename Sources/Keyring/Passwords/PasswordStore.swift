@@ -33,8 +33,8 @@ public struct PasswordStore: Sendable {
     /// - Throws: `locked` if it can't be known whether one is stored, or another error that prevents the search.
     public func get(
         _ query: PasswordQuery, now: Int, at isMeant: (String) -> Bool = { _ in true }
-    ) throws(StoreError) -> StoredPassword? {
-        try configuration.withKeyring { session throws(StoreError) in
+    ) throws(KeyringError) -> StoredPassword? {
+        try configuration.withKeyring { session throws(KeyringError) in
             try session.stored(
                 for: query, session.passwordItems(for: query, needsSecrets: true, caseless),
                 group: configuration.group, caseless, at: isMeant
@@ -49,14 +49,14 @@ public struct PasswordStore: Sendable {
     ///
     /// - Returns: Whether the password is stored now; false if it is a token.
     @discardableResult
-    public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) -> Bool {
+    public func store(_ password: StoredPassword, for query: PasswordQuery) throws(KeyringError) -> Bool {
         var query = query
         query.username = password.username
         let lock = lock(within: Self.patience)
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
-        return try configuration.withKeyring { session throws(StoreError) in
+        return try configuration.withKeyring { session throws(KeyringError) in
             var isFree = true
             let found = try session.passwordItems(for: anybody, needsSecrets: true, caseless) { isFree = false }
             let stored = try session.stored(for: anybody, found, group: configuration.group, caseless)
@@ -66,7 +66,7 @@ public struct PasswordStore: Sendable {
             switch password.proof {
             case .password where password.hasLines:
                 guard query.acceptsLines else {
-                    throw StoreError(.broken, detail: "a password with a line feed can't be kept")
+                    throw KeyringError(.broken, detail: "a password with a line feed can't be kept")
                 }
                 try session.storeOwn(.lines, password, for: query, group: configuration.group)
             case .password(let secret):
@@ -99,8 +99,8 @@ public struct PasswordStore: Sendable {
     ///
     /// A query with a password erases only equal passwords, one with a credential only equal authorizations, and one
     /// with a label only passwords.
-    public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func erase(_ query: PasswordQuery) throws(KeyringError) -> Int {
+        try configuration.withKeyring { session throws(KeyringError) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
             if query.credential == nil {
@@ -135,7 +135,7 @@ public struct PasswordStore: Sendable {
     /// Returns every password that git stored in the user's default keyring, whichever collection this store uses.
     ///
     /// - Throws: `locked` if it can't be known whether there are any.
-    public func listed() throws(StoreError) -> [Listed] {
+    public func listed() throws(KeyringError) -> [Listed] {
         let items = OtherItems(configuration: configuration)
         var listed: [Listed] = []
         for schema in [PasswordItem.schemaName, PasswordItem.olderSchemaName] {
@@ -148,8 +148,8 @@ public struct PasswordStore: Sendable {
     /// with several lines, whose user name is in there.
     ///
     /// - Throws: `locked` if it can't be known whether there are any.
-    public func labelled(_ prefix: String) throws(StoreError) -> [String: String] {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func labelled(_ prefix: String) throws(KeyringError) -> [String: String] {
+        try configuration.withKeyring { session throws(KeyringError) in
             let attributes = ["xdg:schema": PasswordItem.schemaName]
             let items = try session.readableItems(of: attributes, needsSecrets: false) {
                 $0.schema == PasswordItem.schemaName
@@ -172,7 +172,7 @@ public struct PasswordStore: Sendable {
 
 extension KeyringSession {
     /// Whether the item's label has this prefix; true if the prefix is nil.
-    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(StoreError) -> Bool {
+    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(KeyringError) -> Bool {
         guard let prefix else { return true }
         return try label(of: item.item)?.utf8.starts(with: prefix.utf8) ?? false
     }
@@ -181,7 +181,7 @@ extension KeyringSession {
     fileprivate func stored(
         for query: PasswordQuery, _ passwords: [KeyringItem], group: String, _ caseless: HostTrait,
         at isMeant: (String) -> Bool = { _ in true }
-    ) throws(StoreError) -> [StoredPassword] {
+    ) throws(KeyringError) -> [StoredPassword] {
         var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
         for (kind, isAccepted) in [(OwnPassword.authorization, query.acceptsAuthtype), (.lines, query.acceptsLines)]
         where isAccepted {
@@ -206,9 +206,9 @@ extension KeyringSession {
     fileprivate func store(
         _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, beside stored: [KeyringItem],
         isFree: Bool, _ caseless: HostTrait
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         guard let content = password.itemSecret(secret) else {
-            throw StoreError(.broken, detail: "a password with a line feed can't be kept")
+            throw KeyringError(.broken, detail: "a password with a line feed can't be kept")
         }
         let contentType = "text/plain"
         // Whose a locked one is may not show.
@@ -235,7 +235,7 @@ extension KeyringSession {
 
     fileprivate func storeOwn(
         _ kind: OwnPassword, _ password: StoredPassword, for query: PasswordQuery, group: String
-    ) throws(StoreError) {
+    ) throws(KeyringError) {
         let attributes = ItemAttributes(
             of: kind, at: PasswordAddress(query), username: password.username, group: group)
         let what = kind == .lines ? "password" : "authorization"

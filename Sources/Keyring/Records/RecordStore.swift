@@ -23,9 +23,9 @@ public struct RecordStore: Sendable {
     }
 
     /// Tells why items can't be read and stored, without a prompt and within the deadline; nil if they can.
-    public func problem() -> StoreError? {
-        do throws(StoreError) {
-            try configuration.withKeyring { session throws(StoreError) in try session.requireUnlocked() }
+    public func problem() -> KeyringError? {
+        do throws(KeyringError) {
+            try configuration.withKeyring { session throws(KeyringError) in try session.requireUnlocked() }
             return nil
         } catch {
             return error
@@ -33,12 +33,12 @@ public struct RecordStore: Sendable {
     }
 
     /// Tells why items can't be read although the default keyring is open, without a prompt; nil if they can.
-    public func problemOfItems() -> StoreError? {
+    public func problemOfItems() -> KeyringError? {
         let schemas = [ItemAttributes.schemaName, PasswordItem.schemaName]
-        do throws(StoreError) {
-            try configuration.withKeyring { session throws(StoreError) in
+        do throws(KeyringError) {
+            try configuration.withKeyring { session throws(KeyringError) in
                 for schema in schemas where try !session.search(["xdg:schema": schema]).locked.isEmpty {
-                    throw StoreError(.locked)
+                    throw KeyringError(.locked)
                 }
             }
             return nil
@@ -51,8 +51,8 @@ public struct RecordStore: Sendable {
     ///
     /// Matching items that can't be read are listed in `unreadable`. It isn't an error if nothing is found, not even
     /// without a keyring. A locked keyring is an error, because it can't be known whether it has matching items.
-    public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
-        try configuration.withKeyring { session throws(StoreError) in
+    public func records(matching query: RecordQuery) throws(KeyringError) -> StoredRecords {
+        try configuration.withKeyring { session throws(KeyringError) in
             let found = try session.unlockedRecords(matching: query, group: configuration.group)
             if !found.isEmpty { return found }
             // No readable item is lanyard's; find out whether that is because something is locked.
@@ -69,7 +69,7 @@ public struct RecordStore: Sendable {
     /// Reads the same items again, in one call and without a search; nil if one of them can't be read there.
     public func current(_ found: StoredRecords) -> StoredRecords? {
         guard !found.paths.isEmpty else { return nil }
-        return try? configuration.withKeyring { session throws(StoreError) in
+        return try? configuration.withKeyring { session throws(KeyringError) in
             try session.records(at: found.paths)
         }
     }
@@ -77,12 +77,12 @@ public struct RecordStore: Sendable {
     /// Stores records, each replacing the one with the same key.
     ///
     /// Records are stored one by one; if one fails, those before it are stored.
-    public func save(_ records: [CredentialRecord]) throws(StoreError) {
+    public func save(_ records: [CredentialRecord]) throws(KeyringError) {
         guard !records.isEmpty else { return }
-        try configuration.withKeyring { session throws(StoreError) in
+        try configuration.withKeyring { session throws(KeyringError) in
             try session.openForStoring()
             // If there is no keyring to change, the tokens that are remembered instead must stay valid.
-            try configuration.changing { () throws(StoreError) in
+            try configuration.changing { () throws(KeyringError) in
                 for record in records {
                     let attributes = ItemAttributes(record, group: configuration.group)
                     try session.store(
@@ -95,21 +95,21 @@ public struct RecordStore: Sendable {
     /// Deletes the records that match, and returns their number.
     ///
     /// If one of them is locked and may not be unlocked, nothing is deleted.
-    public func delete(matching query: RecordQuery) throws(StoreError) -> Int {
+    public func delete(matching query: RecordQuery) throws(KeyringError) -> Int {
         try delete(query.searchAttributes(group: configuration.group)) { query.kind(of: $0) != nil }
     }
 
     /// Deletes the items that have exactly these records' keys, whatever they hold now, and returns their number.
-    public func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int {
+    public func delete(_ records: [CredentialRecord]) throws(KeyringError) -> Int {
         try delete(records, ifUnchanged: false)
     }
 
     /// Deletes the items that still hold these records' tokens, and returns their number; replacements stay.
-    public func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int {
+    public func deleteUnchanged(_ records: [CredentialRecord]) throws(KeyringError) -> Int {
         try delete(records, ifUnchanged: true)
     }
 
-    private func delete(_ records: [CredentialRecord], ifUnchanged: Bool) throws(StoreError) -> Int {
+    private func delete(_ records: [CredentialRecord], ifUnchanged: Bool) throws(KeyringError) -> Int {
         var count = 0
         for record in records {
             let key = ItemAttributes(record, group: configuration.group).dictionary
@@ -123,9 +123,9 @@ public struct RecordStore: Sendable {
     /// Deletes the items that hold no usable record, and returns their number.
     ///
     /// An item whose secret can't be loaded stays, because it isn't known what it holds.
-    public func deleteDamaged() throws(StoreError) -> Int {
-        try configuration.changing { () throws(StoreError) in
-            try configuration.withKeyring { session throws(StoreError) in
+    public func deleteDamaged() throws(KeyringError) -> Int {
+        try configuration.changing { () throws(KeyringError) in
+            try configuration.withKeyring { session throws(KeyringError) in
                 let items = try session.readableItems(
                     of: RecordQuery.all.searchAttributes(group: configuration.group), needsSecrets: true
                 ) { isOurs($0) && RecordQuery.all.kind(of: $0.attributes) != nil }
@@ -138,9 +138,9 @@ public struct RecordStore: Sendable {
 
     private func delete(
         _ search: [String: String], holding record: CredentialRecord? = nil, where matches: ([String: String]) -> Bool
-    ) throws(StoreError) -> Int {
-        try configuration.changing { () throws(StoreError) in
-            try configuration.withKeyring { session throws(StoreError) in
+    ) throws(KeyringError) -> Int {
+        try configuration.changing { () throws(KeyringError) in
+            try configuration.withKeyring { session throws(KeyringError) in
                 var items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
                 if let record {
                     let secrets = try session.secrets(of: items.map(\.path))
@@ -211,7 +211,7 @@ extension KeyringSession {
     ///
     /// A record's kind and owner come from the record itself, because reading an item's attributes would take another
     /// call.
-    func unlockedRecords(matching query: RecordQuery, group: String) throws(StoreError) -> StoredRecords {
+    func unlockedRecords(matching query: RecordQuery, group: String) throws(KeyringError) -> StoredRecords {
         var found = StoredRecords()
         let paths = try paths(matching: query, group: group)
         let secrets = try secrets(of: paths)
@@ -227,12 +227,12 @@ extension KeyringSession {
     }
 
     /// Whether a readable access token of the group, or the result of an exchange, has one of these fingerprints.
-    func holdsToken(_ fingerprints: Set<String>, group: String) throws(StoreError) -> Bool {
+    func holdsToken(_ fingerprints: Set<String>, group: String) throws(KeyringError) -> Bool {
         try unlockedRecords(matching: .tokens, group: group).hasToken(fingerprints)
     }
 
     /// Reads the items of records again; nil if one is missing or locked, or no longer holds a record.
-    func records(at paths: [String]) throws(StoreError) -> StoredRecords? {
+    func records(at paths: [String]) throws(KeyringError) -> StoredRecords? {
         let secrets = try secrets(of: paths)
         var found = StoredRecords()
         for path in paths {
@@ -242,7 +242,7 @@ extension KeyringSession {
         return found
     }
 
-    private func paths(matching query: RecordQuery, group: String) throws(StoreError) -> [String] {
+    private func paths(matching query: RecordQuery, group: String) throws(KeyringError) -> [String] {
         let schema = ItemAttributes.schemaName
         let broad = try search(query.searchAttributes(group: group).ofSchema(schema)).unlocked
         let searches = query.narrowSearches(group: group)

@@ -1,0 +1,76 @@
+package import JSON
+package import Rules
+import Secrets
+
+extension Identity {
+    /// What proves the identity, for people; follows "by".
+    package var displayedProof: String {
+        switch source {
+        case .application(let application): application.proof.forPeople
+        case .machine("system"): "the platform that this machine runs on"
+        case .machine(let id): "the platform that this machine runs on, as \(id.displayable(limit: 300))"
+        case .environment: "what the variables describe"
+        }
+    }
+
+    /// Whether the keyring contains, or is to contain, the identity's secret or password.
+    package var isKeptInKeyring: Bool {
+        switch application?.proof {
+        case .secret(.keyring), .certificate(_, password: .keyring): true
+        default: false
+        }
+    }
+
+    /// The identity as JSON, documented in lanyard-identity(1).
+    package var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "name": .string(name), "kind": .string(kind), "file": file.isEmpty ? .null : .string(file),
+            "line": JSONValue(line),
+        ]
+        if let application {
+            members["authority"] = .string(application.authority)
+            members["clientId"] = .string(application.clientID)
+            members.merge(application.proof.json) { $1 }
+        }
+        if case .machine(let id) = source { members["managed"] = .string(id) }
+        return .object(members)
+    }
+
+    private var kind: String {
+        switch source {
+        case .application: "application"
+        case .machine: "machine"
+        case .environment: "environment"
+        }
+    }
+}
+
+extension Identity.Proof {
+    fileprivate var forPeople: String {
+        switch self {
+        case .secret(.keyring): "a client secret in the keyring"
+        case .secret(.variable(let name)): "the client secret in \(name)"
+        case .certificate(let path, nil): "the certificate \(path.displayable(limit: 300))"
+        case .certificate(let path, .keyring):
+            "the certificate \(path.displayable(limit: 300)), whose password is in the keyring"
+        case .certificate(let path, .variable(let name)):
+            "the certificate \(path.displayable(limit: 300)), whose password is in \(name)"
+        case .assertion(let source): "an assertion from \(source.displayable(limit: 300))"
+        }
+    }
+
+    fileprivate var json: [String: JSONValue] {
+        switch self {
+        case .secret(let keeper): ["proof": "secret", "secretVariable": keeper.json]
+        case .certificate(let path, let password):
+            ["proof": "certificate", "certificate": .string(path), "passwordVariable": password?.json ?? .null]
+        case .assertion(let source): ["proof": "assertion", "assertion": .string(source)]
+        }
+    }
+}
+
+extension Identity.Keeper {
+    fileprivate var json: JSONValue {
+        if case .variable(let name) = self { .string(name) } else { .null }
+    }
+}

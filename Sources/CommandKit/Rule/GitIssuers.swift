@@ -1,0 +1,242 @@
+package import Addresses
+import CredentialEngine
+package import PluginHost
+package import Rules
+import Secrets
+import SettingsFile
+package import Terminal
+
+// Git hosts that are their own issuers, according to the plugins' manifests.
+
+extension PluginRegistry {
+    /// Returns the well-known resource at a pattern's host.
+    package func resource(of pattern: URLPattern) -> PluginResource? {
+        guard pattern.scheme == "https" else { return nil }
+        return resource(forHost: pattern.host.text)
+    }
+
+    /// Returns the issuer that a manifest names for a git host; nil if there is none.
+    package func issuer(atHost host: RequestHost) -> PluginIssuer? { gitAuthority(ofHost: host.urlText)?.issuer }
+
+    /// Returns the issuer whose git servers answer this way; it is only a suggestion and maps nothing.
+    package func issuer(suggestedBy answer: ServerAnswer) -> PluginIssuer? {
+        gitIssuer(ofRealms: answer.realms)
+    }
+
+    /// Returns the issuer of a kind that organisations host themselves.
+    func gitIssuer(kind: String) -> PluginIssuer? { gitIssuers.first { $0.kind == kind.lowercased() } }
+
+    /// Throws if no plugin has a kind.
+    package func requireKind(_ kind: String) throws(CommandError) {
+        let kinds = Set(plugins.flatMap(\.kinds)).sorted()
+        guard !kinds.contains(kind) else { return }
+        let meant = kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
+        throw CommandError(
+            kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind.displayable(limit: 60))",
+            hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)
+    }
+
+    /// Returns the ID of a client at an authority, regardless of policies; the text itself if it isn't a client's name
+    /// there.
+    package func clientID(_ text: String?, at authority: String, kind: String? = nil) -> String? {
+        guard let text else { return nil }
+        return match(authority: authority, kind: kind, isConfigured: true)?.client(text)?.id ?? text
+    }
+
+    /// Returns the keys of the IDs that a client's ID or name stands for.
+    package func clientIDs(_ text: String) -> Set<String> {
+        let known = clientIDs(named: text)
+        return Set((known.isEmpty ? [text] : known).map(\.clientKey))
+    }
+
+    /// Returns a rule's authority, with the plugin that serves it; nil if there is none.
+    package func match(_ rule: Rule) -> AuthorityMatch? {
+        match(authority: rule.authority, kind: rule.kind, isConfigured: true)
+    }
+}
+
+extension PluginIssuer {
+    /// The kind's name for people.
+    package var displayName: String { (name.isEmpty ? kind : name).displayable(limit: 64) }
+}
+
+extension URLPattern {
+    /// The root URL of the pattern's host; nil if tokens may not be sent there, or if the pattern is for several hosts.
+    package var ownAuthority: String? {
+        guard scheme == "https", !host.name.hasBytes("*") else { return nil }
+        return "https://\(host.urlText)"
+    }
+
+    /// Whether an authority is at the pattern's own host.
+    package func isAtHost(of authority: String) -> Bool {
+        guard let own = ownAuthority.flatMap(AuthorityURL.init) else { return false }
+        return own.host == AuthorityURL(authority)?.host
+    }
+
+    /// The server's answers for the pattern's URL, and for a repository that may not exist.
+    fileprivate func answers(_ context: CommandContext) async -> [ServerAnswer] {
+        async let anywhere = ServerAnswer.asking("\(place)/lanyard/lanyard.git", in: context)
+        let here = hasPath ? [await ServerAnswer.asking(request.url, in: context)] : []
+        return here + [await anywhere]
+    }
+}
+
+extension AuthorityMatch {
+    /// A hint about where to register an app; nil if the plugin doesn't say.
+    package var registrationHint: Hint? {
+        guard let issuer, let page = issuer.registrationPage(at: authority) else { return plugin.registrationHint }
+        return Hint("register an application at \(issuer.displayName)", write: page.displayable(limit: 2048))
+    }
+
+    /// Shows where and how to register an application with the issuer; false if the manifest doesn't say where.
+    package func tellRegistration(_ console: Console) -> Bool {
+        guard let issuer, let page = issuer.registrationPage(at: authority) else { return false }
+        let name = issuer.displayName
+        console.note(
+            Hint(
+                "if you have no application at \(name) yet, register one",
+                write: page.displayable(limit: 2048)))
+        if let redirect = issuer.registration.redirectURI {
+            console.note(Hint("its redirect URI, or callback URL", write: redirect.displayable(limit: 200)))
+        }
+        if let advice = issuer.registration.advice { console.note(advice.displayable(limit: 512)) }
+        return true
+    }
+
+    /// Returns a client for people, with its name if it has one.
+    package func clientForPeople(_ id: String) -> String {
+        let shown = id.displayable(limit: 100)
+        guard let client = client(id) else { return shown }
+        return "\(client.name), \(client.id)" + (client.summary.isEmpty ? "" : " (\(client.summary.displayable()))")
+    }
+
+    /// Returns the scopes of the token for an exchange, if the manifest has any.
+    package func scopes(ofExchange name: String, for pattern: URLPattern) -> [String]? {
+        let scopes = plugin.exchange(named: name, forHost: pattern.host.text)?.scopes
+        return scopes?.isEmpty == false ? scopes : nil
+    }
+}
+
+/// Finds out which kind of issuer a rule's git host is, with the user's help.
+package struct IssuerFinder {
+    package let session: Session
+    package let pattern: URLPattern
+    /// The kind that was given; nil for none.
+    package let kind: String?
+    package let prompt: Prompt?
+
+    package init(session: Session, pattern: URLPattern, kind: String?, prompt: Prompt?) {
+        self.session = session
+        self.pattern = pattern
+        self.kind = kind
+        self.prompt = prompt
+    }
+
+    private var console: Console { session.context.console }
+    private var host: String { pattern.host.urlText.displayable(limit: 255) }
+
+    /// An authority's URL, and the kind that the rule must name; nil if the URL is enough, or if an option names the
+    /// kind.
+    package typealias Found = (authority: String, kind: String?)
+
+    /// Returns the issuer at the URL's host if it is known from a manifest or from `kind`, or if the server suggests
+    /// one and the user agrees; else nil.
+    package func found() async -> Found? {
+        guard let root = pattern.ownAuthority, session.registry.resource(of: pattern) == nil else { return nil }
+        let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
+        if let known, let issuer = known.issuer, kind == nil || kind == issuer.kind {
+            if prompt != nil { console.note("\(host) is \(issuer.displayName); using \(known.authority)") }
+            return ("\(known.authority)", nil)
+        }
+        if let kind { return session.registry.gitIssuer(kind: kind).map { (root, $0.kind) } }
+        guard let prompt, let issuer = await suggestion() else { return nil }
+        guard await prompt.accepts("\(host) looks like \(issuer.displayName); sign in there?") else { return nil }
+        return await settled(root, issuer, prompt)
+    }
+
+    /// Returns the URL's own host as an issuer of the typed kind; nil if the text isn't a kind, or if the user gives
+    /// up.
+    package func found(typed text: String) async throws(CommandError) -> Found? {
+        guard let root = pattern.ownAuthority, let issuer = await issuer(typed: text) else { return nil }
+        guard let prompt else {
+            throw CommandError(
+                "\(issuer.kind) is a kind of authority, not an authority",
+                hints: [Hint("if the URL's own host is of that kind", write: "--kind \(issuer.kind)")], status: .usage)
+        }
+        return await settled(root, issuer, prompt)
+    }
+
+    private func issuer(typed text: String) async -> PluginIssuer? {
+        if let issuer = session.registry.gitIssuer(kind: text) { return issuer }
+        // A text with a dot or a slash is a domain or a URL.
+        guard let prompt, text.utf8.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "-") }),
+            let kind = session.registry.gitIssuers.map(\.kind).nearest(to: text.lowercased()),
+            await prompt.accepts("did you mean the kind \(kind)?")
+        else { return nil }
+        return session.registry.gitIssuer(kind: kind)
+    }
+
+    /// Returns a given authority at the URL's own host, with the kind from another rule, or the one that the server
+    /// suggests and the user agrees to.
+    ///
+    /// - Throws: `CommandError` if there is a suggestion and the user can't be asked: git would get its tokens in another
+    ///   form.
+    package func found(at authority: String, known: String?) async throws(CommandError) -> Found {
+        let match = session.registry.match(authority: authority, isConfigured: true)
+        guard kind == nil, known == nil, match?.issuer == nil, let issuer = await suggestion() else {
+            return (authority, known)
+        }
+        guard let prompt else {
+            let other = match?.plugin.kind.map { Hint("if it is not", write: "--kind \($0)") }
+            throw CommandError(
+                "\(host) looks like \(issuer.displayName), but there is no terminal to ask you whether it is",
+                hints: [Hint("if it is", write: "--kind \(issuer.kind)"), other].compactMap(\.self), status: .usage)
+        }
+        let isSo = await prompt.accepts("\(host) looks like \(issuer.displayName); is it?")
+        return (authority, isSo ? issuer.kind : nil)
+    }
+
+    /// Returns the issuer that the server's answers suggest, which any server could send; the user is told if the
+    /// server can't be asked.
+    private func suggestion() async -> PluginIssuer? {
+        console.progress("asking \(host) how to sign in")
+        let answers = await pattern.answers(session.context)
+        console.endProgress()
+        let reasons = answers.compactMap(\.reasonUnreachable)
+        if prompt != nil, let reason = reasons.first, reasons.count == answers.count {
+            console.note("\(host) could not be asked how to sign in: \(reason)")
+        }
+        return answers.lazy.compactMap(session.registry.issuer(suggestedBy:)).first
+    }
+
+    /// Asks for the server's own URL, which has a path if the server isn't at the root of its host.
+    private func settled(_ root: String, _ issuer: PluginIssuer, _ prompt: Prompt) async -> Found? {
+        guard pattern.hasPath else { return (root, issuer.kind) }
+        while let text = await prompt.text("\(issuer.displayName)'s own URL", suggesting: root) {
+            let url = text.withoutTrailingSlashes
+            if let authority = AuthorityURL(url), authority.host == AuthorityURL(root)?.host {
+                return (url, issuer.kind)
+            }
+            console.note("type a URL at \(pattern.host.urlText), without the repository's path")
+        }
+        return nil
+    }
+}
+
+// Clients with names in plugin manifests.
+
+extension Hint {
+    /// Returns a hint for a client that needs no app registration.
+    package static func clientForEverybody(write line: String) -> Hint {
+        Hint("without an app, use one that every organisation has", write: line)
+    }
+}
+
+extension Configuration {
+    /// Returns the clients to offer for a well-known resource to users without an app registration.
+    package func offeredClients(_ match: AuthorityMatch, for resource: PluginResource?) -> [PluginClient] {
+        (resource?.clients ?? []).filter(allows).compactMap { name in
+            match.clients.first { $0.name == name }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Claims
+import CommandKit
+import Keyring
+import Rules
+import Terminal
+import TokenAcquisition
+
+struct LoginCommand: TokenNamingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login", abstract: "Sign in.",
+        discussion: """
+            For a URL that a rule maps, or for an authority, client ID and scopes given as options. At a terminal, a URL \
+            without a rule is set up first, as by `lanyard configure git`.
+            """)
+
+    static let isForGit = true
+
+    static let examples: KeyValuePairs = [
+        "Sign in for a URL that a rule maps": "lanyard login \(Example.url)",
+        "Show a code to enter on another device": "lanyard login --flow device-code \(Example.url)",
+    ]
+
+    @Argument(help: .tokenURL) var url: String?
+
+    @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
+    @OptionGroup(title: "Sign-in") var prompting: PromptOptions
+
+    mutating func run(in context: CommandContext) async throws {
+        var options = interaction.values
+        options.isAskedFor = true
+        var session = try Session(context, options: options)
+        if session.configuration.agent != nil {
+            throw CommandError(
+                "this machine uses an agent, so you sign in on the agent's machine",
+                hints: [Hint("on the agent's machine", run: "lanyard login\(last: url ?? "URL")")])
+        }
+        if let mistake = session.browser?.mistake { throw mistake }
+        if try await addRule(session) {
+            session = try Session(context, options: options)
+            let rule = try self.url.flatMap { url throws(CommandError) in
+                session.configuration.rule(for: try CredentialRequest(url: url))
+            }
+            // The user has been asked to sign in already.
+            guard FirstSignIn(session, rule, Prompt(context)) == nil else { return }
+        }
+        var (request, url) = try await self.request(in: session)
+        if let identity = request.identity { throw CommandError(noSignInFor: identity, url: url) }
+        request.prompt = prompting.prompt?.rawValue
+        // If no plugin serves the authority, the sign-in reports it.
+        let place = try? NamedAuthority(request, in: session)
+        let before = try await session.accounts(at: place, for: url)
+        // A sign-in needs a keyring that can be written, and the first one may be missing.
+        let token = try await session.unlocking(for: url) { () throws(CommandError) in
+            try await session.signIn(request, url: url)
+        }
+        guard let signedIn = token.account else { return }
+        let console = session.context.console
+        do throws(CommandError) {
+            try session.select(signedIn, at: place?.place)
+        } catch {
+            // The sign-in itself has succeeded and is stored.
+            return console.report(error)
+        }
+        let others = before.all.filter { $0.account.homeAccountID.lowercased() != signedIn.homeAccountID.lowercased() }
+        guard !others.isEmpty else { return }
+        guard session.configuration.deviceMode != .shared else {
+            return console.note(.othersOnSharedDevice)
+        }
+        // Offer to go back only if the user had chosen the other account, not if it was merely the only one.
+        guard let place, let current = before.current, others.contains(current),
+            try await session.accounts(at: place).previous != nil
+        else { return }
+        let text = "using \(signedIn.displayName) for \(place.place.urlForPeople) from now on; to go back"
+        console.note(Hint(text, run: "lanyard use -"))
+    }
+
+    /// Has the user configure git for a URL that has no rule yet, at a terminal; false if there is nothing to ask.
+    private mutating func addRule(_ session: Session) async throws -> Bool {
+        guard !named.isTokenNamed, session.presence.isSomebodyThere, let prompt = Prompt(session.context) else {
+            return false
+        }
+        if url == nil, session.configuration.rules.isEmpty {
+            let typed = await prompt.text("URL of the git server to sign in for, such as \(Example.url)")
+            guard let typed, !typed.isEmpty else { return false }
+            url = typed
+        }
+        guard let url, let pattern = try? URLPattern(typed: url), pattern.isTokenPlace, !session.maps(pattern) else {
+            return false
+        }
+        try await ConfigureGitCommand.parse([pattern.text]).run(in: session.context, goesOn: true)
+        return true
+    }
+}
+
+/// The sign-in option that only `login` has.
+struct PromptOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Force a prompt.", valueName: "prompt"))
+    var prompt: SignInPrompt?
+}
+
+extension SignInPrompt: ExpressibleByArgument {}

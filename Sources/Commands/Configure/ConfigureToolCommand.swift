@@ -1,0 +1,140 @@
+import Addresses
+import ArgumentParser
+import CommandKit
+import Rules
+import Secrets
+import Terminal
+import Tools
+
+/// `configure TOOL`, for any tool but git.
+struct ConfigureToolCommand<Place: TableIndex>: Command {
+    private static var tool: ToolSetup { Place.setup }
+    private var tool: ToolSetup { Place.setup }
+
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: tool.name, abstract: "Make \(tool.purpose).",
+            usage: "lanyard configure \(tool.name) [<options>]\(tool.url.usage)",
+            discussion: tool.discussion
+                + " Shows the changes and asks first; `lanyard unconfigure \(tool.name)` undoes them.")
+    }
+
+    static var examples: KeyValuePairs<String, String> {
+        [tool.purposeOfExample ?? "Make \(tool.name) use lanyard": "lanyard configure \(tool.name)\(tool.exampleOfURL)"]
+    }
+
+    @Argument(help: .url(of: Self.tool, "The URL to use lanyard for"))
+    var url: String?
+
+    @OptionGroup var options: ChangeOptions
+
+    mutating func validate() throws { try tool.url.validate(url, for: tool.name) }
+
+    mutating func run(in context: CommandContext) async throws {
+        let pattern = try url.map { url throws(CommandError) in try tool.pattern(url) }
+        let place = try ToolTarget(context, pattern)
+        let settings = tool.settings(place)
+        try settings.requireUse()
+        let plan = try ToolPlan(tool, place, context)
+        // Read them first: the changes replace the settings that they come from.
+        let rules = try settings.rules()
+        if let url, let pattern, let note = tool.leftOut(of: url, for: pattern) { context.console.note(note) }
+        let isDone = try await apply(plan, settings, context)
+        if isDone || options.dryRun {
+            try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
+        }
+        guard isDone else {
+            guard options.dryRun else { return }
+            for choice in try settings.choices() { context.console.note(choice) }
+            return
+        }
+        if tool.installed(context) == nil {
+            context.console.note(.notInstalled(tool.programs))
+        }
+        if let outdated = await tool.outdated(context) { context.console.note(outdated) }
+        if let helper = tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
+        for note in try settings.notes() { context.console.note(note) }
+    }
+
+    /// Returns false if nothing was changed.
+    private func apply(
+        _ plan: ToolPlan, _ settings: any ToolSettings, _ context: CommandContext
+    ) async throws(CommandError) -> Bool {
+        let console = context.console
+        guard !plan.changes.isEmpty else {
+            let isInUse = settings.place.pattern != nil || ToolList(context).use(of: tool).isForAll
+            if let reason = try settings.reasonForNothing() {
+                console.note(reason)
+                return true
+            }
+            console.note(
+                isInUse
+                    ? "\(tool.name) is configured already; nothing has to be changed"
+                    : "nothing has to be changed, but \(tool.name) does not ask lanyard yet")
+            if !options.dryRun { try plan.write() }
+            return true
+        }
+        if !options.dryRun { try plan.requireWritable() }
+        try options.requireAnswer(toChange: "the tool's settings", context)
+        plan.changes.byFile { file, entries in
+            let (verb, shown) = (options.dryRun ? "would be" : "is", context.short(file))
+            console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
+            for entry in entries { show(entry.change, console) }
+        }
+        for remark in try tool.relativePaths(context) + settings.remarks() { console.note(remark) }
+        guard await options.confirm(context) else { return false }
+        try plan.write()
+        return true
+    }
+
+    private func show(_ change: ToolChange, _ console: Console) {
+        let setting = change.setting
+        console.show(rows: setting.shown(change.value))
+        guard let now = try? setting.current(), !now.trimmed(of: " \t\r\n").isEmpty else { return }
+        console.show(rows: tool.shown(now), after: "instead of")
+    }
+}
+
+extension TableIndex {
+    /// The tool at this place among those that `configure` knows.
+    static var setup: ToolSetup { ToolSetup.all[index] }
+    static var configure: any ParsableCommand.Type { ConfigureToolCommand<Self>.self }
+    static var unconfigure: any ParsableCommand.Type { UnconfigureToolCommand<Self>.self }
+}
+
+extension TableIndices {
+    static var ofSetups: [any TableIndex.Type] { types(ToolSetup.all.count) }
+}
+
+extension ToolURL {
+    var usage: String {
+        switch self {
+        case .none: ""
+        case .optional: " [<url>]"
+        case .required: " <url>"
+        case .host: " <host>"
+        }
+    }
+
+    /// Throws if a URL is missing, or given to a tool that doesn't take one.
+    func validate(_ url: String?, for tool: String) throws {
+        switch self {
+        case .none where url != nil:
+            throw ValidationError("\(tool) takes no URL; leave it out")
+        case .required where url == nil: throw ValidationError("\(tool) needs a URL")
+        case .host(let what, _) where url == nil: throw ValidationError("\(tool) needs \(what)")
+        default: break
+        }
+    }
+}
+
+extension ArgumentHelp {
+    /// Returns the help for a tool's URL, hidden if it takes none.
+    static func url(of tool: ToolSetup, _ text: String) -> ArgumentHelp {
+        if case .host(_, let help) = tool.url { return ArgumentHelp(help, valueName: "host") }
+        let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
+        return ArgumentHelp(
+            isClear ? "\(text)." : "\(text); every URL if left out.",
+            visibility: tool.url == .none ? .hidden : .default)
+    }
+}

@@ -1,0 +1,141 @@
+import ArgumentParser
+import Claims
+import CommandKit
+import JSON
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+
+struct IdentityCheckCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Get a token as an identity, and say what it is.",
+        discussion: """
+            Asks for a new token, whatever is stored. Prints which application or machine it belongs to, when it expires, \
+            and which roles it has; the exit status is 1 if there is none. Without a URL, scope or resource, the token is for an API that the authority itself \
+            offers, such as Microsoft Graph. Never asks anyone to sign in.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "Check what the pipeline's variables describe": "lanyard identity check environment",
+        "Check that an identity gets a token for a URL":
+            "lanyard identity check \(IdentityCommand.example) \(Example.url)",
+    ]
+
+    @Argument(help: .identityName) var name: String
+    @Argument(help: .tokenURL) var url: String?
+
+    @Option(help: ArgumentHelp("A scope; may be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("Short for the scope RESOURCE/.default.", valueName: "resource"))
+    var resource: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func validate() throws {
+        if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isInteractive: false))
+        let token: AcquiredToken
+        let identity: Identity
+        let claims: [TokenFact: String]
+        do throws(CommandError) {
+            let request = try request(session)
+            identity = request.identity ?? .environment
+            claims = session.registry.match(request)?.plugin.claims ?? [:]
+            token = try await session.tokenAnew(for: request, url: url)
+        } catch {
+            // Nobody can sign in with an identity, whatever the authority says.
+            throw error.status == .usage ? error : error.with(.failed)
+        }
+        let report = IdentityReport(identity: identity, name: name, token: token, claims: claims, now: context.now)
+        let console = session.context.console
+        guard !json else { return console.print(json: report.json) }
+        for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+    }
+
+    private func request(_ session: Session) throws(CommandError) -> TokenRequest {
+        var asked = try url.map { url throws(CommandError) in try CredentialRequest(url: url) } ?? CredentialRequest()
+        asked.explicit.identity = name
+        asked.explicit.scopes = resource.map { [CredentialRequest.ExplicitToken.scope(ofResource: $0)] } ?? scope
+        if url == nil, asked.explicit.scopes.isEmpty {
+            asked.explicit.scopes = [
+                CredentialRequest.ExplicitToken.scope(ofResource: try session.ownResource(of: name))
+            ]
+        }
+        guard let request = try session.resolve(asked) else { throw CommandError(noRuleMaps: asked) }
+        return request
+    }
+}
+
+extension Session {
+    /// Gets a new token for an identity, whatever is stored.
+    fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
+        defer { context.console.endProgress() }
+        do throws(AcquisitionError) { return try await acquirer.authenticatedAnew(request) } catch {
+            throw CommandError(error, request: request, url: url, in: context)
+        }
+    }
+}
+
+/// What a token says about its identity.
+private struct IdentityReport {
+    let identity: Identity
+    let name: String
+    let token: AcquiredToken
+    /// The claims that the plugin's manifest names.
+    let claims: [TokenFact: String]
+    let now: Int
+
+    private var decoded: DecodedToken? { try? DecodedToken(token.accessToken, now: now) }
+
+    private func text(_ claim: String) -> String? {
+        decoded?[claim]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Returns a fact by the plugin's claim or, if the token doesn't have it, the standard ones (RFC 9068, 2.2; OpenID
+    /// Connect Core 1.0, 2).
+    private func text(_ fact: TokenFact) -> String? {
+        let standard: [String] =
+            switch fact {
+            case .clientID: ["azp", "client_id"]
+            case .objectID: ["sub"]
+            case .displayName, .resourceID, .realm: []
+            }
+        return ([claims[fact]].compactMap(\.self) + standard).lazy.compactMap(text).first
+    }
+
+    private var roles: [String] { decoded?["roles"]?.elements.compactMap(\.string) ?? [] }
+
+    func lines(columns: Int?) -> [String] {
+        var rows = [["identity", identity.name], ["proof", identity.displayedProof]]
+        func add(_ name: String, _ value: String?) {
+            if let value, !value.isEmpty { rows.append([name, value.displayable(limit: 500)]) }
+        }
+        add("variables", identity.variables.joined(separator: " "))
+        add("name", text(.displayName))
+        add("client ID", text(.clientID))
+        add("object ID", text(.objectID))
+        add("resource", text(.resourceID))
+        add("tenant", text(.realm))
+        add("for", text("aud"))
+        add("roles", decoded == nil ? nil : roles.isEmpty ? "none" : roles.joined(separator: " "))
+        add("until", token.expiresOn.map { "\(Lifetime.local($0)), \(Lifetime(end: $0, now: now).text)" })
+        return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
+    }
+
+    var json: JSONValue {
+        [
+            "identity": .string(name), "variables": JSONValue(strings: identity.variables),
+            "clientId": JSONValue(text(.clientID)), "displayName": JSONValue(text(.displayName)),
+            "objectId": JSONValue(text(.objectID)), "tenant": JSONValue(text(.realm)),
+            "audience": JSONValue(text("aud")), "roles": JSONValue(strings: roles),
+            "expiresOn": JSONValue(token.expiresOn),
+        ]
+    }
+}

@@ -1,0 +1,222 @@
+import Addresses
+import ArgumentParser
+import CommandKit
+import Files
+import JSON
+import PluginConformance
+import PluginHost
+import PluginWire
+import Secrets
+import SettingsFile
+import Terminal
+
+struct PluginCommand: AsyncParsableCommand, WithExamples {
+    static let configuration = CommandConfiguration(
+        commandName: "plugin", abstract: "List and check authority plugins.",
+        shouldDisplay: false, subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
+
+    static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
+}
+
+struct PluginListCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the installed plugins, and those that can't be used.")
+
+    static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let registry = context.registry
+        if json {
+            context.console.print(json: registry.json)
+            return
+        }
+        let columns = OutputWidth.ofTerminal
+        for plugin in registry.plugins {
+            let head = "\(plugin.name) \(plugin.version.displayable(limit: 64)): \(plugin.summary.displayable())"
+            context.console.print(head.wrapped(columns: columns, indent: 4, from: 0))
+            let facts = Table(plugin.facts(context).map { [$0, $1] }, atLeast: [7])
+            for line in facts.wrapped(columns: columns, indent: 4) { context.console.print("    \(line)") }
+        }
+        for note in registry.plugins.flatMap(\.notes) {
+            context.console.note("\(note)\(note.hint.map { " (\($0.displayable()))" } ?? "")")
+        }
+        for problem in registry.problems {
+            context.console.report(
+                CommandError(problem.description, hints: problem.hints))
+        }
+        if registry.plugins.isEmpty, registry.problems.isEmpty { context.console.note("no plugin is installed") }
+    }
+}
+
+extension PluginManifest {
+    fileprivate func facts(_ context: CommandContext) -> [(String, String)] {
+        var facts = [
+            ("from", context.short(folder)),
+            ("program", ([executable] + arguments).map(context.short).joined(separator: " ")),
+        ]
+        if !flows.isEmpty { facts.append(("flows", flows.map(\.rawValue).joined(separator: ", "))) }
+        facts += zip(["serves"] + Array(repeating: "", count: authorities.count), authorities.map(\.text))
+        facts += brokered.map { ("asks", "another program, for \($0.authority.text)") }
+        if !resources.isEmpty {
+            facts.append(("knows", resources.map { $0.name.displayable() }.joined(separator: ", ")))
+        }
+        let others = [
+            ("needs", needs.map(\.rawValue)), ("signs", identities.map(\.rawValue)),
+            ("turns", exchanges.map(\.name).uniqued), ("issuers", issuers.flatMap(\.hosts)),
+            ("clients", clients.map(\.name)),
+        ]
+        return facts + others.filter { !$0.1.isEmpty }.map { ($0.0, $0.1.joined(separator: ", ")) }
+    }
+
+    fileprivate var json: JSONValue {
+        .object([
+            "name": .string(name), "version": .string(version), "description": .string(summary),
+            "folder": .string(folder), "executable": .string(executable), "arguments": JSONValue(strings: arguments),
+            "kind": JSONValue(kind), "flows": JSONValue(strings: flows.map(\.rawValue)),
+            "authorities": .array(
+                authorities.map { ["hosts": JSONValue(strings: $0.hosts), "path": .string($0.pathText)] }),
+            "brokered": .array(
+                brokered.map {
+                    [
+                        "kind": .string($0.kind), "hosts": JSONValue(strings: $0.authority.hosts),
+                        "path": .string($0.authority.pathText),
+                    ]
+                }),
+            "resources": .array(
+                resources.map {
+                    [
+                        "name": .string($0.name), "hosts": JSONValue(strings: $0.hosts),
+                        "scopes": JSONValue(strings: $0.scopes),
+                    ]
+                }),
+            "needs": JSONValue(strings: needs.map(\.rawValue)),
+            "identities": JSONValue(strings: identities.map(\.rawValue)),
+            "exchanges": .array(
+                exchanges.map { ["name": .string($0.name), "hosts": JSONValue(strings: $0.hosts)] }),
+            "issuers": .array(issuers.map { ["kind": .string($0.kind), "hosts": JSONValue(strings: $0.hosts)] }),
+            "clients": .array(clients.map { ["name": .string($0.name), "id": .string($0.id)] }),
+            "notes": .array(notes.map(\.json)),
+        ])
+    }
+}
+
+extension AuthorityPattern {
+    /// The pattern's path as in a manifest.
+    fileprivate var pathText: String {
+        path.map { segment in
+            switch segment {
+            case .literal(let text): "/\(text)"
+            case .realm: "/{realm}"
+            case .policy: "/{policy}"
+            case .rest: "/{path}"
+            }
+        }.joined()
+    }
+
+    /// The pattern for people, with only its first hosts.
+    fileprivate var text: String {
+        let named = hosts.filter { !$0.isSame(as: "*") }
+        let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""
+        let any = named.count < hosts.count && !named.isEmpty ? ", or any host configured" : ""
+        let realmsText = realms.isEmpty ? "" : ", {realm} one of \(realms.joined(separator: ", "))"
+        return "https://\(named.first ?? "HOST")\(pathText)\(others)\(any)\(realmsText)"
+    }
+}
+
+extension PluginRegistry {
+    fileprivate var json: JSONValue {
+        [
+            "plugins": .array(plugins.map(\.json)),
+            "problems": .array(problems.map(\.json)),
+        ]
+    }
+}
+
+extension SettingsError {
+    fileprivate var json: JSONValue {
+        [
+            "plugin": JSONValue(plugin), "file": .string(file), "line": JSONValue(line), "message": .string(message),
+            "hint": JSONValue(hint),
+        ]
+    }
+}
+
+struct PluginCheckCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Check that a plugin follows the protocol.",
+        discussion: "Runs it a dozen times, without network or sign-in. The exit status is 1 if it fails a trial.")
+
+    static let examples: KeyValuePairs = [
+        "Check an installed plugin": "lanyard plugin check aad-tenant",
+        "Check a plugin that you are writing": "lanyard plugin check ./my-plugin",
+    ]
+
+    @Argument(help: "The name of an installed plugin, or the folder with its plugin.toml.")
+    var plugin: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let plugin = try found(context)
+        let trials = await ConformanceKit(plugin, environment: context.environment).run()
+        let failures = trials.count { $0.fault != nil }
+        if json {
+            context.console.print(json: Self.json(plugin, trials))
+        } else {
+            for trial in trials {
+                context.console.print("\(trial.fault == nil ? "pass" : "fail")  \(trial.name)")
+                guard let fault = trial.fault else { continue }
+                context.console.print("      -> \(fault.wrapped(columns: OutputWidth.ofTerminal, indent: 9))")
+            }
+            let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
+            context.console.note("\(plugin.name) \(whole)")
+        }
+        guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func found(_ context: CommandContext) throws(CommandError) -> PluginManifest {
+        var environment = context.environment
+        var name = plugin
+        let isPath = plugin.hasBytes("/") || plugin == "."
+        if isPath {
+            guard let path = FileTrust.realPath(plugin) else {
+                throw CommandError("\(plugin.displayable(limit: 200)) is not there", status: .usage)
+            }
+            var parts = path.pieces(between: "/")
+            if parts.last == "plugin.toml" { parts.removeLast() }
+            name = parts.popLast().map(String.init) ?? ""
+            environment["LANYARD_PLUGIN_PATH"] = "/" + parts.joined(separator: "/")
+        }
+        let registry = PluginRegistry.discover(environment: environment, executable: context.executable)
+        let folder = isPath ? "\(environment["LANYARD_PLUGIN_PATH"] ?? "")/\(name)/" : "/\(name)/"
+        if let problem = registry.problems.first(where: { $0.file.hasBytes(folder) }) {
+            throw CommandError(problem.description, hints: problem.hints)
+        }
+        guard let manifest = registry.plugins.first(where: { $0.name == name }) else {
+            let names = registry.plugins.map(\.name).joined(separator: ", ")
+            throw CommandError(
+                isPath
+                    ? "there is no plugin.toml in \(plugin.displayable(limit: 200))"
+                    : "no plugin \(name.displayable(limit: 64)) is installed",
+                hints: ["installed: \(names)", "or name the folder of its plugin.toml"])
+        }
+        return manifest
+    }
+
+    private static func json(_ plugin: PluginManifest, _ trials: [ConformanceKit.Trial]) -> JSONValue {
+        [
+            "plugin": .string(plugin.name), "version": .string(plugin.version),
+            "trials": .array(
+                trials.map {
+                    [
+                        "name": .string($0.name), "passed": .bool($0.fault == nil),
+                        "fault": JSONValue($0.fault),
+                    ]
+                }),
+        ]
+    }
+}

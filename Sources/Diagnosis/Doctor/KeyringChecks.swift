@@ -1,0 +1,226 @@
+import Addresses
+import AnswerCache
+import CommandKit
+import Files
+import Keyring
+import Rules
+import SecretService
+import Secrets
+import Terminal
+
+extension Examination {
+    /// Checks the keyring: its bus, its provider, its state and lanyard's items in it.
+    ///
+    /// Nothing prompts, and nothing is unlocked but a keyring without a password.
+    func keyringFindings() async -> [Finding] {
+        // First, because this starts the provider that the bus knows.
+        let problem = store.problem()
+        if needsNoKeyring, let unneeded = unneeded(problem) { return [unneeded] }
+        switch problem?.reason {
+        case .noSessionBus: return [noBus]
+        case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
+        case .timedOut where problem?.otherBus != nil:
+            return [.pass("keyring.bus", "reached")]
+                + (problem.map { [.fail("keyring.provider", CommandError($0))] } ?? [])
+        case .badBackend, .noLibrary: return problem.map { [.fail("keyring", CommandError($0))] } ?? []
+        case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
+        }
+        let state = [standing(problem)] + (problem == nil ? contents : [])
+        guard let service = context.secretService else {
+            return [.pass("keyring.provider", context.keyring.name)] + state
+        }
+        let running = try? service.provider()
+        let provider = await name(of: running)
+        let bus: Finding =
+            provider == nil && problem?.reason == .timedOut
+            ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
+        let rivalry = running?.rivalry(in: context)
+        let found: Finding =
+            rivalry.map { .warn("keyring.provider", "\(provider ?? "there is one"); \($0.message)", $0.hint) }
+            ?? .pass("keyring.provider", provider ?? "there is one")
+        return [bus, found] + state
+    }
+
+    /// Returns a finding for a keyring that neither exists nor is needed; nil if there is one.
+    private func unneeded(_ problem: KeyringError?) -> Finding? {
+        let reason = configuration.agent == nil ? "identities need none" : "an agent is asked"
+        return switch problem?.reason {
+        case .noSessionBus, .noProvider, .noDefaultCollection: .pass("keyring", "there is none, and \(reason)")
+        case .noLibrary: .pass("keyring", "there is no libsecret for one, and \(reason)")
+        default: nil
+        }
+    }
+
+    private var noBus: Finding {
+        guard let address = context.variable("DBUS_SESSION_BUS_ADDRESS") else {
+            return failed("keyring.bus", .noSessionBus)
+        }
+        return .fail(
+            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS does not lead to a bus: \(address.displayable(limit: 200))",
+            .findingBus)
+    }
+
+    private func standing(_ problem: KeyringError?) -> Finding {
+        let name = "keyring.state"
+        let canAsk = presence.hasDisplay
+        guard let problem = problem ?? store.problemOfItems() else {
+            guard let file = context.secretService?.plainFile(store.configuration) else {
+                return .pass(name, "unlocked")
+            }
+            return .warn(
+                name,
+                "the keyring has no password: its file \(context.short(file)) shows what is in it, and gnome-keyring damages "
+                    + "passwords with backslashes or several lines there, which lanyard therefore refuses",
+                Hint("give it a password", run: "seahorse"))
+        }
+        switch problem.reason {
+        case .locked where problem.lock != nil && (canAsk || problem.lock != .items):
+            let failure = CommandError(problem)
+            return Finding(check: name, level: .warn, text: failure.message, remedies: failure.hints)
+        case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
+        case .noDefaultCollection where canAsk:
+            return .warn(name, "there is no default keyring; you are asked to create it when it is needed")
+        default: return .fail(name, CommandError(problem))
+        }
+    }
+
+    private var contents: [Finding] {
+        do throws(KeyringError) {
+            return [accounts(in: try store.records(matching: .all))]
+                + (try clientSecretFindings())
+        } catch {
+            return [.fail("accounts", CommandError(error))]
+        }
+    }
+
+    private func accounts(in records: StoredRecords) -> Finding {
+        let count = Set(records.accounts.map { $0.homeAccountID.lowercased() }).count
+        let text = count == 0 ? "nobody is signed in" : count == 1 ? "one is signed in" : "\(count) are signed in"
+        guard !records.unreadable.isEmpty else { return .pass("accounts", text) }
+        return .warn(
+            "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
+            records.hasDamaged
+                ? Hint("remove what is damaged", run: "lanyard cache clear --damaged")
+                : Hint("see", run: "lanyard cache list"))
+    }
+
+    private func failed(_ check: String, _ reason: KeyringError.Reason) -> Finding {
+        .fail(check, CommandError(KeyringError(reason)))
+    }
+
+    /// The programs whose `--version` prints a line and does nothing else.
+    private static let knownProviders = [
+        "gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "ksecretd", "oo7-daemon",
+    ]
+
+    /// Returns the name of a provider, for people; nil if there is none.
+    private func name(of found: KeyringProvider?) async -> String? {
+        guard let found else { return nil }
+        guard let name = found.programName else { return "process \(found.processID)" }
+        guard let path = found.program else { return name.displayable(limit: 100) }
+        let said = Self.knownProviders.contains(name) ? await Program.output(path, ["--version"]) : nil
+        let version = said?.pieces(between: "\n").first?.pieces(between: " ").last.map { " \($0)" } ?? ""
+        return "\(name)\(version)".displayable(limit: 100)
+    }
+
+    /// Checks what lanyard keeps in memory between requests.
+    var memoryFindings: [Finding] { [runtimeDirectory, kernelKeyring] }
+
+    private var runtimeDirectory: Finding {
+        let name = "runtime"
+        let remedy = Hint.findingRuntimeFolder()
+        guard let path = context.variable("XDG_RUNTIME_DIR") else {
+            return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
+        }
+        guard let status = FileStatus(of: path), status.isFolder else {
+            return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path.displayable())", remedy)
+        }
+        guard status.isOwn else {
+            return .warn(name, "\(path.displayable()) belongs to another user, so no answer is remembered", remedy)
+        }
+        guard !status.grants(0o022) else {
+            return .warn(
+                name, "others may write to \(path.displayable())", Hint(run: "chmod 700\(last: path)"))
+        }
+        return .pass(name, path.displayable())
+    }
+
+    private var kernelKeyring: Finding {
+        let name = "memory"
+        guard configuration.answerCache else {
+            return .pass(name, "answers are not remembered: turned off")
+        }
+        guard runtimeDirectory.level == .pass else {
+            return .warn(name, "without a runtime directory, every get asks the keyring", .findingRuntimeFolder())
+        }
+        guard context.answers.key() != nil else {
+            return .warn(
+                name, "no kernel keyring can be used here, so every get asks the keyring",
+                context.isInContainer
+                    ? "this is optional; it needs a seccomp profile that allows keyctl and add_key"
+                    : "nothing needs to be done; git only waits a little longer")
+        }
+        return .pass(name, "answers are remembered, sealed with a key in the kernel")
+    }
+
+    /// Checks how a user can be asked to sign in from here.
+    var userFindings: [Finding] {
+        if isForIdentities {
+            return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a user")]
+        }
+        if presence == .nobody, let name = context.silencingVariable {
+            let text = "lanyard never prompts here, because of \(name)"
+            let user = Hint(run: "env -u \(name) lanyard login URL")
+            guard name == "CI" else { return [.warn("sign-in", text, user)] }
+            let application = Hint("as an application", run: "lanyard configure git --identity environment")
+            return [.warn("sign-in", text, application, user)]
+        }
+        return [place].compactMap(\.self) + [browser, terminal]
+    }
+
+    private var place: Finding? {
+        if presence.isRemote { return .pass("place", "over SSH: sign in with a code, or a browser elsewhere") }
+        if context.isInWSL { return .pass("place", "WSL: Windows' browser is used") }
+        return context.isInContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
+    }
+
+    private var browser: Finding {
+        let name = "browser"
+        guard presence.hasBrowser else {
+            return .pass(name, "none can open here; you get a code to enter on any device")
+        }
+        let named = configuration.browser ?? context.variable("BROWSER")
+        let browser = Browser(context, configured: configuration.browser)
+        if let mistake = browser.mistake { return .fail(name, mistake) }
+        if let fault = browser.fault {
+            return .fail(
+                name, "none opens: \(fault)", "make it yours or root's, and let no one else write to it")
+        }
+        let commands = browser.commands.compactMap(\.first)
+        guard let command = commands.first(where: { context.program($0) != nil }) else {
+            let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
+            return .warn(
+                name, "none opens: \(tried) \(commands.count == 1 ? "is" : "are") not installed",
+                named == nil
+                    ? Package.xdgUtils.hint()
+                    : "set BROWSER or browser to a command that exists")
+        }
+        return .pass(name, "opens with \(command.displayable(limit: 100))")
+    }
+
+    private var terminal: Finding {
+        if presence.hasTerminal { return .pass("terminal", "there is one") }
+        if presence.hasBrowser { return .pass("terminal", "there is none; the browser opens without one") }
+        return .warn(
+            "terminal", "there is none, so git cannot ask you to sign in from here",
+            Hint("sign in beforehand; codes are shown on standard error", run: "lanyard login URL"))
+    }
+}
+
+extension CommandContext {
+    /// Whether this looks like a container.
+    var isInContainer: Bool {
+        isFile("/.dockerenv") || isFile("/run/.containerenv") || variable("REMOTE_CONTAINERS") != nil
+            || variable("CODESPACES") != nil
+    }
+}
