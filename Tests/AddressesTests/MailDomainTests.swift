@@ -6,7 +6,7 @@ import Testing
         arguments: [
             ("alice@contoso.example", "contoso.example"), ("alice@Sub.Contoso.Example", "sub.contoso.example"),
             ("a_b.example#EXT#@fabrikam.example", "fabrikam.example"), ("\"a@b\"@contoso.example", "contoso.example"),
-            ("alice", nil), ("alice@", nil), ("@", nil), ("", nil), ("alice@contoso", nil), ("alice@tools", nil),
+            ("alice", nil), ("alice@", nil), ("@", nil), ("", nil), ("alice@contoso", nil), ("alice@consumers", nil),
             ("alice@contoso.example.", nil), ("alice@.example", nil), ("alice@contoso..example", nil),
             ("alice@contoso.example:443", nil), ("alice@contoso.example/common", nil), ("alice@[::1]", nil),
             ("alice@contoso example", nil), ("alice@contöso.example", nil), ("alice@contoso.example\u{301}", nil),

@@ -15,7 +15,7 @@ from world import World
 
 PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
 MISSING = "protocol=https\nhost=nothing.example.com\n"
-ROWS = ["cached", "due", "agent", "token", "password", "miss", "store", "memory", "consumers", "renewal", "calls",
+ROWS = ["cached", "due", "agent", "token", "password", "miss", "store", "memory", "tools", "renewal", "calls",
         "stampede", "growth", "size"]
 MANY = 64
 # What clusters' certificates are as long as.
@@ -172,7 +172,7 @@ class Bench:
         self.row("peak memory, cached token", f"{ours / theirs:.2f}", "≤ 2.1", ours / theirs <= 2.1,
                  f"{ours / 1000:.1f} MB", f"{theirs / 1000:.1f} MB")
 
-    def consumers(self):
+    def tools(self):
         world = self.world
         url = self.token.read_text().strip().removeprefix("url=")
         helper = f"{world.folder}/usr/bin/docker-credential-lanyard"
