@@ -1,7 +1,7 @@
 import Addresses
 import SettingsFile
 
-/// An authority's app: an `[[app]]` table, which an organisation ships to all of its users.
+/// An authority's app: a `[[client]]` table, which an organisation ships to all of its users.
 public struct AuthorityApp: Sendable, Equatable {
     /// The authority's URL.
     public let authority: String
@@ -9,19 +9,19 @@ public struct AuthorityApp: Sendable, Equatable {
     public let clientID: String
 
     /// The keys of an app.
-    public static let keys = ["authority", "client-id"]
+    public static let keys = ["issuer", "client-id"]
 
-    /// Parses an `[[app]]` table.
+    /// Parses a `[[client]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or invalid.
     init(_ table: SettingsTable) throws(SettingsError) {
-        try table.allow(only: Self.keys, of: "app")
-        guard let authority = try table.string("authority") else {
+        try table.allow(only: Self.keys, of: "client")
+        guard let authority = try table.string("issuer") else {
             throw table.error(
-                nil, "an app needs `authority`", hint: "such as authority = \"https://gitlab.contoso.com\"")
+                nil, "an app needs `issuer`", hint: "such as issuer = \"https://gitlab.contoso.com\"")
         }
         guard let id = try table.clientID() else { throw table.error(nil, "an app needs `client-id`") }
-        self.authority = try table.authority(authority)
+        self.authority = try table.authority(authority, key: "issuer")
         clientID = id
     }
 

@@ -34,7 +34,7 @@ extension Configuration {
         return request
     }
 
-    /// Whether a rule, an `[[app]]`, `authority` or `known-authorities` names the authority's host.
+    /// Whether a rule, a `[[client]]`, `authority` or `known-authorities` names the authority's host.
     public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
     }

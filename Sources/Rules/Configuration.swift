@@ -89,14 +89,14 @@ public struct Configuration: Sendable, Equatable {
 
     /// The top-level keys of a file.
     public static let keys = [
-        "account", "agent", "answer-cache", "app", "authority", "browser", "ca-file", "client-id",
+        "account", "agent", "answer-cache", "authority", "browser", "ca-file", "client", "client-id",
         "default-identity", "device-mode", "flow", "forward", "group", "identity", "known-authorities", "policy",
         "rule",
         "timeout",
     ]
 
     /// The keys of `[policy]`.
-    public static let policyKeys = ["broker", "lock", "well-known-apps"]
+    public static let policyKeys = ["broker", "lock", "well-known-clients"]
 
     /// Applies the settings of a file; locked keys stay as they are.
     ///
@@ -115,10 +115,10 @@ public struct Configuration: Sendable, Equatable {
             if !isLocked("device-mode") { deviceMode = mode }
         }
         var known: [AuthorityApp] = []
-        for table in try file.tables("app") {
-            if let app = try read(table, "app", AuthorityApp.keys, AuthorityApp.init) { known.append(app) }
+        for table in try file.tables("client") {
+            if let app = try read(table, "client", AuthorityApp.keys, AuthorityApp.init) { known.append(app) }
         }
-        if !isLocked("app") { apps += known }
+        if !isLocked("client") { apps += known }
         try add(Identity.self, from: file)
         try add(Rule.self, from: file)
         // A far side's name is its socket's, so one of the user's can't be one of everybody's.
@@ -164,7 +164,7 @@ public struct Configuration: Sendable, Equatable {
     /// A key that isn't known here may restrict everything.
     private mutating func applyPolicy(_ policy: SettingsTable) throws(SettingsError) {
         try policy.allow(only: Self.policyKeys)
-        wellKnownClients = try policy.strings("well-known-apps")
+        wellKnownClients = try policy.strings("well-known-clients")
         allowsBroker = try policy.boolean("broker") ?? true
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {

@@ -39,7 +39,7 @@ public struct Rule: Sendable, Equatable {
     public static let keys =
         [
             "url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind",
-            "authority-hosts",
+            "issuer-hosts",
         ]
         + SignInParameter.ofRules.map(\.setting)
 
@@ -100,12 +100,12 @@ public struct Rule: Sendable, Equatable {
             throw table.error("account", "`account` and `identity` contradict each other", hint: "keep one of them")
         }
         kind = try table.string("kind")
-        let hosts = try table.strings("authority-hosts") ?? []
+        let hosts = try table.strings("issuer-hosts") ?? []
         issuerHosts = hosts.compactMap { RequestHost($0)?.withoutOwnPort(of: "https").text }
         if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil }) {
             throw table.error(
-                "authority-hosts", element: wrong, "`authority-hosts` holds hosts, and no URLs",
-                hint: "such as authority-hosts = [\"login.contoso.com\"]")
+                "issuer-hosts", element: wrong, "`issuer-hosts` holds hosts, and no URLs",
+                hint: "such as issuer-hosts = [\"login.contoso.com\"]")
         }
         signIn = try table.signIn()
     }
@@ -153,7 +153,7 @@ extension Rule: ConfigurationTable {
         if let account { lines.append("account   = \(account.inTOML)") }
         if let identity { lines.append("identity  = \(identity.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }
-        if !issuerHosts.isEmpty { lines.append("authority-hosts = \(issuerHosts.inTOML)") }
+        if !issuerHosts.isEmpty { lines.append("issuer-hosts = \(issuerHosts.inTOML)") }
         lines += signInLines
         return lines.joined(separator: "\n") + "\n"
     }

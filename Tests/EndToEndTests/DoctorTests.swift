@@ -357,8 +357,8 @@ import Testing
         [[forward]]
         name = "acme-forward"
         urls = ["https://acme-git.example/acme-path"]
-        [[app]]
-        authority = "https://acme-issuer.example"
+        [[client]]
+        issuer = "https://acme-issuer.example"
         client-id = "acme-client"
         [[rule]]
         url = "https://acme-git.example/acme-path"

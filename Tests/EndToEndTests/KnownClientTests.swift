@@ -80,7 +80,7 @@ import Testing
     func `a policy says which may be used, by name or by id`(allowed: String, isForbidden: Bool) async throws {
         try await World.with { world in
             let url = try Self.configure(world)
-            let policy = "[policy]\nwell-known-apps = \(allowed)\n"
+            let policy = "[policy]\nwell-known-clients = \(allowed)\n"
             let browser = world.browser(as: "alice@contoso.example")
             for explicit in [
                 "url=\(url)\n",

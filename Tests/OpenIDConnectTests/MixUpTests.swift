@@ -59,7 +59,7 @@ struct MixUpTests {
         let error = #expect(throws: OAuthError.self) { try metadata.check(at: hosts) }
         #expect(error?.kind == .untrusted)
         #expect(error?.message.hasPrefix("id.example names ") == true, "\(error?.message ?? "")")
-        #expect(error?.hint?.contains("authority-hosts = [\"") == true, "\(error?.hint ?? "")")
+        #expect(error?.hint?.contains("issuer-hosts = [\"") == true, "\(error?.hint ?? "")")
     }
 
     /// Runs a sign-in; returns the error, the opened pages and codes, and the requests that the issuer got.

@@ -11,8 +11,8 @@ import Testing
         authority = "https://login.example/t"
         client-id = "for-all"
 
-        [[app]]
-        authority = "https://gitlab.contoso.com/"
+        [[client]]
+        issuer = "https://gitlab.contoso.com/"
         client-id = "of-contoso"
 
         """
@@ -67,9 +67,9 @@ import Testing
     }
 
     @Test func `a user's app wins unless that is locked`() throws {
-        let own = "[[app]]\nauthority = \"https://gitlab.contoso.com\"\nclient-id = \"mine\"\n"
+        let own = "[[client]]\nissuer = \"https://gitlab.contoso.com\"\nclient-id = \"mine\"\n"
         #expect(try resolve("https://gitlab.contoso.com", configuration(user: own + Self.rules))?.clientID == "mine")
-        let locked = Self.system + "[policy]\nlock = [\"app\"]\n"
+        let locked = Self.system + "[policy]\nlock = [\"client\"]\n"
         let read = try configuration(locked, user: own + Self.rules)
         #expect(try resolve("https://gitlab.contoso.com", read)?.clientID == "of-contoso")
     }

@@ -216,18 +216,18 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             url = "https://git.example"
             authority = "https://id.example/Acme"
             scopes = ["s"]
-            authority-hosts = ["Login.example:443", "token.example:8443"]
+            issuer-hosts = ["Login.example:443", "token.example:8443"]
             [[rule]]
             url = "https://other.example"
             authority = "https://other.example"
             scopes = ["s"]
-            authority-hosts = ["pages.example"]
+            issuer-hosts = ["pages.example"]
             """)
         #expect(both.issuerHosts(at: "https://id.example/acme/") == ["login.example", "token.example:8443"])
         #expect(both.issuerHosts(at: "https://other.example") == ["pages.example"])
         #expect(both.issuerHosts(at: "https://id.example").isEmpty)
         let written = try #require(both.rules.first).toml
-        #expect(written.contains(#"authority-hosts = ["login.example", "token.example:8443"]"#))
+        #expect(written.contains(#"issuer-hosts = ["login.example", "token.example:8443"]"#))
         // Another issuer's host is known, but not as this one's.
         #expect(!both.configuredHosts.contains("pages.example"))
     }
@@ -240,7 +240,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
                 [[rule]]
                 url = "https://git.example"
                 authority = "https://id.example"
-                authority-hosts = ["\(wrong)"]
+                issuer-hosts = ["\(wrong)"]
                 """)
         }
     }
@@ -448,12 +448,12 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = []\n", line: 4,
             message: "`scopes` must hold at least one string", hint: "such as"),
-        Case(text: "[[app]]\nclient-id = \"c\"\n", line: 1, message: "an app needs `authority`", hint: "such as"),
+        Case(text: "[[client]]\nclient-id = \"c\"\n", line: 1, message: "an app needs `issuer`", hint: "such as"),
         Case(
-            text: "[[app]]\nauthority = \"https://a\"\n", line: 1, message: "an app needs `client-id`", hint: nil),
+            text: "[[client]]\nissuer = \"https://a\"\n", line: 1, message: "an app needs `client-id`", hint: nil),
         Case(
-            text: "[[app]]\nauthority = \"http://a\"\nclient-id = \"c\"\n", line: 2,
-            message: "`authority` must be an https URL without a user name, a query, a fragment, escapes, `//` or `..`",
+            text: "[[client]]\nissuer = \"http://a\"\nclient-id = \"c\"\n", line: 2,
+            message: "`issuer` must be an https URL without a user name, a query, a fragment, escapes, `//` or `..`",
             hint: nil),
         Case(text: "timeout = \"5\"", line: 1, message: "`timeout` must be a whole number", hint: nil),
         Case(text: "timeout = 5", line: 1, message: "`timeout` must be 10 to 86400", hint: nil),
@@ -486,11 +486,11 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(text: "[[later]]\n[[later]]\n", line: 1, message: "unknown key `later`", hint: "the keys known"),
         Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
         Case(
-            text: "[[app]]\nauthority = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
-            message: "unknown key `kind`: this [[app]] gives nothing", hint: nil),
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
+            message: "unknown key `kind`: this [[client]] gives nothing", hint: nil),
         Case(
-            text: "[[app]]\nauthority = \"https://a\"\nclient-id = \"c\"\nflow = \"browser\"\n", line: 4,
-            message: "`flow` is not a key of [[app]]", hint: "move it above the first [[app]]"),
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nflow = \"browser\"\n", line: 4,
+            message: "`flow` is not a key of [[client]]", hint: "move it above the first [[client]]"),
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3,
             message: "`flow` is not a key of [[rule]]", hint: "move it above the first [[rule]]"),
@@ -562,8 +562,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     }
 
     @Test(arguments: [
-        ("", true), ("well-known-apps = []", false), ("well-known-apps = [\"b\"]", false),
-        ("lock = []\nwell-known-apps = [\"a\", \"b\"]", true),
+        ("", true), ("well-known-clients = []", false), ("well-known-clients = [\"b\"]", false),
+        ("lock = []\nwell-known-clients = [\"a\", \"b\"]", true),
     ])
     func `a policy says which well-known clients may be used`(text: String, isAllowed: Bool) throws {
         let read = try configuration("[policy]\n\(text)\n", isSystem: true)

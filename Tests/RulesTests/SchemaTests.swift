@@ -24,7 +24,7 @@ import Testing
         #expect(top.keys.sorted() == Configuration.keys.sorted())
         let rule = try #require((top["rule"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(rule.keys.sorted() == Rule.keys.sorted())
-        let app = try #require((top["app"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
+        let app = try #require((top["client"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(app.keys.sorted() == AuthorityApp.keys.sorted())
         let identity = try #require((top["identity"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(identity.keys.sorted() == Identity.keys.sorted())

@@ -19,7 +19,7 @@ struct DescribeCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let dump = JSONValue(bytes: LanyardCommand._dumpHelp().utf8)?["command"] ?? .null
         let keys = [
-            "": Configuration.keys, "app": AuthorityApp.keys, "forward": Forward.keys, "identity": Identity.keys,
+            "": Configuration.keys, "client": AuthorityApp.keys, "forward": Forward.keys, "identity": Identity.keys,
             "policy": Configuration.policyKeys, "rule": Rule.keys,
         ]
         context.console.print(

@@ -74,7 +74,7 @@ extension OAuthError {
             .untrusted,
             "\(own) names \(what) at another host, \(host), and nothing proves that the answers are for \(own)",
             hint:
-                "if you know that \(host) belongs to \(own), write that into the rule: authority-hosts = [\"\(host)\"]; "
+                "if you know that \(host) belongs to \(own), write that into the rule: issuer-hosts = [\"\(host)\"]; "
                 + "see lanyard-config(5)")
     }
 
