@@ -58,6 +58,9 @@ public struct AgentSocket: Sendable {
         _ = try ask(ForwardedRequest(CredentialRequest(), requester: ""), within: Self.patienceToCheck) {}
     }
 
+    /// Whether an agent answers.
+    public var answers: Bool { (try? check()) != nil }
+
     /// Connects, and checks that the other end may know the request.
     private func trusted() throws(AgentError) -> CInt {
         let descriptor = try connect()

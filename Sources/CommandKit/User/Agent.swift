@@ -12,17 +12,6 @@ extension CommandContext {
         }
         return "\(folder)/lanyard/agents"
     }
-
-    /// Returns how to start the agent; nil if it already serves a forward.
-    func agentStartHint(_ forward: String, _ text: String) -> Hint? {
-        guard let folder = try? agentSockets(), Self.isServed("\(folder)/\(forward)") else {
-            return Hint(text, run: "lanyard forward serve")
-        }
-        return nil
-    }
-
-    /// Whether an agent answers at a socket.
-    package static func isServed(_ socket: String) -> Bool { (try? AgentSocket(socket).check()) != nil }
 }
 
 extension CommandError {

@@ -141,7 +141,7 @@ extension Examination {
         let forwards = configuration.forwards
         guard !forwards.isEmpty else { return [] }
         guard let folder = try? context.agentSockets() else { return [] }
-        let unserved = forwards.filter { !CommandContext.isServed("\(folder)/\($0.name)") }
+        let unserved = forwards.filter { !AgentSocket("\(folder)/\($0.name)").answers }
         guard !unserved.isEmpty else { return [.pass("agent", "serves \(names(of: forwards))")] }
         return [
             .warn(

@@ -214,7 +214,7 @@ extension String {
     }
 }
 
-/// A well-known resource of tokens: a `[[resource]]` table.
+/// A well-known resource, which accepts tokens: a `[[resource]]` table.
 public struct PluginResource: Sendable, Equatable {
     /// The display name.
     public let name: String

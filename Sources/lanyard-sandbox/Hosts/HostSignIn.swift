@@ -85,7 +85,7 @@ extension HostSite {
         (request.scopes + [""]).map { "\(user.username)|\(request.client.id)|\($0)" }
     }
 
-    // MARK: What a known sent
+    // MARK: What a user sent
 
     func proceed(_ visit: Visit, interaction id: String) -> Response {
         guard var interaction = host.ledger.with({ $0.interactions.removeValue(forKey: id) }) else {
