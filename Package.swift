@@ -432,7 +432,7 @@ let package = Package(
             dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "Keyring", "YAML"],
             swiftSettings: strict),
         .target(
-            name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
+            name: "PluginConformance", dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", subprocess, system],
             swiftSettings: strict),
         .target(
             name: "PluginHost",

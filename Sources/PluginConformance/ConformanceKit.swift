@@ -1,7 +1,9 @@
+import Addresses
 public import PluginHost
 import PluginWire
 import Secrets
 import Subprocess
+import Synchronization
 
 /// Tests whether a plugin follows the protocol (docs/plugin-protocol.md), as far as that is possible without its
 /// authority.
@@ -12,12 +14,18 @@ public struct ConformanceKit: Sendable {
         public let name: String
         /// What the plugin did instead; nil if it passed.
         public let fault: String?
+        /// What it was asked, how it ended and what it wrote to standard error; empty if it passed, or wasn't run.
+        public var evidence: [String] = []
     }
-
-    private static let unstartable = "it could not be started"
 
     private let plugin: PluginManifest
     private let tryout: Tryout
+    private let last = Last()
+
+    /// The last run of the plugin in a trial.
+    private final class Last: Sendable {
+        let outcome = Mutex<Tryout.Outcome?>(nil)
+    }
 
     /// Creates a kit for a plugin, which runs with the plugin's part of this environment; `patience` limits each test.
     public init(_ plugin: PluginManifest, environment: [String: String], patience: Duration = .seconds(10)) {
@@ -25,19 +33,46 @@ public struct ConformanceKit: Sendable {
         tryout = Tryout(plugin: plugin, environment: environment, patience: patience)
     }
 
-    /// Runs all tests; each starts the plugin anew.
+    /// Runs all tests, each of which starts the plugin anew; only the first ones if it can't be run or doesn't answer.
     public func run() async -> [Trial] {
         var trials: [Trial] = []
-        for (name, trial) in all { trials.append(Trial(name: name, fault: await trial())) }
+        for (name, trial) in all {
+            last.outcome.withLock { $0 = nil }
+            let fault = await trial()
+            let outcome = last.outcome.withLock { $0 }
+            trials.append(Trial(name: name, fault: fault, evidence: fault == nil ? [] : outcome?.evidence ?? []))
+            if name == Self.basic, fault != nil, outcome?.isAnswered != true { break }
+        }
         return trials
     }
 
-    private var all: [(String, @Sendable () async -> String?)] {
+    private static let basic = "describes itself as its manifest does"
+
+    /// Runs the plugin with a request.
+    private func run(
+        _ request: String, machine: String = PluginProtocol.stateMachine, closing: Bool = false, replying: String? = nil
+    ) async throws(Tryout.StartError) -> Tryout.Outcome {
+        try await run(Array(request.utf8), machine: machine, closing: closing, replying: replying)
+    }
+
+    private func run(
+        _ request: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false,
+        replying: String? = nil
+    ) async throws(Tryout.StartError) -> Tryout.Outcome {
+        let outcome = try await tryout.run(request, machine: machine, closing: closing, replying: replying)
+        last.outcome.withLock { $0 = outcome }
+        return outcome
+    }
+
+    private var all: [(String, @Sendable () async -> String?)] { first + supported + further }
+
+    private var first: [(String, @Sendable () async -> String?)] {
         [
             ("has a manifest of known keys", { self.plugin.notes.first.map { "\($0)" } }),
             ("serves the shared realms that its manifest names", { self.strandedRealm }),
             ("knows the clients that its manifest names", { self.strangeClient }),
-            ("describes itself as its manifest does", { await self.describes("operation=describe\n\n") }),
+            ("serves something", { self.servesNothing }),
+            (Self.basic, { await self.describes("operation=describe\n\n") }),
             (
                 "ignores keys that it doesn't know",
                 { await self.describes("x_grease=1\noperation=describe\ngrease[]=a\ngrease[]=\ngrease_2=ü=\n\n") }
@@ -50,7 +85,22 @@ public struct ConformanceKit: Sendable {
                 "answers a request that lacks its keys with an error",
                 { await self.fault(inEach: ["renew", "authorize", "sign-out"]) { "operation=\($0)\n\n" } }
             ),
+            ("takes no for an answer if nothing can be shown", { await self.insists(against: "unsupported") }),
+            ("takes no for an answer if the user refuses", { await self.insists(against: "cancelled") }),
+            ("signs in by no other flow than those that it is asked for", { await self.usesOtherFlow }),
             ("does the operations that its manifest names", { await self.refusesOwnOperation }),
+        ]
+    }
+
+    /// A trial for each word of `supports` that a sign-in can ask for.
+    private var supported: [(String, @Sendable () async -> String?)] {
+        plugin.supports.sorted { $0.rawValue < $1.rawValue }.compactMap { word in
+            asking(for: word).map { keys in ("supports \(word.rawValue)", { await self.ignores(word, keys) }) }
+        }
+    }
+
+    private var further: [(String, @Sendable () async -> String?)] {
+        [
             ("survives a memo that isn't its own", { await self.answers(self.strangeMemo) }),
             ("answers a probe of no authority with an error", { await self.fails("operation=probe\n\n") }),
             (
@@ -136,9 +186,106 @@ public struct ConformanceKit: Sendable {
         return nil
     }
 
+    /// The problem with a manifest that no request leads to.
+    private var servesNothing: String? {
+        let isOfUse =
+            !plugin.authorities.isEmpty || !plugin.brokered.isEmpty || !plugin.identities.isEmpty
+            || !plugin.exchanges.isEmpty
+        return isOfUse ? nil : "its manifest has no [[authority]], so no request ever leads to it"
+    }
+
+    // MARK: Signing in
+
+    /// A sign-in at the first authority of the manifest; nil if it has none.
+    ///
+    /// The proxy keeps it away from the network.
+    private func signIn(_ further: String = "") -> String? {
+        guard let pattern = plugin.authorities.first else { return nil }
+        let flows = plugin.flows.isEmpty ? "" : plugin.flows.map { "flow[]=\($0.rawValue)\n" }.joined()
+        return "operation=authorize\nauthority=\(pattern.sample)\nclient_id=lanyard-plugin-check\nscope[]=x\n\(flows)"
+            + "proxy=http://127.0.0.1:1\n\(further)\n"
+    }
+
+    /// What is wrong with a sign-in in which every question is answered like this.
+    private func insists(against status: String) async -> String? {
+        guard let request = signIn() else { return nil }
+        return await outcome(of: request, replying: status) { outcome in
+            guard let answer = outcome.answer else { return "it gave no answer" }
+            let asked = outcome.blocks.compactMap { $0["event"] }.filter(Self.isQuestion)
+            guard let last = asked.last else { return nil }
+            if answer["event"] == "result" {
+                return "it gave a result although `\(last)` was replied to with \(status)"
+            }
+            guard status == "cancelled", let code = answer["code"], code != status else { return nil }
+            return "its error is `\(code.displayable(limit: 64))` after `\(last)` was replied to with cancelled"
+        }
+    }
+
+    private static func isQuestion(_ event: String) -> Bool { !["progress", "result", "error"].contains(event) }
+
+    /// What is wrong with a sign-in by a flow that nothing has.
+    private var usesOtherFlow: String? {
+        get async {
+            guard !plugin.flows.isEmpty, let pattern = plugin.authorities.first else { return nil }
+            let request =
+                "operation=authorize\nauthority=\(pattern.sample)\nclient_id=lanyard-plugin-check\nscope[]=x\n"
+                + "flow[]=\(strangeName)\nproxy=http://127.0.0.1:1\n\n"
+            return await outcome(of: request, replying: "cancelled") { outcome in
+                if let event = outcome.blocks.compactMap({ $0["event"] }).first(where: Self.isQuestion) {
+                    return "it went on with `\(event)`, although no flow that it has was asked for"
+                }
+                return outcome.answer?["event"] == "result" ? "it gave a result" : nil
+            }
+        }
+    }
+
+    /// The keys of a request that asks for what a plugin supports; nil for what other trials ask for.
+    private func asking(for word: PluginSupport) -> String? {
+        switch word {
+        case .prompt: "prompt=login\n"
+        case .claims: "claims={\"id_token\":{\"auth_time\":{\"essential\":true}}}\n"
+        case .queryParameters: "query_parameter[]=x_lanyard_check=1\n"
+        case .resources: "resource[]=https://api.example\n"
+        case .redirectURI: "redirect_uri=http://127.0.0.1:8400\n"
+        case .resetPolicy, .clientSecrets, .register, .revoke: nil
+        }
+    }
+
+    /// What is wrong with a sign-in that asks for what the manifest supports: the answer is `unsupported`, or it isn't in
+    /// the page's URL.
+    private func ignores(_ word: PluginSupport, _ keys: String) async -> String? {
+        guard let request = signIn(keys) else { return nil }
+        return await outcome(of: request, replying: "cancelled") { outcome in
+            if outcome.answer?["code"] == "unsupported" {
+                return "its manifest names it, but its error is `unsupported`"
+            }
+            let page = outcome.blocks.first { $0["event"] == "open-url" }?["url"]
+            let name = ["query-parameters": "x_lanyard_check=1", "prompt": "prompt=login"][word.rawValue]
+            // A pushed request (RFC 9126) has its parameters elsewhere.
+            guard let page, let name, !page.hasBytes("request_uri="), !page.hasBytes(name) else { return nil }
+            return "its page has no \(name)"
+        }
+    }
+
+    /// Runs a request, and says what is wrong with any answer, or with this one.
+    private func outcome(
+        of request: String, replying: String? = nil, _ fault: (Tryout.Outcome) -> String?
+    ) async -> String? {
+        do throws(Tryout.StartError) {
+            let outcome = try await run(request, replying: replying)
+            return self.fault(of: outcome) ?? fault(outcome)
+        } catch {
+            return error.text
+        }
+    }
+
+    // MARK: Answers
+
     private func describes(_ request: String) async -> String? {
-        guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
-        if let fault = fault(of: outcome) { return fault }
+        await outcome(of: request) { describes($0) }
+    }
+
+    private func describes(_ outcome: Tryout.Outcome) -> String? {
         guard let answer = outcome.answer, answer["event"] == "result" else { return "it gave no result" }
         let said: PluginDescription
         do throws(ProtocolError) {
@@ -161,34 +308,35 @@ public struct ConformanceKit: Sendable {
 
     /// What is wrong with the answer to a request, whether it is a result or an error.
     private func answers(_ request: String) async -> String? {
-        guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
-        return fault(of: outcome) ?? (outcome.answer == nil ? "it gave no answer" : nil)
+        await outcome(of: request) { $0.answer == nil ? "it gave no answer" : nil }
     }
 
     /// What is wrong with the answers to requests that should all fail; nil if they do.
     private func fault(inEach operations: [String], _ request: (String) -> String) async -> String? {
         for operation in operations {
-            guard let fault = await fails(request(operation)) else { continue }
-            return fault == Self.unstartable ? fault : "\(operation): \(fault)"
+            if let fault = await fails(request(operation)) { return "\(operation): \(fault)" }
         }
         return nil
     }
 
     private func fails(_ request: String, with code: PluginError.Code? = nil) async -> String? {
-        guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
-        if let fault = fault(of: outcome) { return fault }
-        guard let answer = outcome.answer, case .error(let error)? = try? PluginMessage(wire: answer) else {
-            return "it gave no error"
+        await outcome(of: request) { outcome in
+            guard let answer = outcome.answer, case .error(let error)? = try? PluginMessage(WireReader(answer)) else {
+                return "it gave no error"
+            }
+            if let code, error.code != code {
+                return "its error is `\((answer["code"] ?? "").displayable(limit: 64))`, not `\(code.rawValue)`"
+            }
+            return strangeReason(answer)
         }
-        if let code, error.code != code { return "its error is `\((answer["code"] ?? "").displayable(limit: 64))`" }
-        return strangeReason(answer)
     }
 
     /// What is wrong with an operation that the manifest says the plugin does: it doesn't know it.
     private var refusesOwnOperation: String? {
         get async {
             let operations = [
-                ("revoke", "refresh_token=x", plugin.revokes), ("register", "client_name=x", plugin.registers),
+                ("revoke", "refresh_token=x", plugin.supports.contains(.revoke)),
+                ("register", "client_name=x", plugin.supports.contains(.register)),
             ]
             for (operation, key, _) in operations.filter(\.2) {
                 let request = "operation=\(operation)\n\(Self.nowhere)\(key)\n\n"
@@ -206,13 +354,15 @@ public struct ConformanceKit: Sendable {
     }
 
     private func refusesOtherMachines() async -> String? {
-        guard let outcome = await tryout.run([], machine: "lanyard-plugin-v0", closing: true) else {
-            return Self.unstartable
+        do throws(Tryout.StartError) {
+            let outcome = try await run("", machine: "lanyard-plugin-v0", closing: true)
+            guard outcome.output.isEmpty else { return "it wrote to standard output" }
+            guard let ended = outcome.ended else { return "it did not exit" }
+            if case .exited(64) = ended { return nil }
+            return ended.words
+        } catch {
+            return error.text
         }
-        guard outcome.output.isEmpty else { return "it wrote to standard output" }
-        guard let ended = outcome.ended else { return "it did not exit" }
-        if case .exited(64) = ended { return nil }
-        return "it \(ended.words)"
     }
 
     private func survives(_ request: String, closing: Bool = false) async -> String? {
@@ -220,31 +370,40 @@ public struct ConformanceKit: Sendable {
     }
 
     private func survives(_ request: [UInt8], closing: Bool = false) async -> String? {
-        guard let outcome = await tryout.run(request, closing: closing) else { return Self.unstartable }
-        guard outcome.isAnswered else { return "it did not answer in time" }
-        guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }
-        if outcome.answer?["event"] == "result" { return "it gave a result" }
-        guard let ended = outcome.ended else { return "it did not exit" }
-        if case .signaled = ended { return "it \(ended.words)" }
-        return nil
+        do throws(Tryout.StartError) {
+            let outcome = try await run(request, closing: closing)
+            if let fault = outcome.fault { return fault }
+            if outcome.answer?["event"] == "result" { return "it gave a result" }
+            guard let ended = outcome.ended else { return "it did not exit" }
+            if case .signaled = ended { return ended.words }
+            return nil
+        } catch {
+            return error.text
+        }
     }
 
     /// Returns a complaint that applies to any answer; nil if there is none.
     private func fault(of outcome: Tryout.Outcome) -> String? {
-        guard outcome.isAnswered else { return "it did not answer in time" }
-        guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }
-        if let fault = outcome.brokenMessage { return "it sent a broken message, with \(fault.text)" }
+        if let fault = outcome.fault { return fault }
+        if outcome.output.isEmpty { return "it ended without an answer" }
         guard let ended = outcome.ended else { return "it did not exit after its answer" }
-        if case .signaled = ended { return "it \(ended.words)" }
+        if case .signaled = ended { return ended.words }
         return nil
     }
 }
 
-extension TerminationStatus {
-    fileprivate var words: String {
-        switch self {
-        case .exited(let code): "exited with status \(code)"
-        case .signaled(let signal): "was killed by signal \(signal)"
+extension AuthorityPattern {
+    /// A URL that the pattern serves.
+    fileprivate var sample: String {
+        let host = hosts.first { !$0.isSame(as: "*") }?.replacing(bytes: "*", with: "x") ?? "id.invalid"
+        let segments = path.compactMap { segment in
+            switch segment {
+            case .literal(let text): text
+            case .realm: realms.first ?? "x"
+            case .policy: policies.first?.replacing(bytes: "*", with: "x") ?? "x"
+            case .rest: nil
+            }
         }
+        return (["https://\(host)"] + segments).joined(separator: "/")
     }
 }

@@ -4,38 +4,70 @@ import PluginHost
 import PluginWire
 import Secrets
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// One run of a plugin's program with any input, whether well-formed or not.
 struct Tryout: Sendable {
     struct Outcome: Sendable {
+        /// The bytes that the plugin was sent.
+        var input: [UInt8] = []
         /// The plugin's standard output.
         var output: [UInt8] = []
+        /// The beginning and the end of its standard error.
+        var errors: [String] = []
         /// The exit status; nil if the plugin had to be killed.
         var ended: TerminationStatus?
         /// Whether a result, an error or the end of the output came in time.
         var isAnswered = false
 
+        /// The complete messages.
+        var blocks: [Attributes] { read().blocks.map(\.block) }
         /// The last complete message.
-        var answer: Attributes? {
-            var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
-            return (try? parser.consume(output[...]))?.last
-        }
+        var answer: Attributes? { blocks.last }
 
-        /// What is wrong with the first message that the host couldn't read; nil if it could read all.
-        var brokenMessage: ProtocolError? {
-            var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
-            for block in (try? parser.consume(output[...])) ?? [] where !block.isEmpty {
-                do throws(ProtocolError) { _ = try PluginMessage(wire: block) } catch { return error }
+        /// What is wrong with what the plugin wrote, and where; nil if the host could read it all.
+        var fault: String? {
+            let (blocks, fault) = read()
+            if let fault { return fault }
+            for (block, line) in blocks {
+                do throws(ProtocolError) { _ = try PluginMessage(WireReader(block)) } catch {
+                    let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
+                    return "it sent a broken \(event) (line \(line)), with \(error.text)"
+                }
             }
             return nil
         }
 
-        /// Whether the whole output consists of `key=value` messages.
-        var isWellFormed: Bool {
-            var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
-            guard (try? parser.consume(output[...])) != nil else { return false }
-            return (try? parser.finish()) == .some(nil)
+        private func read() -> (blocks: [(block: Attributes, line: Int)], fault: String?) {
+            var reader = PluginOutput(longest: Tryout.longestOutput + 1)
+            var parts: [PluginOutput.Part] = []
+            var fault = reader.consume(output, into: &parts).map { "it wrote \($0)" }
+            let rest = reader.rest
+            if fault == nil { fault = rest }
+            if !isAnswered { fault = "it did not answer in time, \(fault ?? "and wrote nothing more")" }
+            if output.isEmpty, !isAnswered {
+                fault =
+                    "it did not answer in time, and wrote nothing: does it read only up to the blank line, and flush?"
+            }
+            let blocks = parts.compactMap { if case .block(let block, let line) = $0 { (block, line) } else { nil } }
+            return (blocks, fault)
+        }
+
+        /// What was asked, how the process ended, and what it wrote to standard error.
+        var evidence: [String] {
+            var lines = ["asked \(Self.summary(of: input))", ended?.words ?? "it was killed"]
+            if !errors.isEmpty { lines.append("its standard error:") }
+            return lines + errors.map { "    \($0)" }
+        }
+
+        private static func summary(of input: [UInt8]) -> String {
+            var parser = AttributeParser(longestInput: 1 << 20)
+            guard let block = (try? parser.consume(input))?.first, let operation = block["operation"] else {
+                return "\(input.count) bytes that are no request"
+            }
+            let keys = block.lines.map(\.key).filter { $0 != "operation" }
+            return operation.displayable(limit: 64) + (keys.isEmpty ? "" : " with \(keys.joined(separator: ", "))")
         }
     }
 
@@ -45,13 +77,17 @@ struct Tryout: Sendable {
     let patience: Duration
 
     private static let longestOutput = 1 << 20
+    private static let longestErrors = 1 << 14
 
-    /// Runs the plugin; nil if it can't be started.
+    /// Runs the plugin.
     ///
-    /// Standard input stays open until the answer arrives, unless `closing` is true.
+    /// Standard input stays open until the answer arrives, unless `closing` is true. Events that want a reply get this
+    /// status, if there is one.
+    ///
+    /// - Throws: Why it can't be started, in words.
     func run(
-        _ input: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false
-    ) async -> Outcome? {
+        _ input: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false, replying: String? = nil
+    ) async throws(StartError) -> Outcome {
         signal(SIGPIPE, SIG_IGN)
         var options = PlatformOptions()
         options.createSession = true
@@ -59,47 +95,94 @@ struct Tryout: Sendable {
             executable: .path(FilePath(plugin.executable)), arguments: Arguments(plugin.arguments + [machine]),
             environment: PluginEnvironment.make(environment, for: plugin), workingDirectory: PluginEnvironment.folder,
             platformOptions: options)
-        let result = try? await Subprocess.run(
-            configuration, input: .inputWriter, output: .sequence, error: .discarded
-        ) { execution in
-            let writer = execution.standardInputWriter
-            let writing = Task {
-                _ = try? await writer.write(input)
-                if closing { try? await writer.finish() }
+        do {
+            let result = try await Subprocess.run(
+                configuration, input: .inputWriter, output: .sequence, error: .sequence
+            ) { execution in
+                let writer = execution.standardInputWriter
+                let errors = Task { [errors = execution.standardError] in await Self.beginning(of: errors) }
+                let (replies, reply) = AsyncStream.makeStream(of: [UInt8].self)
+                reply.yield(input)
+                let writing = Task {
+                    for await bytes in replies {
+                        guard (try? await writer.write(bytes)) != nil else { return }
+                        if closing { try? await writer.finish() }
+                    }
+                }
+                var outcome = await listen(to: execution.standardOutput) { event in
+                    guard let replying else { return }
+                    reply.yield(Array("reply=\(event)\nstatus=\(replying)\n\n".utf8))
+                }
+                reply.finish()
+                writing.cancel()
+                if !closing { try? await writer.finish() }
+                if outcome.isAnswered, await Self.hasEnded(execution) { outcome.ended = .exited(0) }
+                try? execution.send(signal: .kill, toProcessGroup: true)
+                outcome.errors = await errors.value
+                return outcome
             }
-            var outcome = await listen(to: execution.standardOutput)
-            writing.cancel()
-            if !closing { try? await writer.finish() }
-            if outcome.isAnswered, await Self.hasEnded(execution) { outcome.ended = .exited(0) }
-            try? execution.send(signal: .kill, toProcessGroup: true)
+            var outcome = result.closureResult
+            outcome.input = input
+            if outcome.ended != nil { outcome.ended = result.terminationStatus }
             return outcome
+        } catch {
+            let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
+            throw StartError(text: "it could not be started\(reason)")
         }
-        guard let result else { return nil }
-        var outcome = result.closureResult
-        if outcome.ended != nil { outcome.ended = result.terminationStatus }
-        return outcome
     }
 
-    /// Reads up to the answer, the end of the output, or the end of the time limit.
-    private func listen(to output: SubprocessOutputSequence) async -> Outcome {
-        await withTaskGroup(of: Outcome?.self) { group in
+    struct StartError: Error {
+        let text: String
+    }
+
+    /// Reads up to the answer, the end of the output, or the end of the time limit; tells of events that want a reply.
+    private func listen(
+        to output: SubprocessOutputSequence, _ wantsReply: @escaping @Sendable (String) -> Void
+    ) async -> Outcome {
+        let written = Written()
+        let isAnswered = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                var outcome = Outcome()
                 var iterator = output.makeAsyncIterator()
+                var replied = 0
+                var outcome = Outcome()
                 while outcome.output.count < Self.longestOutput, let buffer = try? await iterator.next() {
                     outcome.output += buffer.bytes.withUnsafeBytes { Array($0) }
-                    if let event = outcome.answer?["event"], ["result", "error"].contains(event) { break }
+                    written.bytes.withLock { [output = outcome.output] in $0 = output }
+                    let events = outcome.blocks.compactMap { $0["event"] }
+                    for event in events.dropFirst(replied) where event != "progress" { wantsReply(event) }
+                    replied = events.count
+                    if let event = events.last, ["result", "error"].contains(event) { break }
                 }
-                outcome.isAnswered = true
-                return outcome
+                return true
             }
             group.addTask {
                 try? await Task.sleep(for: patience)
-                return nil
+                return false
             }
             defer { group.cancelAll() }
-            return await group.next().flatMap(\.self) ?? Outcome()
+            return await group.next() ?? false
         }
+        var outcome = Outcome()
+        (outcome.output, outcome.isAnswered) = (written.bytes.withLock { $0 }, isAnswered)
+        return outcome
+    }
+
+    /// What the plugin has written so far.
+    private final class Written: Sendable {
+        let bytes = Mutex<[UInt8]>([])
+    }
+
+    /// Reads standard error, and returns its first and last lines.
+    private static func beginning(of errors: SubprocessOutputSequence) async -> [String] {
+        var iterator = errors.makeAsyncIterator()
+        var bytes: [UInt8] = []
+        while let buffer = try? await iterator.next() {
+            bytes += buffer.bytes.withUnsafeBytes { Array($0.prefix(max(0, longestErrors - bytes.count))) }
+        }
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).map {
+            PluginOutput.shown(String(decoding: $0, as: UTF8.self))
+        }
+        return lines.count <= 5 ? lines : lines.prefix(2) + ["…"] + lines.suffix(2)
     }
 
     /// Whether the process exits by itself within seconds; it is then a zombie, so its number isn't reused yet.
@@ -119,5 +202,14 @@ struct Tryout: Sendable {
         defer { timer.cancel() }
         for await hasEnded in ends { return hasEnded }
         return false
+    }
+}
+
+extension TerminationStatus {
+    var words: String {
+        switch self {
+        case .exited(let code): "it exited with status \(code)"
+        case .signaled(let signal): "it was killed by signal \(signal)"
+        }
     }
 }

@@ -38,6 +38,9 @@ public enum PluginEvent: Sendable, Equatable {
         }
     }
 
+    /// All events that this version knows, with those that end a conversation.
+    package static let names = ["open-url", "show-code", "open-window", "prompt", "progress", "result", "error"]
+
     /// Encodes the event as a message.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()

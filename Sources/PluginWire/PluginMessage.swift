@@ -32,15 +32,17 @@ package enum PluginMessage: Sendable {
     /// The error of the operation.
     case error(PluginError)
 
-    package init(wire block: Attributes) throws(ProtocolError) {
-        let reader = WireReader(block)
+    package init(_ reader: WireReader) throws(ProtocolError) {
         let name = try reader.required("event", .token(64))
         switch name {
-        case "result": self = .result(block)
+        case "result": self = .result(reader.block)
         case "error": self = .error(try PluginError(reader))
         default: self = try PluginEvent.read(name, reader).map(Self.event) ?? .unknown(name: name)
         }
     }
+
+    /// Whether it ends the conversation.
+    package var isAnswer: Bool { if case .result = self { true } else { false } }
 }
 
 /// The version and common values of the protocol between host and plugins (docs/plugin-protocol.md).

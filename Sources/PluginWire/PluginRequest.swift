@@ -170,7 +170,9 @@ public struct PluginRequest: Sendable, Equatable {
     /// - Throws: `unsupported` for an operation that this version doesn't know, `invalid-request` if a key is missing
     ///   or its value is invalid.
     package init(wire block: Attributes) throws(PluginError) {
-        guard let name = block["operation"] else { throw PluginError(.invalidRequest, "the request has no operation") }
+        guard let name = block["operation"] else {
+            throw PluginError(.invalidRequest, "the request has no `operation`")
+        }
         guard let operation = Operation(rawValue: name) else {
             throw PluginError(.unsupported, "this plugin does not know the operation \(name.displayable(limit: 40))")
         }

@@ -74,16 +74,51 @@ extension ProtocolError {
         case .lineTooLong: "a line of more than 64 KiB"
         case .inputTooLong: "more than 4 MiB"
         case .notUTF8: "text that is not UTF-8"
-        case .missing(let key): "no \(key)"
-        case .invalid(let key): "an invalid \(key)"
-        case .unexpected(let key): "an unexpected \(key)"
+        case .missing(let key): "no `\(key)`"
+        case .invalid(let key): "an invalid `\(key)`\(Self.forms[key].map { ": it must be \($0)" } ?? "")"
+        case .unexpected(let key): "an unexpected `\(key)`"
         }
     }
+
+    /// What the values must be that are most often wrong.
+    private static let forms: [String: String] = {
+        let (word, seconds) = ("visible ASCII without blanks", "a whole number of seconds")
+        let page = "an https URL, or http on localhost, 127.0.0.1 or [::1], without blanks"
+        let tokens = ["access_token", "refresh_token", "id_token", "realm", "home_account_id", "home_realm[]"]
+        let times = ["expires_in", "refresh_in", "ext_expires_in", "retry_after", "memo_expires_in"]
+        var forms = [
+            "url": page, "verification_uri": "an https URL without blanks",
+            "verification_uri_complete": "an https URL without blanks",
+            "environment": "HOST or HOST:PORT in lower case, without https://",
+            "scope[]": "one scope in each line, without blanks, quotes or backslashes",
+            "user_code": "at most 64 bytes of \(word)", "basic_username": "a text without a colon",
+        ]
+        for key in tokens { forms[key] = word }
+        for key in times { forms[key] = seconds }
+        return forms
+    }()
 }
 
 /// Reads the keys of one message and checks each value; other keys are ignored.
 package struct WireReader {
     package let block: Attributes
+    private let asked = Asked()
+
+    /// The keys that were read.
+    private final class Asked {
+        var keys: Set<String> = ["event"]
+    }
+
+    /// A remark on each key that nobody read, but that may be meant for one that somebody did: it differs only in
+    /// capitals, `[]`, a hyphen or a plural.
+    package var misspelt: [String] {
+        let known = Dictionary(asked.keys.map { ($0.loose, $0) }) { first, _ in first }
+        return block.lines.filter { !asked.keys.contains($0.key) }.compactMap { line in
+            known[line.key.loose].map {
+                "its key `\(line.key.displayable(limit: 64))` is unknown; did it mean `\($0)`?"
+            }
+        }
+    }
 
     package init(_ block: Attributes) {
         self.block = block
@@ -91,6 +126,7 @@ package struct WireReader {
 
     /// Returns the value; nil if the key is missing or empty.
     package func optional(_ key: String, _ form: WireForm) throws(ProtocolError) -> String? {
+        asked.keys.insert(key)
         guard let value = block[key], !value.isEmpty else { return nil }
         guard form.accepts(value) else { throw .invalid(key) }
         return value
@@ -110,6 +146,7 @@ package struct WireReader {
     }
 
     package func list(_ key: String, _ form: WireForm, limit: Int = 256) throws(ProtocolError) -> [String] {
+        asked.keys.insert(key)
         let values = block.list(key)
         guard values.count <= limit, values.allSatisfy(form.accepts) else { throw .invalid(key) }
         return values
@@ -117,12 +154,14 @@ package struct WireReader {
 
     /// A value that decides nothing: one that can't be used is as good as none.
     package func diagnostic(_ key: String, _ form: WireForm) -> String? {
-        block[key].flatMap { form.accepts($0) ? $0 : nil }
+        asked.keys.insert(key)
+        return block[key].flatMap { form.accepts($0) ? $0 : nil }
     }
 
     /// The values of a list that decides nothing, as far as they can be used.
     package func diagnostics(_ key: String, _ form: WireForm, limit: Int = 256) -> [String] {
-        Array(block.list(key).lazy.filter(form.accepts).prefix(limit))
+        asked.keys.insert(key)
+        return Array(block.list(key).lazy.filter(form.accepts).prefix(limit))
     }
 
     /// Returns a number in plain digits; nil if the key is missing or empty.
@@ -171,6 +210,16 @@ package struct WireWriter {
     /// Writes a text for people, which may have come from a server and contain anything.
     package mutating func put(_ key: String, message: String?) throws(ProtocolError) {
         try put(key, message?.displayable(limit: 2000))
+    }
+}
+
+extension String {
+    /// A key as it may be misspelt.
+    fileprivate var loose: String {
+        var text = lowercased()
+        if text.hasSuffix("[]") { text.removeLast(2) }
+        if text.hasSuffix("s") { text.removeLast() }
+        return text.replacing(bytes: "-", with: "_")
     }
 }
 

@@ -159,7 +159,7 @@ extension ClientSecretStore {
     /// Returns the stored secret of a client at an authority; nil if there is none, or if the plugin's clients never
     /// have one.
     public func secret(of clientID: String, at match: AuthorityMatch) throws(KeyringError) -> ClientSecret? {
-        guard match.plugin.takesClientSecrets else { return nil }
+        guard match.plugin.supports.contains(.clientSecrets) else { return nil }
         return try secret(of: Owner(clientID, at: AuthorityKey(match)))
     }
 }

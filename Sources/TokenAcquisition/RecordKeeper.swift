@@ -19,7 +19,7 @@ struct RecordKeeper: Serviced {
     func load(_ authority: AuthorityMatch, for clientID: String) throws(AcquisitionError) -> StoredRecords {
         let place = authority.place
         var query = RecordQuery(environments: place.aliases)
-        if services.clientSecrets != nil, authority.plugin.takesClientSecrets {
+        if services.clientSecrets != nil, authority.plugin.supports.contains(.clientSecrets) {
             query.secretOwner = ClientSecretStore.Owner(clientID, at: place)
         }
         return try load(query)

@@ -136,7 +136,7 @@ extension TokenAcquirer {
         guard let match = match(url, kind: kind) else { return }
         if let problem = match.plugin.problem { throw .unusablePlugin(problem, name: match.plugin.name) }
         guard token.plugin == match.plugin.origin else { throw decider.other(token.plugin, at: match, nil) }
-        guard match.plugin.revokes else { return }
+        guard match.plugin.supports.contains(.revoke) else { return }
         var ask = try requests.make(.revoke, of: token.clientID, at: url, match)
         ask.account = token.homeAccountID
         ask.refreshToken = token.secret

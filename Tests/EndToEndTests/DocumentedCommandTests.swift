@@ -31,6 +31,7 @@ import Testing
         "dbus-daemon --session --fork": "starts a bus that stays; SharedBusTests does",
         "lanyard rule secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard identity secret": "needs a secret; IdentityTests does what it does",
+        "lanyard plugin try": "signs in at an authority that only the reader has; PluginRunnerTests does what it does",
         "lanyard forward serve": "serves until it is interrupted; AgentTests runs it",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "kubectl config": "needs kubectl; KubectlTests does what it does",

@@ -79,7 +79,28 @@ private struct Transcript {
             try now.write(toFile: path, atomically: true, encoding: .utf8)
             Issue.record("recorded \(path) anew")
         }
-        #expect(now == text)
+        guard now != text else { return }
+        let lines = now.difference(fromRecorded: text)
+        let shown =
+            lines.prefix(40).joined(separator: "\n") + (lines.count > 40 ? "\n… \(lines.count - 40) more lines" : "")
+        Issue.record(
+            """
+            \(path) differs; to record it anew: LANYARD_RECORD=1 script/test --filter GoldenTests
+            \(shown)
+            """)
+    }
+}
+
+extension String {
+    /// The lines that a recorded text lacks (`+`) or has too many (`-`), in order.
+    fileprivate func difference(fromRecorded recorded: String) -> [String] {
+        let (new, old) = (components(separatedBy: "\n"), recorded.components(separatedBy: "\n"))
+        return new.difference(from: old).map { change in
+            switch change {
+            case .insert(let offset, let line, _): (offset, 1, "+ \(line)")
+            case .remove(let offset, let line, _): (offset, 0, "- \(line)")
+            }
+        }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 }
 

@@ -100,8 +100,7 @@ import Testing
             fi
             """
         let further = """
-            registers = true
-            client-secrets = true
+            supports = ["register", "client-secrets"]
             [[authority]]
             hosts = ["id.example"]
             path = "/{path}"
@@ -184,8 +183,7 @@ import Testing
                 printf 'event=result\\nclient_id=made-up\\nclient_secret=geheim\\n\\n'
                 """
             let further = """
-                registers = true
-                client-secrets = true
+                supports = ["register", "client-secrets"]
                 [[authority]]
                 hosts = ["id.example"]
                 path = "/{path}"

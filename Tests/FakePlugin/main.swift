@@ -162,6 +162,34 @@ case "shows-code":
         "event=show-code\nuser_code=AB-12\nverification_uri=https://login.example/d\nexpires_in=900\n"
             + "verification_uri_complete=https://login.example/d?user_code=AB-12\nmessage=type\u{202E}it\n\n")
     say(result(username: hear() == "reply=show-code\nstatus=done\n\n" ? "told" : "untold"))
+case "traceback":
+    for line in 1...5 { say("line \(line)\n", to: 2) }
+    say("KeyError: 'client_id'\n", to: 2)
+    exit(1)
+case "insists", "other-flow":
+    if hear().contains("operation=authorize\n") {
+        say("event=prompt\nkind=secret\nmessage=code\n\n")
+        _ = hear()
+        say(polite)
+    } else {
+        say("event=result\nname=fake\nversion=1\nprotocol[]=v1\n\n")
+    }
+case "ignores-parameters":
+    if hear().contains("operation=authorize\n") {
+        say(openPage)
+        _ = hear()
+        say("event=error\ncode=cancelled\nmessage=no\n\n")
+    } else {
+        say("event=result\nname=fake\nversion=1\nprotocol[]=v1\n\n")
+    }
+case "near-miss":
+    _ = hear()
+    say("event=Result\naccess_token=AT\n\n")
+case "near-miss-key":
+    say(polite.replacing("scope[]=s1", with: "scope=s1"))
+case "half-a-block":
+    say("event=progress\nmessage=x\n")
+    hang()
 case "knows-nothing":
     say("event=error\ncode=unsupported\nmessage=no\n\n")
 case "no-number":

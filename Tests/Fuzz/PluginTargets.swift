@@ -18,6 +18,7 @@ extension FuzzTarget {
                 try requireShowable(message)
             case .ask(.prompt(_, let message)), .ask(.openWindow(let message)), .progress(let message):
                 try requireShowable(message)
+            case .note(let note): try requireShowable(note)
             case .ask(.progress): try require(false, "progress that is asked about")
             case .reply(let block): try require(block["reply"] != nil, "a reply without its name")
             case .end(.failed(let error)): try requireError(error)

@@ -16,7 +16,7 @@ import Testing
 
     @Test func `a plugin that answers everything with tokens`() async {
         let faults = await faults("polite")
-        #expect(faults["describes itself as its manifest does"] == "it gave a result with no name")
+        #expect(faults["describes itself as its manifest does"] == "it gave a result with no `name`")
         #expect(faults["answers an operation that it doesn't know with unsupported"] == "it gave no error")
     }
 
@@ -32,7 +32,10 @@ import Testing
         for trial in [
             "answers an operation that it doesn't know with unsupported", "survives a memo that isn't its own",
         ] {
-            #expect(faults[trial] == "it sent a broken message, with an invalid retry_after")
+            #expect(
+                faults[trial]
+                    == "it sent a broken `error` (line 1), with an invalid `retry_after`: it must be a whole number of seconds"
+            )
         }
     }
 
@@ -41,7 +44,8 @@ import Testing
         _ revokes: Bool, _ registers: Bool, _ operation: String?
     ) async {
         var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["knows-nothing"])
-        (plugin.revokes, plugin.registers) = (revokes, registers)
+        if revokes { plugin.supports.insert(.revoke) }
+        if registers { plugin.supports.insert(.register) }
         let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
         let fault = trials.first { $0.name == "does the operations that its manifest names" }?.fault
         #expect(fault == operation.map { "it answers \($0) with unsupported" })
@@ -113,20 +117,54 @@ import Testing
 
     @Test func `a plugin that hangs`() async {
         let faults = await faults("hangs", patience: .milliseconds(100))
-        #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
-        #expect(faults.count == 16)
+        #expect(
+            faults["describes itself as its manifest does"]
+                == "it did not answer in time, and wrote nothing: does it read only up to the blank line, and flush?")
+        // The others would find the same.
+        #expect(faults.count == 1)
     }
 
     @Test func `a plugin that stops in the middle of a line`() async {
         let faults = await faults("dies-mid-line")
         let name = "describes itself as its manifest does"
-        #expect(faults[name] == "it wrote something other than a block to standard output")
+        #expect(faults[name] == "it wrote “event=resu” without a line feed")
     }
 
     @Test func `a program that isn't there`() async {
-        var plugin = Built.plugin("no-such-program", name: "fake")
-        (plugin.revokes, plugin.identities) = (true, [.client])
+        let plugin = Built.plugin("no-such-program", name: "fake")
         let trials = await ConformanceKit(plugin, environment: [:]).run()
-        #expect(trials.dropFirst(3).allSatisfy { $0.fault == "it could not be started" })
+        #expect(trials.compactMap(\.fault) == ["it could not be started: No such file or directory"])
+    }
+
+    @Test func `what a failed trial shows`() async {
+        let plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["traceback"])
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        let trial = trials.first { $0.fault != nil }
+        #expect(trial?.fault == "it ended without an answer")
+        #expect(
+            trial?.evidence == [
+                "asked describe", "it exited with status 1", "its standard error:", "    line 1", "    line 2", "    …",
+                "    line 5", "    KeyError: 'client_id'",
+            ])
+    }
+
+    @Test(arguments: [
+        (
+            "insists", "takes no for an answer if the user refuses",
+            "it gave a result although `prompt` was replied to with cancelled"
+        ),
+        (
+            "other-flow", "signs in by no other flow than those that it is asked for",
+            "it went on with `prompt`, although no flow that it has was asked for"
+        ),
+        ("ignores-parameters", "supports query-parameters", "its page has no x_lanyard_check=1"),
+        ("ignores-parameters", "supports prompt", "its page has no prompt=login"),
+    ])
+    func `a sign-in that isn't what was asked for`(_ behaviour: String, _ trial: String, _ fault: String) async {
+        var plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
+        plugin.flows = [.browser]
+        plugin.supports = [.prompt, .queryParameters]
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        #expect(trials.first { $0.name == trial }?.fault == fault)
     }
 }

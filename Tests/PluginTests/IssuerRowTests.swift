@@ -150,7 +150,7 @@ import Vectors
     @Test func `nothing is wrong with the manifest`() {
         let manifest = Self.registry.plugins.first { $0.name == "oauth" }
         #expect(manifest?.notes.isEmpty == true)
-        #expect(manifest?.revokes == true && manifest?.takesClientSecrets == true)
+        #expect(manifest?.supports.isSuperset(of: [.revoke, .clientSecrets]) == true)
         #expect(manifest?.redirectURI == "http://127.0.0.1")
     }
 }

@@ -163,7 +163,7 @@ struct PluginMainTests {
     @Test(arguments: [
         ("operation=describe\n\n", "event=result|name=scripted|version=1|protocol[]=v1|flow[]=browser"),
         ("operation=dance\n\n", "event=error|code=unsupported|message=this plugin does not know the operation dance"),
-        ("operation=renew\n\n", "event=error|code=invalid-request|message=the request has no authority"),
+        ("operation=renew\n\n", "event=error|code=invalid-request|message=the request has no `authority`"),
         (
             "operation=renew\nauthority=https://a.b/c\nclient_id=x\nrefresh_token=r\n\n",
             "event=error|code=interaction-required|message=no"
@@ -175,13 +175,13 @@ struct PluginMainTests {
         ),
         (
             "operation=revoke\nauthority=https://a.b/c\nclient_id=x\n\n",
-            "event=error|code=invalid-request|message=the request has no refresh_token"
+            "event=error|code=invalid-request|message=the request has no `refresh_token`"
         ),
         (
             "operation=authenticate\nidentity=managed\nmanaged_id=system\n\n",
             "event=error|code=unsupported|message=scripted serves no identities of applications or machines"
         ),
-        ("operation=authenticate\n\n", "event=error|code=invalid-request|message=the request has no identity"),
+        ("operation=authenticate\n\n", "event=error|code=invalid-request|message=the request has no `identity`"),
         (
             "operation=exchange\nauthority=https://a.b\nclient_id=x\nexchange=e\naudience=c.d\naccess_token=t\n\n",
             "event=result|username=c.d|secret=t|field[]=A=1=2"
@@ -196,10 +196,10 @@ struct PluginMainTests {
         ),
         (
             "operation=probe\nidentity=managed\n\n",
-            "event=error|code=invalid-request|message=the request has no managed_id"
+            "event=error|code=invalid-request|message=the request has no `managed_id`"
         ),
-        ("operation=probe\n\n", "event=error|code=invalid-request|message=the request has no authority"),
-        ("grease_q=1\n\n", "event=error|code=invalid-request|message=the request has no operation"),
+        ("operation=probe\n\n", "event=error|code=invalid-request|message=the request has no `authority`"),
+        ("grease_q=1\n\n", "event=error|code=invalid-request|message=the request has no `operation`"),
     ])
     func `a request gets one answer`(_ request: String, _ answer: String) async throws {
         let host = try FakeHost { _ in "" }

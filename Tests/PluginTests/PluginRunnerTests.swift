@@ -23,8 +23,13 @@ struct Misbehaviour: CustomTestStringConvertible, Sendable {
     }
 
     static let all = [
-        Misbehaviour("dies-mid-line", "the fake plugin ended in the middle of a message"),
-        Misbehaviour("dies-mid-block", "the fake plugin ended in the middle of a message"),
+        Misbehaviour(
+            "dies-mid-line",
+            "the fake plugin ended in the middle of a message: it wrote “event=resu” without a line feed"),
+        Misbehaviour(
+            "dies-mid-block",
+            "the fake plugin ended in the middle of a message: it wrote 8 lines without the blank line that ends a block"
+        ),
         Misbehaviour("silent", "the fake plugin ended without an answer"),
         Misbehaviour("exits-3", "the fake plugin ended without an answer (exit status 3)"),
         Misbehaviour("refuses", "the fake plugin refused to speak lanyard-plugin-v1"),
@@ -32,18 +37,30 @@ struct Misbehaviour: CustomTestStringConvertible, Sendable {
         Misbehaviour("floods-line", "the fake plugin sent a line of more than 64 KiB"),
         Misbehaviour("floods-blocks", "the fake plugin sent more than 1000 messages"),
         Misbehaviour("floods-keys", "the fake plugin sent more than 4 MiB"),
-        Misbehaviour("garbage", "the fake plugin sent a line that is not key=value"),
-        Misbehaviour("not-utf8", "the fake plugin sent text that is not UTF-8"),
-        Misbehaviour("no-event", "the fake plugin sent a broken message, with no event"),
-        Misbehaviour("another-operation", "the fake plugin gave a result with no access_token"),
-        Misbehaviour("token-with-space", "the fake plugin gave a result with an invalid access_token"),
+        Misbehaviour("garbage", "the fake plugin sent a line that is not key=value (line 1): “??no equals sign”"),
+        Misbehaviour("not-utf8", "the fake plugin sent text that is not UTF-8 (line 1): “e=\u{FFFD}\u{FFFD}”"),
+        Misbehaviour("no-event", "the fake plugin sent a broken message (line 1), with no `event`"),
+        Misbehaviour("another-operation", "the fake plugin gave a result with no `access_token`"),
+        Misbehaviour(
+            "token-with-space",
+            "the fake plugin gave a result with an invalid `access_token`: it must be visible ASCII without blanks"),
         Misbehaviour("twice", "the fake plugin kept sending after its answer"),
         Misbehaviour("twice-later", "the fake plugin kept sending after its answer"),
         Misbehaviour("another-environment", "the fake plugin answered for a different authority than requested"),
         Misbehaviour("closes-stdout", "the fake plugin was killed by signal 15 before it answered"),
-        Misbehaviour("bad-url", "the fake plugin sent a broken message, with an invalid url"),
+        Misbehaviour(
+            "bad-url",
+            "the fake plugin sent a broken `open-url` (line 1), with an invalid `url`: it must be an https URL, or http on localhost, 127.0.0.1 or [::1], without blanks"
+        ),
         Misbehaviour("unknown-code", "something new"),
-        Misbehaviour("hangs", "the fake plugin did not answer within a second", .unavailable),
+        Misbehaviour("hangs", "the fake plugin did not answer within a second, and wrote nothing", .unavailable),
+        Misbehaviour(
+            "half-a-block",
+            "the fake plugin did not answer within a second, it wrote 2 lines without the blank line that ends a block",
+            .unavailable),
+        Misbehaviour(
+            "near-miss",
+            "the fake plugin ended without an answer: its event `Result` is unknown; did it mean `result`?"),
         Misbehaviour("ignores-term", "the fake plugin did not answer within a second", .unavailable),
         Misbehaviour("slow-user", "nobody signed in within 2 seconds", .cancelled),
     ]
@@ -64,7 +81,9 @@ struct PluginRunnerTests {
         timeouts: PluginTimeouts = PluginTimeouts(), environment: [String: String] = ["PATH": "/usr/bin:/bin"],
         trace: PluginTrace? = nil
     ) async throws -> PluginResult {
-        let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: [behaviour]))
+        var plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
+        plugin.supports = Set(PluginSupport.allCases)
+        let match = try AuthorityMatch.of(plugin)
         let host = PluginRunner(environment: environment, timeouts: timeouts, trace: trace)
         return try await host.run(request, on: match, user: user)
     }
@@ -72,7 +91,8 @@ struct PluginRunnerTests {
     @Test(arguments: Misbehaviour.all)
     func `a plugin that misbehaves gives one clear error`(_ row: Misbehaviour) async throws {
         // Deadlines only where they matter: a slow machine must not turn one error into another.
-        let needsDeadline = ["closes-stdout", "hangs", "ignores-term", "slow-user"].contains(row.behaviour)
+        let needsDeadline = ["closes-stdout", "half-a-block", "hangs", "ignores-term", "slow-user"].contains(
+            row.behaviour)
         let error = await #expect(throws: PluginError.self) {
             try await run(
                 row.behaviour,
@@ -88,9 +108,34 @@ struct PluginRunnerTests {
         let start = ContinuousClock.now
         let error = await #expect(throws: PluginError.self) { try await run("dribbles", timeouts: brief) }
         #expect(error?.code == .unavailable)
-        #expect(error?.message == "the fake plugin did not answer within a second")
+        #expect(error?.message.hasPrefix("the fake plugin did not answer within a second, it wrote “mm") == true)
         // The limit for the whole conversation is 45 minutes.
         #expect(ContinuousClock.now - start < .seconds(60))
+    }
+
+    @Test func `the trace has each line as it comes, the wrong one and the host's remarks included`() async throws {
+        for (behaviour, line) in [
+            ("garbage", "< ??no equals sign"), ("half-a-block", "< message=x"),
+            ("near-miss", "# its event `Result` is unknown; did it mean `result`?, replied `unsupported`"),
+            ("near-miss-key", "# its key `scope` is unknown; did it mean `scope[]`?"),
+        ] {
+            let log = TraceLog()
+            _ = try? await run(behaviour, timeouts: brief, trace: log.listen)
+            #expect(log.text.components(separatedBy: "\n").contains(line), "\(behaviour): \(log.text)")
+        }
+    }
+
+    @Test func `what a plugin doesn't support isn't asked of it`() async throws {
+        var request = PluginRequest.sample()
+        request.signIn.prompt = "login"
+        var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["polite"])
+        let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
+        let error = await #expect(throws: PluginError.self) {
+            try await host.run(request, on: try .of(plugin), user: FakeUser())
+        }
+        #expect(error == PluginError(.unsupported, "the fake plugin can't force a prompt", hint: "leave out --prompt"))
+        plugin.supports = [.prompt]
+        _ = try await host.run(request, on: try .of(plugin), user: FakeUser())
     }
 
     @Test(arguments: ["RT-top-secret", "abc+d/e=", "1234"])
@@ -157,7 +202,7 @@ struct PluginRunnerTests {
         #expect(any.accessToken == Secret("AT-1"))
         for (behaviour, account, message) in [
             ("polite", "somebody.else", "the fake plugin answered for a different account than requested"),
-            ("renewable", "u.t", "the fake plugin gave a result with an unexpected refresh_token"),
+            ("renewable", "u.t", "the fake plugin gave a result with an unexpected `refresh_token`"),
         ] {
             let error = await #expect(throws: PluginError.self) { try await silent(behaviour, account: account) }
             #expect(error?.message == message)
@@ -289,7 +334,7 @@ struct PluginRunnerTests {
         #expect(found.checks == [.authority, .init(rawValue: "weather")])
         #expect(found.time == 1_700_000_000 && found.proxy == "proxy.example:8080")
         let error = await #expect(throws: PluginError.self) { try await probe("hangs") }
-        #expect(error?.message == "the fake plugin did not answer within a second")
+        #expect(error?.message == "the fake plugin did not answer within a second, and wrote nothing")
     }
 
     @Test func `only a plugin that needs the session bus is told where it is`() async throws {

@@ -17,6 +17,7 @@ enum Built {
         var manifest = PluginManifest(name: name)
         manifest.executable = folder + "/" + program
         manifest.arguments = arguments
+        manifest.authorities = [AuthorityPattern(hosts: ["login.example", "id.acme.example"], path: [.realm])]
         if program == "ExamplePlugin" {
             manifest.identities = [.client]
             manifest.exchanges = [PluginExchange(name: "door", hosts: ["*.doors.acme.example"], scopes: ["open"])]

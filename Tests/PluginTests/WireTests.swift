@@ -277,7 +277,7 @@ struct WireTests {
         .openWindow(program: "the machine's broker"),
     ])
     func `an event survives the wire`(_ event: PluginEvent) throws {
-        guard case .event(let read) = try PluginMessage(wire: try event.wire()) else {
+        guard case .event(let read) = try PluginMessage(WireReader(try event.wire())) else {
             Issue.record("not an event")
             return
         }
@@ -351,12 +351,12 @@ struct WireTests {
     ])
     func `an event that can't be right is refused`(_ lines: [(String, String)]) throws {
         let block = try block(lines)
-        #expect(throws: ProtocolError.self) { try PluginMessage(wire: block) }
+        #expect(throws: ProtocolError.self) { try PluginMessage(WireReader(block)) }
     }
 
     @Test(arguments: [[("event", "x-new"), ("a", "b")], [("event", "prompt"), ("kind", "x-new")]])
     func `an event of a later version is unknown, not broken`(_ lines: [(String, String)]) throws {
-        guard case .unknown = try PluginMessage(wire: try block(lines)) else {
+        guard case .unknown = try PluginMessage(WireReader(try block(lines))) else {
             Issue.record("taken for something known")
             return
         }

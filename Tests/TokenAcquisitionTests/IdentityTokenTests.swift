@@ -54,6 +54,7 @@ import Testing
             var manifest = PluginManifest(name: "acme")
             manifest.executable = folder + "/plugin"
             manifest.identities = [isMachine ? .managed : .client]
+            manifest.supports = [.claims]
             if !isMachine { manifest.authorities = [AuthorityPattern(hosts: ["login.example"], path: [.realm])] }
             return manifest
         }

@@ -58,7 +58,7 @@ import Testing
             var acme = PluginManifest(name: "acme")
             acme.executable = folder + "/acme.sh"
             acme.kind = "oidc"
-            acme.takesClientSecrets = true
+            acme.supports = [.clientSecrets]
             acme.authorities = [AuthorityPattern(hosts: [host], path: [.rest])]
             var issuer = PluginIssuer(kind: "secretive", hosts: [host])
             issuer.endpoints.token = "/token"

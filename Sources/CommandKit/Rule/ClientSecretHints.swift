@@ -26,7 +26,7 @@ extension CommandError {
         guard let session,
             let match = session.registry.match(
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),
-            match.plugin.takesClientSecrets
+            match.plugin.supports.contains(.clientSecrets)
         else { return checks }
         let store = ShellCommand.storingSecret(for: request)
         guard let stored = try? session.clientSecrets.secret(of: request.clientID, at: match) else {

@@ -104,7 +104,10 @@ struct TerminalUser: UserInterface {
             port == nil ? "paste the address of the last page" : "if the last page fails to load, paste its address"
         // The URL contains the answer, so it isn't echoed.
         while let line = await terminal.ask("lanyard: \(question) (hidden; \(patience.inWords)): ", echo: false) {
-            guard line.isEmpty else { return .redirected(Secret(line)) }
+            guard line.isEmpty else {
+                console.progress("waiting for the plugin to check it")
+                return .redirected(Secret(line))
+            }
             console.note("nothing was pasted; Ctrl-C cancels")
         }
         return .cancelled

@@ -12,8 +12,9 @@ import Terminal
 
 struct PluginCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "plugin", abstract: "List and check authority plugins.",
-        shouldDisplay: false, subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
+        commandName: "plugin", abstract: "List, check and try authority plugins.",
+        shouldDisplay: false, subcommands: [PluginListCommand.self, PluginCheckCommand.self, PluginTryCommand.self],
+        aliases: ["plugins"])
 
     static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
 }
@@ -64,7 +65,8 @@ extension PluginManifest {
             facts.append(("knows", resources.map { $0.name.displayable() }.joined(separator: ", ")))
         }
         let others = [
-            ("needs", needs.map(\.rawValue)), ("signs", identities.map(\.rawValue)),
+            ("supports", supports.map(\.rawValue).sorted()), ("needs", needs.map(\.rawValue)),
+            ("signs", identities.map(\.rawValue)),
             ("turns", exchanges.map(\.name).uniqued), ("issuers", issuers.flatMap(\.hosts)),
             ("clients", clients.map(\.name)),
         ]
@@ -92,6 +94,7 @@ extension PluginManifest {
                         "scopes": JSONValue(strings: $0.scopes),
                     ]
                 }),
+            "supports": JSONValue(strings: supports.map(\.rawValue).sorted()),
             "needs": JSONValue(strings: needs.map(\.rawValue)),
             "identities": JSONValue(strings: identities.map(\.rawValue)),
             "exchanges": .array(
@@ -147,7 +150,10 @@ extension SettingsError {
 struct PluginCheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check that a plugin follows the protocol.",
-        discussion: "Runs it a dozen times, without network or sign-in. The exit status is 1 if it fails a trial.")
+        discussion: """
+            Runs it for each trial, without network. For a trial that it fails, this prints what it was asked, how it ended and \
+            what it wrote to standard error. The exit status is 1 if it fails one.
+            """)
 
     static let examples: KeyValuePairs = [
         "Check an installed plugin": "lanyard plugin check aad-tenant",
@@ -161,7 +167,7 @@ struct PluginCheckCommand: Command {
     var json = false
 
     mutating func run(in context: CommandContext) async throws {
-        let plugin = try found(context)
+        let plugin = try context.plugin(plugin)
         let trials = await ConformanceKit(plugin, environment: context.environment).run()
         let failures = trials.count { $0.fault != nil }
         if json {
@@ -171,6 +177,7 @@ struct PluginCheckCommand: Command {
                 context.console.print("\(trial.fault == nil ? "pass" : "fail")  \(trial.name)")
                 guard let fault = trial.fault else { continue }
                 context.console.print("      -> \(fault.wrapped(columns: OutputWidth.ofTerminal, indent: 9))")
+                for line in trial.evidence { context.console.print("         \(line.displayable(limit: 400))") }
             }
             let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")
@@ -178,7 +185,24 @@ struct PluginCheckCommand: Command {
         guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func found(_ context: CommandContext) throws(CommandError) -> PluginManifest {
+    private static func json(_ plugin: PluginManifest, _ trials: [ConformanceKit.Trial]) -> JSONValue {
+        [
+            "plugin": .string(plugin.name), "version": .string(plugin.version),
+            "trials": .array(
+                trials.map {
+                    [
+                        "name": .string($0.name), "passed": .bool($0.fault == nil),
+                        "fault": JSONValue($0.fault), "evidence": JSONValue(strings: $0.evidence),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension CommandContext {
+    /// Returns a plugin by its name or its folder, and the registry that it is in.
+    func plugin(_ plugin: String) throws(CommandError) -> PluginManifest {
+        let context = self
         var environment = context.environment
         var name = plugin
         let isPath = plugin.hasBytes("/") || plugin == "."
@@ -205,18 +229,5 @@ struct PluginCheckCommand: Command {
                 hints: ["installed: \(names)", "or name the folder of its plugin.toml"])
         }
         return manifest
-    }
-
-    private static func json(_ plugin: PluginManifest, _ trials: [ConformanceKit.Trial]) -> JSONValue {
-        [
-            "plugin": .string(plugin.name), "version": .string(plugin.version),
-            "trials": .array(
-                trials.map {
-                    [
-                        "name": .string($0.name), "passed": .bool($0.fault == nil),
-                        "fault": JSONValue($0.fault),
-                    ]
-                }),
-        ]
     }
 }

@@ -58,7 +58,7 @@ extension Session {
             if !issuers.contains(where: { AuthorityKey($0) == AuthorityKey(match) }) { issuers.append(match) }
         }
         guard let issuer = issuers.first, issuers.count == 1 else { throw CommandError(issuers, ofClient: id) }
-        guard issuer.plugin.takesClientSecrets else {
+        guard issuer.plugin.supports.contains(.clientSecrets) else {
             throw CommandError(
                 "\(issuer.authority.host) doesn't accept client secrets",
                 hints: ["register the app as a public client, for mobile and desktop"])
@@ -92,7 +92,7 @@ struct ClientRegistrar {
         guard let match = session.registry.match(rule) else {
             throw CommandError(unknownAuthority: rule.authority, in: session.registry)
         }
-        guard match.plugin.registers else {
+        guard match.plugin.supports.contains(.register) else {
             throw CommandError(
                 "\(match.authority.host) doesn't let programs register apps",
                 hints: [match.plugin.registrationHint, Self.byHand].compactMap(\.self))

@@ -217,7 +217,7 @@ extension Examination {
         for rule in configuration.rules {
             guard let id = configuration.clientID(of: rule),
                 seen.insert([id, rule.authority, rule.kind]).inserted,
-                let match = registry.match(rule), match.plugin.takesClientSecrets
+                let match = registry.match(rule), match.plugin.supports.contains(.clientSecrets)
             else { continue }
             let stored = try clientSecrets.secret(of: id, at: match)
             if let stored, let end = stored.end(ifOverAt: context.now) {

@@ -1,5 +1,6 @@
 import PluginWire
 import Secrets
+import SettingsFile
 
 /// Runs one conversation; all events arrive in one stream, so that nothing blocks anything else.
 struct PluginConversation {
@@ -112,8 +113,11 @@ struct PluginConversation {
     }
 
     private mutating func receive(_ bytes: [UInt8]) async -> (ending: ConversationState.Ending?, isMessage: Bool) {
-        let (blocks, steps) = state.receive(bytes)
-        for block in blocks { show(.fromPlugin, block) }
+        let (lines, steps) = state.receive(bytes)
+        for line in lines {
+            secrets.learn(line: line)
+            trace?(.fromPlugin, TraceMask.line(line, hiding: secrets))
+        }
         for step in steps {
             switch step {
             case .reply(let block): send(block)
@@ -121,10 +125,11 @@ struct PluginConversation {
                 userIsBusy = !waiting.isEmpty
                 await user.progress(secrets.masked(text))
             case .ask(let event): ask(event)
+            case .note(let text): trace?(.note, secrets.masked(text))
             case .end: break
             }
         }
-        return (state.end, !steps.isEmpty)
+        return (state.end, steps.contains(where: \.isMessage))
     }
 
     /// Waits for the plugin to exit after its answer; any further output turns the answer into an error.
@@ -223,9 +228,12 @@ struct PluginConversation {
     }
 
     private func timeoutError(_ limit: Duration) -> PluginError {
-        PluginError(
-            .unavailable, "the \(plugin) plugin did not answer within \(limit.words)",
-            hint: "check the network, or run with LANYARD_TRACE=plugin")
+        let silence = state.output.isEmpty ? "and wrote nothing" : state.output.rest
+        return PluginError(
+            .unavailable, "the \(plugin) plugin did not answer within \(limit.words)\(silence.map { ", \($0)" } ?? "")",
+            hint: state.output.isEmpty || state.output.rest == nil
+                ? "check the network, or run with LANYARD_TRACE=plugin; a plugin must flush what it writes"
+                : "run with LANYARD_TRACE=plugin to see the conversation, and tell the plugin's author")
     }
 }
 
@@ -262,8 +270,13 @@ struct ConversationState {
         case ask(PluginEvent)
         /// Show this message to the user.
         case progress(String)
+        /// Say this to whoever traces the conversation.
+        case note(String)
         /// End the conversation.
         case end(Ending)
+
+        /// Whether it comes of a whole message.
+        var isMessage: Bool { if case .note = self { false } else { true } }
     }
 
     enum Ending: Equatable {
@@ -280,7 +293,9 @@ struct ConversationState {
     static let mostPages = 10
 
     private let plugin: String
-    private var parser = AttributeParser(longestInput: PluginProtocol.longestConversation)
+    private(set) var output = PluginOutput()
+    /// What was wrong with the last message, if the host didn't know its event.
+    private var unknown: String?
     private var events = 0
     private var pages = 0
     /// How the conversation ended; nil while it continues.
@@ -290,22 +305,27 @@ struct ConversationState {
         self.plugin = plugin
     }
 
-    /// Receives bytes from the plugin; returns the complete messages for a trace, and the steps to take.
-    mutating func receive(_ bytes: [UInt8]) -> (blocks: [Attributes], steps: [Step]) {
-        var blocks: [Attributes] = []
-        var fault: ProtocolError?
-        do throws(ProtocolError) { try parser.consume(bytes, into: &blocks) } catch { fault = error }
+    /// Receives bytes from the plugin; returns the complete lines for a trace, and the steps to take.
+    mutating func receive(_ bytes: [UInt8]) -> (lines: [String], steps: [Step]) {
+        var parts: [PluginOutput.Part] = []
+        let fault = output.consume(bytes, into: &parts)
+        var lines: [String] = []
         var steps: [Step] = []
-        for block in blocks { steps += receive(block) }
+        for part in parts {
+            switch part {
+            case .line(let line): lines.append(line)
+            case .block(let block, let line): steps += receive(block, at: line)
+            }
+        }
         if let fault { steps += broken(by: fault) }
-        return (blocks, steps)
+        return (lines, steps)
     }
 
     /// Returns the steps after bytes that aren't a message; none after an error, like for anything else a plugin sends
     /// then.
-    private mutating func broken(by fault: ProtocolError) -> [Step] {
+    private mutating func broken(by fault: String) -> [Step] {
         if case .failed? = end { return [] }
-        return [fail("sent \(fault.text)")]
+        return [fail("sent \(fault)")]
     }
 
     /// Handles the end of the plugin's output.
@@ -313,16 +333,13 @@ struct ConversationState {
     /// A last message without its blank line doesn't count, because the plugin may have died in the middle of it.
     mutating func finish() -> Step? {
         if case .failed? = end { return nil }
-        do throws(ProtocolError) {
-            guard try parser.finish() != nil else { return nil }
-        } catch {
-            // The bytes aren't a complete message.
-        }
-        return fail("ended in the middle of a message")
+        let rest = output.rest
+        if output.endsEarly() { return fail("ended in the middle of a message\(rest.map { ": \($0)" } ?? "")") }
+        guard end == nil, let unknown else { return nil }
+        return fail("ended without an answer: \(unknown)")
     }
 
-    private mutating func receive(_ block: Attributes) -> [Step] {
-        if block.isEmpty { return [] }
+    private mutating func receive(_ block: Attributes, at line: Int) -> [Step] {
         events += 1
         switch end {
         case nil: break
@@ -331,13 +348,18 @@ struct ConversationState {
         }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
         do throws(ProtocolError) {
-            return step(for: try PluginMessage(wire: block))
+            let reader = WireReader(block)
+            let message = try PluginMessage(reader)
+            unknown = nil
+            let (steps, notes) = (step(for: message, block), message.isAnswer ? [] : reader.misspelt)
+            return notes.map(Step.note) + steps
         } catch {
-            return [fail("sent a broken message, with \(error.text)")]
+            let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
+            return [fail("sent a broken \(event) (line \(line)), with \(error.text)")]
         }
     }
 
-    private mutating func step(for message: PluginMessage) -> [Step] {
+    private mutating func step(for message: PluginMessage, _ block: Attributes) -> [Step] {
         switch message {
         case .event(.progress(let text)): return [.progress(text)]
         case .event(let event):
@@ -345,10 +367,25 @@ struct ConversationState {
             guard pages <= Self.mostPages else { return [fail("asked for more than \(Self.mostPages) pages")] }
             return [.ask(event)]
         case .unknown(let name):
-            return (try? PluginReply.unsupported.wire(to: name)).map { [.reply($0)] } ?? []
+            let note = Self.note(about: name, block)
+            unknown = note
+            return [.note("\(note), replied `unsupported`")]
+                + ((try? PluginReply.unsupported.wire(to: name)).map { [.reply($0)] } ?? [])
         case .result(let block): return [finish(.result(block))]
         case .error(let error): return [finish(.failed(error))]
         }
+    }
+
+    /// What is to be said of an event that the host doesn't know.
+    private static func note(about name: String, _ block: Attributes) -> String {
+        let shown = name.displayable(limit: 64)
+        if PluginEvent.names.contains(name) {
+            let kinds = PluginEvent.PromptKind.allCases.map(\.rawValue).joined(separator: ", ")
+            return
+                "its `\(shown)` has the unknown kind `\((block["kind"] ?? "").displayable(limit: 64))`; kinds are \(kinds)"
+        }
+        let near = PluginEvent.names.nearest(to: name.lowercased()).map { "; did it mean `\($0)`?" } ?? ""
+        return "its event `\(shown)` is unknown\(near)"
     }
 
     private mutating func finish(_ ending: Ending) -> Step {

@@ -14,7 +14,7 @@ struct PluginProcess {
     let environment: [String: String]
     let bounds: PluginConversation.Bounds
     let trace: PluginTrace?
-    private let secrets = KnownSecrets()
+    private let secrets: KnownSecrets
 
     init(
         plugin: PluginManifest, environment: [String: String], bounds: PluginConversation.Bounds, trace: PluginTrace?
@@ -23,6 +23,7 @@ struct PluginProcess {
         self.environment = environment
         self.bounds = bounds
         self.trace = trace
+        secrets = KnownSecrets(hidesUsername: bounds.operation == .exchange)
     }
 
     /// How much standard error is shown, in bytes; the rest is read and dropped.

@@ -247,6 +247,12 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
+        if let missing = PluginSupport.allCases.first(where: {
+            $0.isAsked(by: request) && !plugin.supports.contains($0)
+        }) {
+            let (what, hint) = missing.refusal
+            throw PluginError(.unsupported, "the \(plugin.name) plugin can't \(what)", hint: hint)
+        }
         let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
         if bounds.hasUser { await user.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
@@ -285,11 +291,14 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere(),
         reading read: (WireReader) throws(ProtocolError) -> Value
     ) async throws(PluginError) -> Value {
-        let block = try await converse(request, plugin, user)
+        let reader = WireReader(try await converse(request, plugin, user))
         do throws(ProtocolError) {
-            return try read(WireReader(block))
+            let value = try read(reader)
+            for note in reader.misspelt { trace?(.note, note) }
+            return value
         } catch {
-            throw .broken(plugin.name, "gave a result with \(error.text)")
+            let note = reader.misspelt.first.map { "; \($0)" } ?? ""
+            throw .broken(plugin.name, "gave a result with \(error.text)\(note)")
         }
     }
 }

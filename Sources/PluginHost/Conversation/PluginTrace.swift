@@ -16,6 +16,8 @@ public enum PluginTraceDirection: String, Sendable {
     case fromPlugin = "<"
     /// The plugin, on its standard error; free text.
     case standardError = "!"
+    /// The host's remark on what the plugin wrote, such as a key that nobody knows.
+    case note = "#"
 }
 
 /// Masks secrets in traces.
@@ -32,21 +34,46 @@ enum TraceMask {
         "device_code", "session_state", "code_verifier", "client_secret", "assertion",
     ]
 
+    /// Returns a line of a plugin's output, whatever it holds, with its secrets and what is already known to be one masked.
+    static func line(_ text: String, hiding known: KnownSecrets) -> String {
+        guard let block = block(of: text) else { return known.masked(stray(text)) }
+        return lines(of: block, hiding: known, hidesUsername: known.hidesUsername).first ?? ""
+    }
+
+    /// Returns a line as a block of its own; nil if it is no `key=value`, or empty.
+    fileprivate static func block(of line: String) -> Attributes? {
+        guard let (key, value) = line.cut(at: "=") else { return nil }
+        var block = Attributes()
+        return (try? block.append(String(key), String(value))).map { block }
+    }
+
+    /// Returns a line that is no `key=value`; one that names a secret isn't shown, since nobody knows where that begins.
+    static func stray(_ text: String) -> String {
+        if let block = block(of: text) { return lines(of: block).first ?? "" }
+        let name = secretKeys.union(secretParameters).sorted().first {
+            text.lowercased().hasBytes($0) && $0.utf8.count > 5
+        }
+        return name.map { "<a line that names \($0)>" } ?? masked(text)
+    }
+
     /// Returns a block's lines, with its secrets and what is already known to be one masked.
-    static func lines(of block: Attributes, hiding known: KnownSecrets = KnownSecrets()) -> [String] {
+    static func lines(
+        of block: Attributes, hiding known: KnownSecrets = KnownSecrets(), hidesUsername: Bool = false
+    ) -> [String] {
         block.lines.map { line in
-            let value = isSecret(line, in: block) ? "<redacted>" : masked(known.masked(line.value))
+            let isSecret = isSecret(line, in: block) || hidesUsername && line.key.lowercased() == "username"
+            let value = isSecret ? "<redacted>" : masked(known.masked(line.value))
             return "\(line.key.displayable(limit: 64))=\(value)"
         }
     }
 
     /// Returns the secrets in a block: the values of secret keys, and of secret parameters in the others.
-    fileprivate static func secrets(in block: Attributes) -> [String] {
+    fileprivate static func secrets(in block: Attributes, hidesUsername: Bool = false) -> [String] {
         block.lines.flatMap { line in
             var texts = Substring(line.value).utf8.split { "?&#;, \"'{}".utf8.contains($0) }.compactMap { word in
                 Substring(word).cut(at: "=").flatMap { secretParameters.contains($0.lowercased()) ? String($1) : nil }
             }
-            if isSecret(line, in: block) {
+            if isSecret(line, in: block) || hidesUsername && line.key.lowercased() == "username" {
                 texts.append(line.value)
                 // `NAME=VALUE`
                 if line.key.hasSuffix("[]"), let (_, value) = line.value.cut(at: "=") { texts.append(String(value)) }
@@ -135,10 +162,23 @@ final class KnownSecrets: Sendable {
     private static let shortest = 4
 
     private let texts = Mutex<[String]>([])
+    /// Whether a user name that the plugin answers is secret: that of what it exchanges or looks up may be half of it.
+    let hidesUsername: Bool
+
+    init(hidesUsername: Bool = false) {
+        self.hidesUsername = hidesUsername
+    }
+
+    /// Adds the secrets in a line of the plugin's.
+    func learn(line: String) {
+        if let block = TraceMask.block(of: line) { learn(TraceMask.secrets(in: block, hidesUsername: hidesUsername)) }
+    }
 
     /// Adds the secrets in a block of the host's or of the plugin's.
-    func learn(_ block: Attributes) {
-        let new = TraceMask.secrets(in: block).flatMap { [$0, $0.percentEncoded] }
+    func learn(_ block: Attributes) { learn(TraceMask.secrets(in: block)) }
+
+    private func learn(_ secrets: [String]) {
+        let new = secrets.flatMap { [$0, $0.percentEncoded] }
             .filter { $0.utf8.count >= Self.shortest }
         guard !new.isEmpty else { return }
         // The longest first, because one may be part of another.

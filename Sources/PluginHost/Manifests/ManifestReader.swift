@@ -15,7 +15,7 @@ struct ManifestReader {
         "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "claims",
         "authority", "environment", "shared-realm", "resource", "exchange",
         "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
-        "registers", "revokes", "client-secrets", "redirect-uri", "placeholder-usernames", "reserved-parameters",
+        "supports", "redirect-uri", "placeholder-usernames", "reserved-parameters",
         "challenge-paths",
     ]
 
@@ -106,10 +106,8 @@ struct ManifestReader {
         manifest.needs = try needs(table)
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
-        manifest.registers = try table.boolean("registers") ?? false
-        manifest.revokes = try table.boolean("revokes") ?? false
+        manifest.supports = Set(try supports(table))
         manifest.redirectURI = try table.text("redirect-uri", .page)
-        manifest.takesClientSecrets = try table.boolean("client-secrets") ?? false
         manifest.bareScopes = try table.text("bare-scopes", .scope)
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
         manifest.realmDomain = try table.text("realm-domain", .host)
@@ -126,6 +124,11 @@ struct ManifestReader {
             for fact in TokenFact.allCases { manifest.claims[fact] = try claims.text(fact.rawValue, .token(64)) }
         }
         try readTables(table, into: &manifest)
+        // A manifest that names a redirect URI says by that that its plugin takes one.
+        let redirects = manifest.clients.map(\.redirectURI) + manifest.issuers.map(\.registration.redirectURI)
+        if (redirects + [manifest.redirectURI]).contains(where: { $0 != nil }) {
+            manifest.supports.insert(.redirectURI)
+        }
         return (manifest, try table.requiredText("executable", .text(4096)))
     }
 
@@ -137,6 +140,19 @@ struct ManifestReader {
                     hint: "install a newer lanyard")
             }
             return need
+        }
+    }
+
+    private func supports(_ table: SettingsTable) throws(SettingsError) -> [PluginSupport] {
+        try table.list("supports", .pluginName).map { name throws(SettingsError) in
+            guard let word = PluginSupport(rawValue: name) else {
+                let words = PluginSupport.allCases.map(\.rawValue)
+                throw table.error(
+                    "supports", "`supports` holds \(name), which this lanyard doesn't know",
+                    hint: words.nearest(to: name).map { "did you mean \"\($0)\"?" }
+                        ?? "the words are \(words.joined(separator: ", "))")
+            }
+            return word
         }
     }
 

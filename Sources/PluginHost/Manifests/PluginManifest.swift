@@ -60,14 +60,10 @@ public struct PluginManifest: Sendable, Equatable {
     public var issuers: [PluginIssuer] = []
     /// The clients that users can refer to by name.
     public var clients: [PluginClient] = []
-    /// Whether it can register applications at authorities.
-    public var registers = false
-    /// Whether it can revoke refresh tokens.
-    public var revokes = false
+    /// What it does besides what every plugin must do.
+    public var supports: Set<PluginSupport> = []
     /// The redirect URI, without a port, for a rule with a port if the client's row has none.
     public var redirectURI: String?
-    /// Whether its clients may have secrets; if so, it gets the stored ones.
-    public var takesClientSecrets = false
     /// The form of every client ID at its authorities; nil if there is no fixed one.
     public var clientIDs: ClientIDForm?
     /// Where users find or register the client ID of their organisation's application: a sentence; nil if the plugin
@@ -106,6 +102,60 @@ public struct PluginManifest: Sendable, Equatable {
     func issuer(at authority: AuthorityURL, kind: String?) -> PluginIssuer? {
         let rows = issuers.filter { kind == nil || $0.kind == kind }
         return rows.best { $0.hosts.rank(of: authority.host) } ?? (kind == nil ? nil : rows.first)
+    }
+}
+
+/// What a plugin does only if its manifest says so: a word of `supports`.
+///
+/// The host asks no plugin for anything that it doesn't support: one that ignored it would seem to have done it.
+public enum PluginSupport: String, Sendable, CaseIterable {
+    /// Force a prompt (OpenID Connect's `prompt`).
+    case prompt
+    /// Ask for claims, as OpenID Connect does.
+    case claims
+    /// Add parameters to the authorization request.
+    case queryParameters = "query-parameters"
+    /// Ask for a token by resource indicators (RFC 8707).
+    case resources
+    /// Have sign-ins come back to a redirect URI that isn't its own choice.
+    case redirectURI = "redirect-uri"
+    /// Reset forgotten passwords by another policy of B2C.
+    case resetPolicy = "reset-policy"
+    /// Have clients with secrets: it gets the stored ones.
+    case clientSecrets = "client-secrets"
+    /// The operations `register` and `unregister`.
+    case register
+    /// The operation `revoke`.
+    case revoke
+
+    /// Whether a request asks for it.
+    func isAsked(by request: PluginRequest) -> Bool {
+        switch self {
+        case .prompt: request.signIn.prompt != nil
+        case .claims: request.claims != nil
+        case .queryParameters: !request.signIn.queryParameters.isEmpty
+        case .resources: !request.resources.isEmpty
+        case .redirectURI: request.operation == .authorize && request.redirectURI != nil
+        case .resetPolicy: request.signIn.resetPolicy != nil
+        // Without them, the host neither has such a secret nor runs such an operation.
+        case .clientSecrets, .register, .revoke: false
+        }
+    }
+
+    /// What a plugin can't do that doesn't support it, and how to do without.
+    var refusal: (what: String, hint: String) {
+        switch self {
+        case .prompt: ("force a prompt", "leave out --prompt")
+        case .claims:
+            ("ask for claims", "leave out --claims; a server that demands them can't be used with this plugin")
+        case .queryParameters:
+            ("add parameters to its sign-in page", "leave out --query-parameter, and `query-parameters` in the rule")
+        case .resources: ("ask for a token by its resource", "remove `resource-indicators` from the rule")
+        case .redirectURI:
+            ("use another redirect URI than its own", "leave out --redirect-port, and `redirect-port` in the rule")
+        case .resetPolicy: ("reset passwords by a policy", "remove `reset-policy` from the rule")
+        case .clientSecrets, .register, .revoke: ("do \(rawValue)", "")
+        }
     }
 }
 
