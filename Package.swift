@@ -14,7 +14,6 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
-let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 /// Only tests use it: it brings along all of Foundation, which is twice the size of lanyard.
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -116,8 +115,7 @@ let development: [Target] = [
         name: "lanyard-sandbox",
         dependencies: [
             "Addresses", "CLinux", "Files", "JSON", "Secrets", "SettingsFile", "Terminal", argumentParser, logging,
-            subprocess, system, toml,
-            crypto,
+            subprocess, system, crypto,
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -174,7 +172,7 @@ let development: [Target] = [
         name: "RulesTests",
         dependencies: [
             "Addresses", "Claims", "CredentialEngine", "PluginHost", "Rules", "Secrets", "SeededRandom",
-            "SettingsFile", "Tools",
+            "SettingsFile", "TestSupport", "Tools",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -343,7 +341,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
-        .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
         .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
@@ -412,7 +409,7 @@ let package = Package(
             dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
             swiftSettings: strict),
         .target(
-            name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", "Terminal", toml],
+            name: "SettingsFile", dependencies: ["Addresses", "Files", "JSON", "Secrets", "Terminal"],
             swiftSettings: strict),
         .target(
             name: "Keyring",

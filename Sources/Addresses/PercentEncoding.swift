@@ -55,7 +55,11 @@ extension StringProtocol {
 
     /// The text with all characters escaped but these.
     package func percentEncoded(unless mayStand: (UInt8) -> Bool) -> String {
-        String(decoding: utf8.flatMap { mayStand($0) ? [$0] : $0.escape }, as: UTF8.self)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        // Not with flatMap, which allocates an array for each byte.
+        for byte in utf8 { if mayStand(byte) { bytes.append(byte) } else { bytes += byte.escape } }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether it has a C0 control character or DEL, which no URL that git can parse contains.

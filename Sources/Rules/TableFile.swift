@@ -70,13 +70,9 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
     /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
     public func add(_ table: Table, schema: String?) throws(SettingsError) {
         let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
+        guard blocks.lines.count == tables.count else { throw unsure("add this by hand:\n\(table.toml)") }
         let opened = try TableBlocks(of: Table.key, file: file.path, text: start)
-        let changed = opened.appending(table.toml)
-        let after = try Configuration(file.path, changed)[keyPath: Table.member]
-        guard try isNothingElse(changed), after.count == tables.count + 1, after.dropLast().elementsEqual(tables),
-            after.last?.anywhere == table.anywhere
-        else { throw unsure("add this by hand:\n\(table.toml)") }
-        try file.replace(with: changed, for: readers)
+        try file.replace(with: opened.appending(table.toml), for: readers)
     }
 
     /// Removes a table from the file.
@@ -97,12 +93,6 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
         let hint = "\(verb) the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
         guard let index = tables.firstIndex(of: table), blocks.lines.count == tables.count else { throw unsure(hint) }
         let changed = other.map { blocks.replacing(index, with: $0.toml) } ?? blocks.removing(index)
-        var expected = tables
-        expected.replaceSubrange(index...index, with: [other].compactMap(\.self))
-        let after = try Configuration(file.path, changed)[keyPath: Table.member]
-        guard try isNothingElse(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
-            throw unsure(hint)
-        }
         try file.replace(with: changed, for: readers)
     }
 
@@ -113,12 +103,6 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
                 "cannot be changed automatically: not all its \(Table.plural) are [[\(Table.key)]] tables that are known",
             hint: hint)
     }
-
-    /// Whether a changed text differs only in these tables.
-    private func isNothingElse(_ changed: String) throws(SettingsError) -> Bool {
-        try Configuration.rest(of: changed, but: Table.key, in: file.path)
-            == Configuration.rest(of: text, but: Table.key, in: file.path)
-    }
 }
 
 extension Configuration {
@@ -126,22 +110,6 @@ extension Configuration {
     init(_ path: String, _ text: String) throws(SettingsError) {
         self.init()
         try apply(SettingsTable(file: path, text: text), isSystem: path == Self.systemFile)
-    }
-
-    /// What a file's text says apart from one key, or from all tables of one kind.
-    ///
-    /// The lines of tables don't count: what is above one may get longer or shorter.
-    static func rest(of text: String, but key: String, in path: String) throws(SettingsError) -> Configuration {
-        var rest = Configuration()
-        // A locked key stays as it is.
-        rest.lockedKeys = [key]
-        try rest.apply(SettingsTable(file: path, text: text), isSystem: path == systemFile)
-        rest.lockedKeys = try Configuration(path, text).lockedKeys
-        rest.unknown = []
-        rest.rules = rest.rules.map(\.anywhere)
-        rest.identities = rest.identities.map(\.anywhere)
-        rest.forwards = rest.forwards.map(\.anywhere)
-        return rest
     }
 
     /// Returns who may read a new file: everybody if it is the system's, because everybody's commands read that.
@@ -170,8 +138,7 @@ public struct SettingFile: Sendable {
     /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
     public func set(_ key: String, to value: SettingValue, schema: String?) throws(SettingsError) {
         let start = file.text ?? schema.map { "#:schema \($0)\n" } ?? ""
-        let changed = try TableKeys(file: file.path, text: start).setting(key, to: value.inTOML)
-        try replace(with: changed, changing: key, hint: "add this by hand: \(key) = \(value.inTOML)")
+        try replace(with: TableKeys(file: file.path, text: start).setting(key, to: value.inTOML))
     }
 
     /// Removes a key, with anything after it on its line; false if the file doesn't have it.
@@ -179,18 +146,11 @@ public struct SettingFile: Sendable {
     /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
     public func unset(_ key: String) throws(SettingsError) -> Bool {
         guard let changed = try TableKeys(file: file.path, text: text).removing(key) else { return false }
-        try replace(with: changed, changing: key, hint: "take `\(key)` out by hand")
+        try replace(with: changed)
         return true
     }
 
-    /// Writes a text that differs from the current one in a single key.
-    private func replace(with changed: String, changing key: String, hint: String) throws(SettingsError) {
-        guard
-            try Configuration.rest(of: changed, but: key, in: file.path)
-                == Configuration.rest(of: text, but: key, in: file.path)
-        else {
-            throw SettingsError(file: file.path, line: nil, message: "cannot be changed automatically", hint: hint)
-        }
+    private func replace(with changed: String) throws(SettingsError) {
         try file.replace(with: changed, for: Configuration.readers(of: file.path))
     }
 }

@@ -1,5 +1,5 @@
+package import JSON
 import Secrets
-import TOMLKit
 package import Terminal
 
 /// A table of a TOML file, read strictly: a key with the wrong type or an unknown key is an error with its line.
@@ -7,21 +7,25 @@ public struct SettingsTable: Sendable {
     /// The file's path, for messages.
     public let file: String
 
-    private let values: [String: Value]
-    private let lines: KeyLines
-    private let place: [KeyLines.Step]
+    /// All tables of the file, and which of them this one is.
+    private let tables: [TOMLTable]
+    private let index: Int
 
-    /// The values that a settings file may have.
-    private enum Value: Sendable {
-        case string(String)
-        case integer(Int)
-        case boolean(Bool)
-        case strings([String])
-        case table([String: Value])
-        case tables([[String: Value]])
-        /// A list; the index, from 0, is that of its first element that isn't a string.
-        case mixed(Int)
-        case other
+    private var entries: [String: TOMLEntry] { tables[index].entries }
+
+    /// The table as JSON; dates and times are texts.
+    package var json: JSONValue { json(of: .table(index)) }
+
+    private func json(of value: TOMLValue) -> JSONValue {
+        switch value {
+        case .string(let text), .moment(let text): .string(text)
+        case .integer(let number): .integer(Int64(number))
+        case .float(let number): .number(number)
+        case .boolean(let truth): .bool(truth)
+        case .array(let elements): .array(elements.map { json(of: $0.value) })
+        case .table(let index): .object(tables[index].entries.mapValues { json(of: $0.value) })
+        case .tables(let list): .array(list.map { json(of: .table($0)) })
+        }
     }
 }
 
@@ -30,27 +34,17 @@ extension SettingsTable {
     ///
     /// - Throws: `SettingsError` if it isn't valid TOML.
     public init(file: String, text: String) throws(SettingsError) {
-        let text = TOMLGuard.withoutMark(text)
-        let lines = try TOMLGuard.scan(text, of: file)
-        do {
-            let table = try TOMLTable(string: text)
-            self.init(file: file, values: Self.values(of: table), lines: lines, place: [])
-        } catch let error as TOMLParseError {
-            let said = error.description.displayable(limit: 200)
-            throw SettingsError(file: file, line: error.source.begin.line, message: "not valid TOML: \(said)")
-        } catch {
-            throw SettingsError(file: file, line: nil, message: "not valid TOML")
-        }
+        self.init(file: file, tables: try TOMLDocument(text, file: file).tables, index: 0)
     }
 
     /// The line at which the table begins, from 1; nil for the top-level table.
-    public var line: Int? { lines.line(of: nil, in: place) }
+    public var line: Int? { tables[index].line }
 
     /// Returns the line that sets a key, from 1; nil if it isn't known.
-    public func line(of key: String) -> Int? { lines.line(of: key, in: place) }
+    public func line(of key: String) -> Int? { entries[key]?.line }
 
     /// The table's keys, sorted.
-    public var keys: [String] { values.keys.sorted() }
+    public var keys: [String] { entries.keys.sorted() }
 
     /// Refuses unknown keys.
     ///
@@ -71,7 +65,7 @@ extension SettingsTable {
 
     /// Returns the string value of a key; nil if the key is missing.
     public func string(_ key: String) throws(SettingsError) -> String? {
-        switch values[key] {
+        switch entries[key]?.value {
         case nil: return nil
         case .string(let text)?: return text
         default: throw error(key, "`\(key)` must be a string in quotes")
@@ -80,7 +74,7 @@ extension SettingsTable {
 
     /// Returns the integer value of a key; nil if the key is missing.
     public func integer(_ key: String) throws(SettingsError) -> Int? {
-        switch values[key] {
+        switch entries[key]?.value {
         case nil: return nil
         case .integer(let number)?: return number
         default: throw error(key, "`\(key)` must be a whole number")
@@ -89,7 +83,7 @@ extension SettingsTable {
 
     /// Returns the boolean value of a key; nil if the key is missing.
     public func boolean(_ key: String) throws(SettingsError) -> Bool? {
-        switch values[key] {
+        switch entries[key]?.value {
         case nil: return nil
         case .boolean(let truth)?: return truth
         default: throw error(key, "`\(key)` must be true or false")
@@ -98,76 +92,58 @@ extension SettingsTable {
 
     /// Returns the strings of a key; nil if the key is missing.
     public func strings(_ key: String) throws(SettingsError) -> [String]? {
-        switch values[key] {
-        case nil: return nil
-        case .strings(let texts)?: return texts
-        case .mixed(let index)?:
-            throw error(key, element: index, "`\(key)` holds something other than a quoted string")
-        default: throw error(key, "`\(key)` must be a list of strings, such as [\"one\", \"two\"]")
+        guard let entry = entries[key] else { return nil }
+        guard case .array(let elements) = entry.value else {
+            throw error(key, "`\(key)` must be a list of strings, such as [\"one\", \"two\"]")
         }
+        var texts: [String] = []
+        for (index, element) in elements.enumerated() {
+            guard case .string(let text) = element.value else {
+                throw error(key, element: index, "`\(key)` holds something other than a quoted string")
+            }
+            texts.append(text)
+        }
+        return texts
     }
 
     /// Returns the table `[key]`; nil if it is missing.
     public func table(_ key: String) throws(SettingsError) -> SettingsTable? {
-        switch values[key] {
+        switch entries[key]?.value {
         case nil: return nil
-        case .table(let inner)?:
-            return SettingsTable(file: file, values: inner, lines: lines, place: place + [.key(key)])
+        case .table(let index)?: return SettingsTable(file: file, tables: tables, index: index)
         default: throw error(key, "`\(key)` must be a table: [\(key)]")
         }
     }
 
     /// Returns the tables `[[key]]` in the file's order; empty if there are none.
     public func tables(_ key: String) throws(SettingsError) -> [SettingsTable] {
-        switch values[key] {
-        case nil, .strings([])?: return []
-        case .tables(let list)?:
-            return list.enumerated().map { index, inner in
-                SettingsTable(file: file, values: inner, lines: lines, place: place + [.key(key), .element(index)])
-            }
-        default: throw error(key, "`\(key)` must be tables: [[\(key)]]")
+        let indices: [Int?]
+        switch entries[key]?.value {
+        case nil: indices = []
+        case .tables(let list)?: indices = list
+        case .array(let elements)?:
+            indices = elements.map { if case .table(let index) = $0.value { index } else { nil } }
+        default: indices = [nil]
         }
+        let known = indices.compactMap(\.self)
+        guard known.count == indices.count else { throw error(key, "`\(key)` must be tables: [[\(key)]]") }
+        return known.map { SettingsTable(file: file, tables: tables, index: $0) }
     }
 
     /// Returns an error about an element of a key's list, counted from 0.
     public func error(_ key: String, element: Int, _ message: String, hint: String? = nil) -> SettingsError {
-        let line = lines.line(of: nil, in: place + [.key(key), .element(element)]) ?? lines.line(of: key, in: place)
+        var line = entries[key]?.line
+        switch entries[key]?.value {
+        case .array(let elements)? where elements.indices.contains(element): line = elements[element].line
+        case .tables(let list)? where list.indices.contains(element): line = tables[list[element]].line
+        default: break
+        }
         return SettingsError(file: file, line: line, message: message, hint: hint)
     }
 
-    /// Returns an error about a key of this table, or about the table if the key is nil.
+    /// Returns an error about a key of this table, or about the table if it doesn't have the key or the key is nil.
     public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
-        SettingsError(file: file, line: lines.line(of: key, in: place), message: message, hint: hint)
-    }
-
-    private static func values(of table: TOMLTable) -> [String: Value] {
-        let keys = table.keys
-        var values = [String: Value](minimumCapacity: keys.count)
-        for key in keys { values[key] = table[key].map(value(of:)) ?? .other }
-        return values
-    }
-
-    private static func value(of value: any TOMLValueConvertible) -> Value {
-        let known: Value? =
-            switch value.type {
-            case .string: value.string.map(Value.string)
-            case .bool: value.bool.map(Value.boolean)
-            case .int: value.int.map(Value.integer)
-            case .table: value.table.map { .table(values(of: $0)) }
-            case .array: value.array.map(self.value(of:))
-            default: nil
-            }
-        return known ?? .other
-    }
-
-    private static func value(of array: TOMLArray) -> Value {
-        if array.first?.type == .table {
-            let tables = array.compactMap { $0.table }
-            if tables.count == array.count { return .tables(tables.map(values(of:))) }
-        }
-        // Closures, because a key path to a protocol's property is resolved anew each time.
-        let texts = array.compactMap { $0.string }
-        return texts.count == array.count ? .strings(texts) : .mixed(array.firstIndex { $0.string == nil } ?? 0)
+        SettingsError(file: file, line: key.flatMap { entries[$0]?.line } ?? line, message: message, hint: hint)
     }
 }
 

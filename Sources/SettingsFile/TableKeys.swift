@@ -3,12 +3,12 @@ import Addresses
 /// The positions of the keys of a table, or of the top-level keys, in a file's text, for edits that leave everything
 /// else unchanged, byte for byte.
 public struct TableKeys: Sendable {
-    private let scanned: ScannedText
-    private var bytes: [UInt8] { scanned.bytes }
+    private let document: TOMLDocument
+    private var bytes: [UInt8] { document.bytes }
     private let table: String?
     /// The table's header; nil for the top level, or if there is none yet.
-    private let header: KeyScanner.Header?
-    private let pairs: [KeyScanner.Pair]
+    private let header: TOMLDocument.Header?
+    private let pairs: [TOMLDocument.Pair]
     private let firstHeader: Int?
 
     /// Finds the keys of the table `[table]`, or the top-level keys.
@@ -16,21 +16,21 @@ public struct TableKeys: Sendable {
     /// - Throws: `SettingsError` if the text isn't valid TOML, or if the table is written as an inline table.
     public init(of table: String? = nil, file: String, text: String) throws(SettingsError) {
         self.table = table
-        let scanned = try ScannedText(text, file: file)
-        self.scanned = scanned
+        let document = try TOMLDocument(text, file: file)
+        self.document = document
         let number = table.flatMap { table in
-            scanned.headers.firstIndex { !$0.isElement && $0.names == [table] }
+            document.headers.firstIndex { !$0.isElement && $0.names == [table] }
         }
-        let inTop = scanned.pairs.first { $0.header == nil && $0.names.first == table }
+        let inTop = document.pairs.first { $0.header == nil && $0.names.first == table }
         if let table, number == nil, let pair = inTop {
-            let line = 1 + scanned.bytes[..<pair.start].count { $0 == UInt8(ascii: "\n") }
+            let line = 1 + document.bytes[..<pair.start].count { $0 == UInt8(ascii: "\n") }
             throw SettingsError(
                 file: file, line: line, message: "\(table) is not written as a table",
                 hint: "write it as [\(table)], with a line for each key")
         }
-        header = number.map { scanned.headers[$0] }
-        pairs = table != nil && number == nil ? [] : scanned.pairs.filter { $0.header == number }
-        firstHeader = scanned.headers.first?.line
+        header = number.map { document.headers[$0] }
+        pairs = table != nil && number == nil ? [] : document.pairs.filter { $0.header == number }
+        firstHeader = document.headers.first?.line
     }
 
     /// Returns a key's value as written; nil if it has none.
@@ -82,7 +82,7 @@ public struct TableKeys: Sendable {
         return replacing(start..<end, with: "")
     }
 
-    private func valueRange(of pair: KeyScanner.Pair) -> Range<Int> {
+    private func valueRange(of pair: TOMLDocument.Pair) -> Range<Int> {
         var end = pair.value.upperBound
         while end > pair.value.lowerBound, bytes[end - 1].isBlankOrReturn { end -= 1 }
         return pair.value.lowerBound..<end
@@ -111,8 +111,8 @@ public struct TableKeys: Sendable {
         if let last = pairs.last { return endOfLine(from: last.value.upperBound) }
         if let header { return endOfLine(from: startOfLine(header.line)) }
         guard let firstHeader else { return bytes.count }
-        let rows = scanned.rows
-        return rows[ScannedText.start(of: firstHeader - 1, in: rows)].startIndex
+        let rows = document.rows
+        return rows[TOMLDocument.start(of: firstHeader - 1, in: rows)].startIndex
     }
 
     private func endOfLine(from place: Int) -> Int {
@@ -120,10 +120,10 @@ public struct TableKeys: Sendable {
     }
 
     private func replacing(_ range: Range<Int>, with new: String) -> String {
-        scanned.text(bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...])
+        document.text(bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...])
     }
 
-    private var lineEnd: String { scanned.lineEnd }
+    private var lineEnd: String { document.lineEnd }
 }
 
 /// The positions of the tables `[[name]]` in a file's text, for edits that leave everything else unchanged, byte for
@@ -132,7 +132,7 @@ public struct TableBlocks: Sendable {
     /// The lines of each table, counted from 0: from the comment directly above its header, if any, to its last value.
     public let lines: [Range<Int>]
 
-    private let scanned: ScannedText
+    private let document: TOMLDocument
 
     /// Finds the tables with a name.
     ///
@@ -140,21 +140,21 @@ public struct TableBlocks: Sendable {
     ///
     /// - Throws: `SettingsError` if the text isn't valid TOML.
     public init(of name: String, file: String, text: String) throws(SettingsError) {
-        let scanned = try ScannedText(text, file: file)
-        let rows = scanned.rows
-        self.scanned = scanned
-        lines = scanned.headers.indices.compactMap { index in
-            let header = scanned.headers[index]
+        let document = try TOMLDocument(text, file: file)
+        let rows = document.rows
+        self.document = document
+        lines = document.headers.indices.compactMap { index in
+            let header = document.headers[index]
             guard header.isElement, header.names == [name] else { return nil }
             // A `[name.x]` that follows is part of it.
-            let parts = scanned.headers[(index + 1)...].prefix { $0.names.first == name && $0.names.count > 1 }
-            return ScannedText.start(of: header.line - 1, in: rows)..<(parts.last ?? header).lastLine
+            let parts = document.headers[(index + 1)...].prefix { $0.names.first == name && $0.names.count > 1 }
+            return TOMLDocument.start(of: header.line - 1, in: rows)..<(parts.last ?? header).lastLine
         }
     }
 
     /// Returns the text without a table, and without blank lines left at the end.
     public func removing(_ index: Int) -> String {
-        let (rows, block) = (scanned.rows, lines[index])
+        let (rows, block) = (document.rows, lines[index])
         var before = rows[..<block.lowerBound]
         var after = rows[block.upperBound...]
         // Leave a single gap between the remaining parts.
@@ -168,23 +168,23 @@ public struct TableBlocks: Sendable {
 
     /// Returns the text with another table in place of one, below all of the old one's comments.
     public func replacing(_ index: Int, with table: String) -> String {
-        let (rows, block) = (scanned.rows, lines[index])
-        let kept = scanned.comments.filter { block.contains($0.line - 1) }.map { $0.text.trimmed(of: " \t\r") }
-        let carriageReturn = scanned.lineEnd == "\n" ? "" : "\r"
+        let (rows, block) = (document.rows, lines[index])
+        let kept = document.comments.filter { block.contains($0.line - 1) }.map { $0.text.trimmed(of: " \t\r") }
+        let carriageReturn = document.lineEnd == "\n" ? "" : "\r"
         let new = (kept + table.pieces(between: "\n")).map { Array("\($0)\(carriageReturn)".utf8)[...] }
         return joined(rows[..<block.lowerBound] + new + rows[block.upperBound...])
     }
 
     /// Returns the text with a table added at the end.
     public func appending(_ table: String) -> String {
-        let (bytes, lineEnd) = (scanned.bytes, scanned.lineEnd)
+        let (bytes, lineEnd) = (document.bytes, document.lineEnd)
         let end = bytes.isEmpty || bytes.last == UInt8(ascii: "\n") ? "" : lineEnd
-        let isApart = bytes.isEmpty || scanned.rows.suffix(2).allSatisfy(\.isBlank)
+        let isApart = bytes.isEmpty || document.rows.suffix(2).allSatisfy(\.isBlank)
         let new = end + (isApart ? "" : lineEnd) + table.pieces(between: "\n").joined(separator: lineEnd) + lineEnd
-        return scanned.text(bytes + Array(new.utf8))
+        return document.text(bytes + Array(new.utf8))
     }
 
     private func joined(_ rows: some Sequence<ArraySlice<UInt8>>) -> String {
-        scanned.text(rows.joined(separator: [UInt8(ascii: "\n")]))
+        document.text(rows.joined(separator: [UInt8(ascii: "\n")]))
     }
 }

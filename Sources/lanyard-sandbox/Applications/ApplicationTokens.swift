@@ -21,7 +21,7 @@ protocol TokenOwner {
 }
 
 /// An application that gets tokens by itself, without a user.
-struct ServicePrincipal: Decodable, Sendable, Equatable, TokenOwner {
+struct ServicePrincipal: Codable, Sendable, Equatable, TokenOwner {
     var id: String
     var name: String
     /// The domain of the only tenant that knows it.

@@ -1,19 +1,14 @@
 import Files
 import FoundationEssentials
+import JSON
 import SettingsFile
 import Synchronization
-import TOMLKit
 import Terminal
 
 /// The tenants, users and applications of this sandbox, including users added at run time.
 ///
 /// `DefaultUsers.swift` contains a users file with every kind of entry.
-final class Directory: Decodable, Sendable {
-    private enum CodingKeys: String, CodingKey {
-        case tenant, user, client, resource, requirement, application
-        case managedIdentity = "managed-identity"
-    }
-
+final class Directory: Sendable {
     let tenants: [Tenant]
     let clients: [Client]
     let resources: [ResourceApp]
@@ -22,15 +17,37 @@ final class Directory: Decodable, Sendable {
     let managedIdentities: [ManagedIdentity]
     private let people: Mutex<[User]>
 
-    init(from decoder: any Decoder) throws {
-        let file = try decoder.container(keyedBy: CodingKeys.self)
-        tenants = try file.decode([Tenant].self, forKey: .tenant)
-        people = Mutex(try file.decode([User].self, forKey: .user))
-        clients = try file.decode([Client].self, forKey: .client)
-        resources = try file.decode([ResourceApp].self, forKey: .resource)
-        requirements = try file.decodeIfPresent([Requirement].self, forKey: .requirement) ?? []
-        applications = try file.decodeIfPresent([ServicePrincipal].self, forKey: .application) ?? []
-        managedIdentities = try file.decodeIfPresent([ManagedIdentity].self, forKey: .managedIdentity) ?? []
+    private init(_ file: SettingsTable) throws(SettingsError) {
+        try file.allow(only: [
+            "tenant", "user", "client", "resource", "requirement", "application", "managed-identity",
+        ])
+        tenants = try Self.rows("tenant", of: file)
+        people = Mutex(try Self.rows("user", of: file))
+        clients = try Self.rows("client", of: file)
+        resources = try Self.rows("resource", of: file)
+        requirements = try Self.rows("requirement", of: file)
+        applications = try Self.rows("application", of: file)
+        managedIdentities = try Self.rows("managed-identity", of: file)
+    }
+
+    /// Reads the tables `[[key]]`, which may have no keys but those of the type.
+    private static func rows<Row: Codable>(_ key: String, of file: SettingsTable) throws(SettingsError) -> [Row] {
+        var rows: [Row] = []
+        for table in try file.tables(key) {
+            let json = table.json
+            do {
+                let row = try JSONDecoder().decode(Row.self, from: Data(json.encoded()))
+                guard JSONValue(bytes: try JSONEncoder().encode(row)) == json else {
+                    throw table.error(nil, "[[\(key)]] has an unknown key")
+                }
+                rows.append(row)
+            } catch let error as SettingsError {
+                throw error
+            } catch {
+                throw table.error(nil, "[[\(key)]] is not right: \(error)")
+            }
+        }
+        return rows
     }
 
     /// Reads a users file.
@@ -46,16 +63,9 @@ final class Directory: Decodable, Sendable {
                 hint: "without --users, the sandbox writes a users.toml to its directory, to be changed")
         }
         do throws(SettingsError) {
-            _ = try SettingsTable(file: path, text: text)
+            return try Directory(SettingsTable(file: path, text: text))
         } catch {
             throw SandboxError("the users file \(error.description)")
-        }
-        do {
-            return try TOMLDecoder(strictDecoding: true).decode(Directory.self, from: text)
-        } catch let error as UnexpectedKeysError {
-            throw SandboxError("the users file \(path) has unknown keys: \(error.keys.keys.sorted())")
-        } catch {
-            throw SandboxError("the users file \(path) is not right: \(error)")
         }
     }
 
@@ -122,8 +132,8 @@ struct SandboxError: Error, CustomStringConvertible {
 }
 
 /// A tenant: an organization, the tenant of all personal accounts, or a B2C directory.
-struct Tenant: Decodable, Sendable, Equatable {
-    enum Kind: String, Decodable { case organization, consumers, b2c }
+struct Tenant: Codable, Sendable, Equatable {
+    enum Kind: String, Codable { case organization, consumers, b2c }
 
     var id: String
     var domain: String
@@ -138,8 +148,8 @@ struct Tenant: Decodable, Sendable, Equatable {
 }
 
 /// A user with a home tenant, who may be a guest in others.
-struct User: Decodable, Sendable, Equatable {
-    struct Guest: Decodable, Sendable, Equatable {
+struct User: Codable, Sendable, Equatable {
+    struct Guest: Codable, Sendable, Equatable {
         var tenant: String
         var id: String
     }
@@ -155,7 +165,7 @@ struct User: Decodable, Sendable, Equatable {
 }
 
 /// A client application.
-struct Client: Decodable, Sendable, Equatable {
+struct Client: Codable, Sendable, Equatable {
     enum CodingKeys: String, CodingKey {
         case id, name, tenant, family, permissions, declines, preconsented
         case redirectURIs = "redirect-uris"
@@ -178,7 +188,7 @@ struct Client: Decodable, Sendable, Equatable {
 }
 
 /// A resource application, which tokens are issued for.
-struct ResourceApp: Decodable, Sendable, Equatable {
+struct ResourceApp: Codable, Sendable, Equatable {
     var id: String
     var name: String
     /// The application ID URIs; the first one is the audience of its tokens.
@@ -189,7 +199,7 @@ struct ResourceApp: Decodable, Sendable, Equatable {
 }
 
 /// A path that answers `insufficient_claims` until the token contains an authentication context.
-struct Requirement: Decodable, Sendable, Equatable {
+struct Requirement: Codable, Sendable, Equatable {
     var path: String
     var acrs: String
 }

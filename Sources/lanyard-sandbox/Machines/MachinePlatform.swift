@@ -60,7 +60,7 @@ struct MachineToken: Sendable {
 }
 
 /// A managed identity of a machine in Azure.
-struct ManagedIdentity: Decodable, Sendable, Equatable, TokenOwner {
+struct ManagedIdentity: Codable, Sendable, Equatable, TokenOwner {
     var name: String
     /// The domain of its tenant.
     var tenant: String
