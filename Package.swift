@@ -429,7 +429,8 @@ let package = Package(
             dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "Keyring", "YAML"],
             swiftSettings: strict),
         .target(
-            name: "PluginConformance", dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", subprocess, system],
+            name: "PluginConformance",
+            dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", subprocess, system],
             swiftSettings: strict),
         .target(
             name: "PluginHost",
