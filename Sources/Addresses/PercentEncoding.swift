@@ -156,5 +156,3 @@ extension Collection<UInt8> {
         indices.allSatisfy { self[$0] != UInt8(ascii: "%") || self[index(after: $0)...].escapedByte != nil }
     }
 }
-
-// The classes of bytes in RFC 3986.

@@ -261,5 +261,3 @@ final class ServiceSession: KeyringSession {
         return labels
     }
 }
-
-// Nothing counts as stored or deleted before the provider says so or, after a prompt, the item shows it.

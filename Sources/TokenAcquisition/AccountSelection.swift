@@ -43,8 +43,8 @@ public struct AccountSelection: Sendable {
     ///   - place: The authority's place.
     ///   - clientID: The client whose tokens show which account is used here; nil for any client.
     ///   - history: The user's choices, the most recent first.
-    ///   - isShared: Whether the device is shared. If so, an account that is merely the only one signed in isn't chosen
-    ///     automatically.
+    ///   - isShared: Whether the device is shared. If so, several accounts are an error, whichever was
+    ///     chosen.
     public init(
         _ records: StoredRecords, at place: AuthorityKey, clientID: String? = nil, history: [SelectedAccount] = [],
         isShared: Bool = false

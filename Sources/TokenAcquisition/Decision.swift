@@ -230,6 +230,8 @@ public struct Decider: Serviced {
     ) -> AcquisitionError? {
         if let problem = match.plugin.problem { return .unusablePlugin(problem, name: match.plugin.name) }
         guard let records else { return nil }
+        // A plugin gets only the tokens that came from it: one that is installed later, and claims the same authority,
+        // gets none.
         let origin = match.plugin.origin
         switch decision.step {
         case .exchange(let token) where token.plugin != origin: return other(token.plugin, at: match, decision.account)
@@ -389,5 +391,3 @@ extension StoredRecords {
         }
     }
 }
-
-// A plugin gets only the tokens that came from it: one that is installed later, and claims the same authority, gets none.

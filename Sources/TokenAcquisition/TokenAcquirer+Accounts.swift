@@ -323,5 +323,3 @@ extension TokenAcquirer {
         try await runner.unregister(ask, on: match)
     }
 }
-
-// Tests whether `get` would work, without asking the user.

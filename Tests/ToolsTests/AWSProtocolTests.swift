@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of the AWS CLI and SDKs, the engine's result, and the answers.
-@Suite struct AWSConsumerTests {
+@Suite struct AWSProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = [role]

@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// The arguments with which SDKs and Terraform run `az`, the engine's result, and the answers.
-@Suite struct AzureCLIConsumerTests {
+@Suite struct AzureCLIProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         /// The arguments of `az`.
         let line: String

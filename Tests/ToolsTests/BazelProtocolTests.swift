@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of Bazel, the engine's result, and the answers.
-@Suite struct BazelConsumerTests {
+@Suite struct BazelProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = ["get"]

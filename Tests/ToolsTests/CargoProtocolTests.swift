@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of cargo, the engine's result, and the answers.
-@Suite struct CargoConsumerTests {
+@Suite struct CargoProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = ["--cargo-plugin"]

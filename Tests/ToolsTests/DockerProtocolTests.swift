@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of docker, the engine's result, and the answers.
-@Suite struct DockerConsumerTests {
+@Suite struct DockerProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = ["get"]

@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of git, the engine's result, and the answers.
-@Suite struct GitConsumerTests {
+@Suite struct GitProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let verb: GitProtocol.Verb
         /// git's input, one read each, followed by its end.

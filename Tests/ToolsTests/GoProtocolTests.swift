@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of Go, the engine's result, and the answers.
-@Suite struct GoConsumerTests {
+@Suite struct GoProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = [url]

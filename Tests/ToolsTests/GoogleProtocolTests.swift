@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of gcloud and Google's SDKs, the engine's result, and the answers.
-@Suite struct GoogleConsumerTests {
+@Suite struct GoogleProtocolTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var arguments = [url]

@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// `keyring` as pip, uv, pdm and users run it, and the answers.
-@Suite struct KeyringConsumerTests {
+@Suite struct KeyringProtocolTests {
     private static let url = "https://pkgs.example/feed/simple/"
     private static let password = Credential(.password, Secret("pässword"), username: "alice")
     private static let token = Credential(.accessToken, Secret("t0ken"), username: "alice@contoso.com", expiresOn: 5)

@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of client-go, the engine's result, and the answers.
-@Suite struct KubernetesConsumerTests {
+@Suite struct KubernetesProtocolTests {
     private static let v1 = "client.authentication.k8s.io/v1"
     private static let beta = "client.authentication.k8s.io/v1beta1"
     private static let server = #""cluster":{"server":"https://k8s.example:6443/clusters/c1"}"#

@@ -7,7 +7,7 @@ import Testing
 import Tools
 
 /// NuGet's messages to its plugin, the engine's result, and the answers.
-@Suite struct NuGetConsumerTests {
+@Suite struct NuGetProtocolTests {
     /// A session with NuGet, one read at a time.
     private struct Session {
         var tool = NuGetProtocol(["-Plugin"])

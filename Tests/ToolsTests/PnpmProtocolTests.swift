@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// The answers of pnpm's token helper.
-@Suite struct PnpmConsumerTests {
+@Suite struct PnpmProtocolTests {
     private static let url = "https://pkgs.example/feed/npm/registry/"
     private static let token = Credential(.accessToken, Secret("t0ken"), username: "alice", expiresOn: 5)
 

@@ -6,7 +6,7 @@ import Testing
 import Tools
 
 /// Requests of terraform, the engine's result, and the answers.
-@Suite struct TerraformConsumerTests {
+@Suite struct TerraformProtocolTests {
     private static let token = Credential(.password, Secret("t0ken"), username: "terraform")
 
     private static let noVerb =

@@ -284,8 +284,6 @@ package final class Session: Sendable {
     }
 }
 
-// Lookups that need the configuration, the plugins or the keyring.
-
 // How a session's parts are made from the command's context and options.
 
 extension Configuration {

@@ -265,8 +265,6 @@ struct SourceReader {
     }
 }
 
-// The tokens of code hosts' own command-line tools, which git sends as passwords.
-
 // Caches that several programs share, and that are locked while they are written.
 
 /// Another program's file, or stdin; it is only read.

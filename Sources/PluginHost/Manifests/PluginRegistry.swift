@@ -387,5 +387,3 @@ extension StringProtocol {
         String(self).editDistance(to: String(word)) <= (utf8.count < 8 ? 0 : slips)
     }
 }
-
-// Authorities as users type them: a domain, a URL without its scheme, the first label of a domain.
