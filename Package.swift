@@ -76,7 +76,7 @@ let fuzzed: [Target.Dependency] = [
     "Addresses", "AnswerCache", "Claims", "CredentialEngine", "HTTP", "JSON", "CommandKit", "Commands", "Diagnosis",
     "ManagedIdentity",
     "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
-    "Keyring", "Terminal", "TokenAcquisition", "Tools",
+    "Keyring", "SealedKeyring", "Terminal", "TokenAcquisition", "Tools",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -251,7 +251,8 @@ let development: [Target] = [
         swiftSettings: strict),
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
     .executableTarget(
-        name: "StoreProbe", dependencies: ["Addresses", "AnswerCache", "SecretService", "Secrets", "Keyring"],
+        name: "StoreProbe",
+        dependencies: ["Addresses", "AnswerCache", "SealedKeyring", "SecretService", "Secrets", "Keyring"],
         path: "Tests/StoreProbe",
         swiftSettings: strict),
     .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
@@ -276,6 +277,10 @@ let development: [Target] = [
         dependencies: [
             "Files", "JSON", "Keyring", "Secrets", "StoreProbe", "TestSupport", "Vectors",
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SealedKeyringTests",
+        dependencies: ["Addresses", "Keyring", "SealedKeyring", "Secrets", "StoreProbe", "TestSupport"],
         swiftSettings: strict),
     .testTarget(
         name: "OtherCachesTests",
@@ -356,7 +361,7 @@ let package = Package(
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "CLinux", "CommandKit", "CredentialEngine", "Diagnosis",
                 "Files", "Forwarding", "JSON", "Keyring", "OtherCaches", "PluginConformance", "PluginHost",
-                "PluginWire", "Rules", "Secrets", "SecretService", "SettingsFile", "Terminal",
+                "PluginWire", "Rules", "Secrets", "SealedKeyring", "SecretService", "SettingsFile", "Terminal",
                 "TokenAcquisition", "Tools", argumentParser, system,
             ],
             swiftSettings: strict),
@@ -365,7 +370,7 @@ let package = Package(
             name: "Diagnosis",
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "CommandKit", "CredentialEngine", "Files", "Forwarding",
-                "JSON", "Keyring", "PluginHost", "PluginWire", "Rules", "Secrets", "SecretService",
+                "JSON", "Keyring", "PluginHost", "PluginWire", "Rules", "Secrets", "SealedKeyring", "SecretService",
                 "SettingsFile", "Terminal", "TokenAcquisition", "Tools", argumentParser,
             ],
             swiftSettings: strict),
@@ -375,7 +380,8 @@ let package = Package(
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding",
                 "JSON", "Keyring", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "SecretService", "SettingsFile", "Terminal", "TokenAcquisition", "Tools", argumentParser,
+                "SealedKeyring", "SecretService", "SettingsFile", "Terminal", "TokenAcquisition", "Tools",
+                argumentParser,
                 subprocess, system,
             ],
             swiftSettings: strict),
@@ -423,6 +429,13 @@ let package = Package(
         .target(
             name: "SecretService",
             dependencies: ["AnswerCache", "CGLib", "CLinux", "Files", "JSON", "Secrets", "Keyring"],
+            swiftSettings: strict),
+        .target(
+            name: "SealedKeyring",
+            dependencies: [
+                "Addresses", "AnswerCache", "CLinux", "Files", "JSON", "Keyring", "Secrets", crypto,
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
             swiftSettings: strict),
         .target(
             name: "OtherCaches",

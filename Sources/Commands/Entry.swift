@@ -141,8 +141,10 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             CommandGroup(name: "Diagnosis", subcommands: [DoctorCommand.self, ExplainCommand.self]),
             CommandGroup(
                 name: "Storage",
-                subcommands: [CacheCommand.self, ExportCommand.self, ImportCommand.self, UnlockCommand.self]),
-            CommandGroup(name: "Advanced", subcommands: [PluginCommand.self, ShareCommand.self]),
+                subcommands: [
+                    CacheCommand.self, ExportCommand.self, ImportCommand.self, KeyringCommand.self, UnlockCommand.self,
+                ]),
+            CommandGroup(name: "Advanced", subcommands: [LockCommand.self, PluginCommand.self, ShareCommand.self]),
             CommandGroup(
                 name: "For other programs",
                 subcommands: [

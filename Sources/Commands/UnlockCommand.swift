@@ -10,8 +10,8 @@ struct UnlockCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "unlock", abstract: "Unlock the keyring without a desktop.",
         discussion: """
-            Asks for the password at a terminal, or reads it from standard input. Creates the keyring if there is none. \
-            For gnome-keyring only; other keyring services unlock in a window of their own.
+            Asks for the password at a terminal, or reads it from standard input. Creates gnome-keyring's keyring if there is \
+            none. For the sealed keyring and gnome-keyring; other keyring services unlock in a window of their own.
             """)
 
     static let examples: KeyValuePairs = [
@@ -33,7 +33,9 @@ struct UnlockCommand: Command {
             if let problem = session.store.problemOfItems() { throw CommandError(problem) }
             return console.note("the keyring is unlocked already")
         }
-        guard [.locked, .noDefaultCollection].contains(problem.reason), problem.isOfGnomeKeyring else {
+        guard [.locked, .noDefaultCollection].contains(problem.reason),
+            problem.isOfGnomeKeyring || session.context.sealedKeyring != nil
+        else {
             throw CommandError(problem)
         }
         let unlocker = try KeyringUnlocker(session.context, group: session.configuration.group)

@@ -41,6 +41,10 @@ package struct FileStatus: Sendable {
     package var size: Int { Int(status.st_size) }
     /// The time of the last change of its contents, in seconds since 1970.
     package var modified: Int { status.st_mtim.tv_sec }
+    /// When it was last modified, in nanoseconds since 1970.
+    package var modifiedNanoseconds: UInt64 {
+        UInt64(clamping: status.st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: status.st_mtim.tv_nsec)
+    }
     package var isOwn: Bool { status.st_uid == geteuid() }
 
     /// Whether it grants any of these permissions.

@@ -122,7 +122,14 @@ package struct Folder: ~Copyable, Sendable {
         try draft.write(bytes)
         if isDurable { try draft.flush() }
         try draft.place(as: name)
+        if isDurable { try flush() }
     }
+
+    /// Waits until the names of its entries are on disk.
+    package func flush() throws(FileError) { try asking { Int(fsync(descriptor)) } }
+
+    /// Returns the folder's own status.
+    package func status() throws(FileError) -> FileStatus { try file.status() }
 
     /// Creates a symbolic link, replacing any entry with this name; does nothing if the link already has this target.
     package func link(_ name: String, to target: String) throws(FileError) {
@@ -140,6 +147,12 @@ package struct Folder: ~Copyable, Sendable {
     package func remove(_ name: String) {
         guard unlinkat(descriptor, name, 0) != 0, errno == EISDIR else { return }
         unlinkat(descriptor, name, AT_REMOVEDIR)
+    }
+
+    /// Removes the entry with this name, and waits until it is gone from disk; it isn't an error if there is none.
+    package func delete(_ name: String) throws(FileError) {
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw .last }
+        try flush()
     }
 
     /// Returns the names of its entries, up to a limit.
@@ -170,7 +183,8 @@ package struct Folder: ~Copyable, Sendable {
         try OpenFile(name, at: descriptor, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
     }
 
-    func rename(_ name: String, to other: String) throws(FileError) {
+    /// Gives an entry another name, replacing any entry with that.
+    package func rename(_ name: String, to other: String) throws(FileError) {
         guard renameat(descriptor, name, descriptor, other) == 0 else { throw .last }
     }
 
@@ -222,11 +236,12 @@ package struct Draft: ~Copyable {
         isPlaced = true
     }
 
-    /// Removes the drafts of processes that were killed from a folder.
-    package static func removeStale(in folder: borrowing Folder) {
+    /// Removes the drafts of processes that were killed from a folder: those that are a minute old, or all if no other process
+    /// writes there now.
+    package static func removeStale(in folder: borrowing Folder, all: Bool = false) {
         for name in folder.names(atMost: 4096) where name.hasPrefix(prefix) {
             guard let status = folder.status(of: name), status.isRegular, status.isOwn,
-                abs(time(nil) - status.modified) >= patience
+                all || abs(time(nil) - status.modified) >= patience
             else { continue }
             folder.remove(name)
         }

@@ -22,6 +22,12 @@ public struct KeyringError: Error, Sendable, Equatable {
         case noLibrary
         /// `SECRET_BACKEND` has a value that makes libsecret hang.
         case badBackend
+        /// The sealed keyring hasn't been created on this machine.
+        case notCreated
+        /// The sealed keyring's key can't be unwrapped here; the detail says why.
+        case sealedElsewhere
+        /// The configuration, or the administrator, doesn't allow the sealed keyring as it is; the detail says what.
+        case forbidden
         /// Another failure; see the detail.
         case broken
     }
@@ -37,8 +43,14 @@ public struct KeyringError: Error, Sendable, Equatable {
     /// What is locked instead of the default keyring, which isn't.
     public var lock: Lock?
 
-    /// Whether a password is what is missing: the default keyring's, or one for the first keyring.
-    public var opensWithPassword: Bool { reason == .noDefaultCollection || reason == .locked && lock == nil }
+    /// Whether the user can open the keyring at a terminal: with the default keyring's password, or by having the first
+    /// keyring made.
+    public var opensWithPassword: Bool {
+        reason == .noDefaultCollection || isAbsent || reason == .locked && lock == nil
+    }
+
+    /// Whether there is no keyring that could be opened, so that one may be made.
+    public var isAbsent: Bool { [.noSessionBus, .noProvider, .noLibrary, .notCreated].contains(reason) }
 
     /// What may be locked while the default keyring is open.
     public enum Lock: Sendable, Equatable {

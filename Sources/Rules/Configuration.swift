@@ -27,6 +27,14 @@ public struct Configuration: Sendable, Equatable {
         case shared
     }
 
+    /// The keyring that secrets are kept in.
+    public enum KeyringKind: String, Sendable, CaseIterable {
+        /// The desktop's, over D-Bus.
+        case secretService = "secret-service"
+        /// lanyard's own, in sealed files.
+        case sealed
+    }
+
     /// The authority of well-known hosts without a rule.
     public var authority: String?
     /// The default client ID, or a well-known client's name.
@@ -51,6 +59,12 @@ public struct Configuration: Sendable, Equatable {
     public var answerCache = true
     /// The number of seconds that a user has to sign in.
     public var timeout = 900
+    /// The keyring that is used.
+    public var keyring = KeyringKind.secretService
+    /// The seconds for which the sealed keyring stays unlocked; 0 for as long as the user is logged in.
+    public var unlockFor = 0
+    /// The protectors that `[policy]` in the system's file allows the sealed keyring; nil for all, none if it is forbidden.
+    public var sealedKeyringProtectors: [String]?
     /// Hosts of authorities that are trusted like those of the rules.
     public var knownAuthorities: [String] = []
     /// The issuers' clients from all files, the system's first.
@@ -90,13 +104,15 @@ public struct Configuration: Sendable, Equatable {
     /// The top-level keys of a file.
     public static let keys = [
         "account", "agent", "answer-cache", "authority", "browser", "ca-file", "client", "client-id",
-        "default-identity", "device-mode", "flow", "forward", "group", "identity", "known-authorities", "policy",
-        "rule",
-        "timeout",
+        "default-identity", "device-mode", "flow", "forward", "group", "identity", "keyring",
+        "known-authorities", "policy", "rule", "timeout",
     ]
 
+    /// The keys of `[keyring]`.
+    public static let keyringKeys = ["kind", "unlock-for"]
+
     /// The keys of `[policy]`.
-    public static let policyKeys = ["broker", "lock", "well-known-clients"]
+    public static let policyKeys = ["broker", "lock", "sealed-keyring", "well-known-clients"]
 
     /// Applies the settings of a file; locked keys stay as they are.
     ///
@@ -109,6 +125,7 @@ public struct Configuration: Sendable, Equatable {
         unknown += file.unknown(besides: Self.keys + misplaced)
         try applyIdentity(file)
         try applyBehaviour(file)
+        if let table = try file.table("keyring") { try applyKeyring(table) }
         if let mode: DeviceMode = try file.choice("device-mode") {
             // A user can't decide whether others use this machine. Ignoring the key would keep what must not be kept.
             guard isSystem else { throw file.systemOnly("device-mode") }
@@ -166,6 +183,7 @@ public struct Configuration: Sendable, Equatable {
         try policy.allow(only: Self.policyKeys)
         wellKnownClients = try policy.strings("well-known-clients")
         allowsBroker = try policy.boolean("broker") ?? true
+        sealedKeyringProtectors = try policy.strings("sealed-keyring")
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {
                 let near = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }
@@ -204,6 +222,18 @@ public struct Configuration: Sendable, Equatable {
             $0.isScopeToken && $0.utf8.count <= 128
         }
         if let name, !isLocked("group") { group = name }
+    }
+
+    private mutating func applyKeyring(_ table: SettingsTable) throws(SettingsError) {
+        unknown += table.unknown(besides: Self.keyringKeys)
+        let kind: KeyringKind? = try table.choice("kind")
+        let seconds = try table.integer("unlock-for")
+        if let seconds, !(60...31_536_000).contains(seconds) {
+            throw table.error("unlock-for", "`unlock-for` must be 60 to 31536000 seconds")
+        }
+        guard !isLocked("keyring") else { return }
+        keyring = kind ?? keyring
+        unlockFor = seconds ?? unlockFor
     }
 
     private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {

@@ -141,6 +141,15 @@ public struct SettingFile: Sendable {
         try replace(with: TableKeys(file: file.path, text: start).setting(key, to: value.inTOML))
     }
 
+    /// Names the keyring that is used, in the table `[keyring]`.
+    ///
+    /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
+    public func set(_ kind: Configuration.KeyringKind, schema: String?) throws(SettingsError) {
+        let start = file.text ?? schema.map { "#:schema \($0)\n" } ?? ""
+        let keys = try TableKeys(of: "keyring", file: file.path, text: start)
+        try replace(with: keys.setting("kind", to: kind.rawValue.inTOML))
+    }
+
     /// Removes a key, with anything after it on its line; false if the file doesn't have it.
     ///
     /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.

@@ -130,6 +130,13 @@ public final class SecretServiceKeyring: Keyring {
         return labels.isEmpty ? .items : .keyrings(labels)
     }
 
+    /// Locks the default keyring.
+    ///
+    /// - Throws: `denied` if the provider asks and the user declines.
+    public func lock(_ configuration: KeyringConfiguration) throws(KeyringError) {
+        try session(configuration) { session throws(KeyringError) in try session.lock() }
+    }
+
     /// Returns the path of the default keyring's file if gnome-keyring keeps it as text, because it has no password; nil
     /// if it doesn't, or if the keyring can't be asked.
     public func plainFile(_ configuration: KeyringConfiguration) -> String? {

@@ -54,6 +54,13 @@ extension ServiceSession {
         return .prompt(prompt)
     }
 
+    /// Locks the default collection, if there is one.
+    func lock() throws(KeyringError) {
+        guard let path = try collectionPath() else { return }
+        let reply = try call("Lock", of: Self.service, at: Self.servicePath, [.paths([path])], giving: "(aoo)")
+        if let prompt = reply?.child(1)?.path { _ = try answer(to: prompt) }
+    }
+
     private func createCollection() throws(KeyringError) -> String {
         guard configuration.collection != .session else { throw KeyringError(.noDefaultCollection) }
         try requireTurn(or: .noDefaultCollection)

@@ -16,7 +16,7 @@ from world import World
 PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
 MISSING = "protocol=https\nhost=nothing.example.com\n"
 ROWS = ["cached", "due", "agent", "token", "password", "miss", "store", "memory", "tools", "renewal", "calls",
-        "stampede", "growth", "size"]
+        "stampede", "growth", "sealed", "size"]
 MANY = 64
 # What clusters' certificates are as long as.
 CERTIFICATE = "QUJD" * 500
@@ -154,6 +154,24 @@ class Bench:
 
     def token_row(self):
         self.ratio("stored token, answer cache off", self.token, self.uncached, 1.20)
+
+    def sealed(self):
+        """A stored token on the sealed keyring, with few items and with many, against git's helper on the Secret Service."""
+        world = self.world
+        config = world.folder / "config/lanyard/config.toml"
+        before = config.read_text()
+        world.run(world.lanyard, "keyring", "create", "session", environment=world.environment)
+        self.sign_in()
+        self.ratio("sealed keyring: stored token, answer cache off", self.token, self.uncached, 0.60)
+        few, = self.pairs((world.lanyard, self.token, self.uncached))
+        for number in range(10_000):
+            request = self.file("many", f"protocol=https\nhost=h{number}.example\nusername=u\npassword=p\n")
+            world.run(world.lanyard, "store", input=request.read_text(), environment=world.environment)
+        many, = self.pairs((world.lanyard, self.token, self.uncached))
+        self.row("sealed keyring: stored token, with 10,000 more items", f"{many / few:.2f}", "≤ 1.5", many <= 1.5 * few,
+                 f"{many:.1f} ms", f"{few:.1f} ms")
+        world.run(world.lanyard, "keyring", "delete", "--yes", environment=world.environment)
+        config.write_text(before)
 
     def password_row(self):
         self.ratio("stored password", self.password, self.world.environment, 1.10)

@@ -29,6 +29,7 @@ import Testing
     private static let leftOut = [
         "sudo ": "changes the machine; SystemScopeTests does what it does",
         "dbus-daemon --session --fork": "starts a bus that stays; SharedBusTests does",
+        "lanyard keyring": "needs a new passphrase, or two keyrings; SealedKeyringCommandTests has them",
         "lanyard rule secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard identity secret": "needs a secret; IdentityTests does what it does",
         "lanyard plugin try": "signs in at an authority that only the reader has; PluginRunnerTests does what it does",

@@ -51,7 +51,7 @@ import Testing
         "gpg --decrypt": "needs what the command before it makes",
         "systemctl --user": "needs a user's systemd",
         "pkill -u": "ends every agent of the user who runs the tests",
-        "systemd-ask-password": "needs systemd and an administrator",
+        "lanyard keyring create": "asks for a new passphrase; SealedKeyringCommandTests types one",
         "lanyard forward serve": "serves until it is interrupted; AgentTests runs it",
         "ssh -R": "needs an sshd; ForwardedSocketTests has one",
         "docker run": "needs a container engine",

@@ -72,13 +72,13 @@ import Testing
         }
     }
 
-    /// docs/ssh.md says that these lines give all of a user's shells one bus.
+    /// lanyard-unlock(1) says that these lines give all of a user's shells one bus.
     @Test(.enabled(if: SSHServer.isInstalled, "there is no sshd"))
     func `without systemd, two logins at a time keep all that both store`() async throws {
-        let page = try String(contentsOfFile: Built.checkout + "/docs/ssh.md", encoding: .utf8)
-        let section = try #require(page.components(separatedBy: "### Without systemd\n").dropFirst().first)
-        let lines = try #require(section.components(separatedBy: "```text\n").dropFirst().first)
-        let profile = try #require(lines.components(separatedBy: "```\n").first)
+        let page = try String(contentsOfFile: Built.checkout + "/man/lanyard-unlock.1", encoding: .utf8)
+        let lines = try #require(page.components(separatedBy: ".Bd -literal -offset indent\n").dropFirst().first)
+        let literal = try #require(lines.components(separatedBy: ".Ed\n").first)
+        let profile = literal.replacingOccurrences(of: "\\(aq", with: "'")
         try await KeyringFixture.with(.noBus) { fixture in
             let home = fixture.scratch.path + "/home"
             defer { Self.end(programsNaming: home) }

@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
 
     static let all = [
         request, url, address, rule, challenge, config, manifest, answer, pluginRequest, json, document, authority,
-        callback, sealed, words, completion, display, tool, platform, redemption,
+        callback, sealed, keyring, words, completion, display, tool, platform, redemption,
     ]
 
     /// Checks one input.

@@ -6,8 +6,8 @@ struct GitClient {
     private let askpass: String
 
     /// Runs the body with git and an unlocked keyring.
-    static func with(_ body: (GitClient) async throws -> Void) async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    static func with(_ state: KeyringFixture.State = .unlocked, _ body: (GitClient) async throws -> Void) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let stub = """
                 #!/bin/sh
                 case "$1" in Username*) echo askpass-username ;; *) echo askpass-password ;; esac

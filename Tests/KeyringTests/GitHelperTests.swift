@@ -3,8 +3,9 @@ import Testing
 
 /// git's expectations of a storing helper, tested through git itself.
 @Suite struct GitHelperTests {
-    @Test func `what is not stored is asked for`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `what is not stored is asked for`(state: KeyringFixture.State) async throws {
+        try await GitClient.with(state) { git in
             #expect(try await git.fill("protocol=https", "host=example.com") == "askpass-username:askpass-password")
             try await git.approve("protocol=https", "host=example.com", "username=store-user", "password=store-pass")
             #expect(try await git.fill("protocol=https", "host=example.com") == "store-user:store-pass")
@@ -15,8 +16,9 @@ import Testing
         }
     }
 
-    @Test func `a path is part of what is asked for`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `a path is part of what is asked for`(state: KeyringFixture.State) async throws {
+        try await GitClient.with(state) { git in
             try await git.approve(
                 "protocol=http", "host=path.tld", "path=foo.git", "username=user", "password=pass")
             #expect(try await git.fill("protocol=http", "host=path.tld", "path=foo.git") == "user:pass")
@@ -26,8 +28,11 @@ import Testing
         }
     }
 
-    @Test func `a new password replaces the old one, and only the right one is rejected`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `a new password replaces the old one, and only the right one is rejected`(state: KeyringFixture.State)
+        async throws
+    {
+        try await GitClient.with(state) { git in
             let user = "username=user-overwrite"
             try await git.approve("protocol=https", "host=example.com", user, "password=pass1")
             try await git.approve("protocol=https", "host=example.com", user, "password=pass2")
@@ -40,8 +45,9 @@ import Testing
         }
     }
 
-    @Test func `users of one host are kept apart`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `users of one host are kept apart`(state: KeyringFixture.State) async throws {
+        try await GitClient.with(state) { git in
             for name in ["1", "2"] {
                 try await git.approve(
                     "protocol=https", "host=example.com", "username=user\(name)", "password=pass\(name)")
@@ -56,8 +62,9 @@ import Testing
         }
     }
 
-    @Test func `rejecting a host without a user forgets every user of it`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `rejecting a host without a user forgets every user of it`(state: KeyringFixture.State) async throws {
+        try await GitClient.with(state) { git in
             for name in ["1", "2"] {
                 try await git.approve(
                     "protocol=https", "host=example.com", "username=user-erase\(name)", "password=pass\(name)")
@@ -69,15 +76,17 @@ import Testing
         }
     }
 
-    @Test func `an empty user name and password are stored`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `an empty user name and password are stored`(state: KeyringFixture.State) async throws {
+        try await GitClient.with(state) { git in
             try await git.approve("protocol=https", "host=sso.tld", "username=", "password=")
             #expect(try await git.fill("protocol=https", "host=sso.tld") == ":")
         }
     }
 
-    @Test func `a long header smuggles no host in`() async throws {
-        try await GitClient.with { git in
+    @Test(arguments: KeyringFixture.State.open)
+    func `a long header smuggles no host in`(state: KeyringFixture.State) async throws {
+        try await GitClient.with(state) { git in
             try await git.approve(
                 "protocol=https", "host=victim.example.com", "username=user", "password=to-be-stolen")
             for length in [1000, 1015, 4087, 60_000] {
@@ -89,8 +98,9 @@ import Testing
         }
     }
 
-    @Test func `no protocol or no host finds nothing`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `no protocol or no host finds nothing`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let stored = "protocol=https\nhost=example.com\nusername=u\npassword=p\n"
             try await keyring.probe("store", input: stored).expectSilence()
             for input in ["protocol=https\n", "host=example.com\n", "\n", "", "protocol=https\nhost=\n"] {

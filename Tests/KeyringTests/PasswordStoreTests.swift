@@ -6,8 +6,10 @@ import Testing
     private static let host = "protocol=https\nhost=git.example.com\n"
     private static let authtype = "capability[]=authtype\n"
 
-    @Test func `an expiry and a refresh token come back, and what expired does not`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `an expiry and a refresh token come back, and what expired does not`(state: KeyringFixture.State) async throws
+    {
+        try await KeyringFixture.with(state) { keyring in
             try await store(keyring, "username=u", "password=old", "password_expiry_utc=9999999998")
             try await store(
                 keyring, "username=u", "password=p", "password_expiry_utc=9999999999", "oauth_refresh_token=xyzzy")
@@ -21,8 +23,9 @@ import Testing
         }
     }
 
-    @Test func `users whose names only look alike have a password each`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `users whose names only look alike have a password each`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let names = ["caf\u{E9}", "cafe\u{301}"]
             for name in names { try await store(keyring, "username=\(name)", "password=same") }
             for name in names {
@@ -32,8 +35,9 @@ import Testing
         }
     }
 
-    @Test func `an authorization is for those who understand it`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `an authorization is for those who understand it`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             try await store(keyring, Self.authtype + "authtype=Bearer", "credential=random-token")
             let answer = "capability[]=authtype\nauthtype=Bearer\ncredential=random-token\n"
             #expect(try await get(keyring, Self.authtype) == answer)
@@ -55,8 +59,9 @@ import Testing
         }
     }
 
-    @Test func `a wrong proof erases nothing`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `a wrong proof erases nothing`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             try await store(keyring, "username=u", "password=p")
             try await store(keyring, Self.authtype + "authtype=Bearer", "credential=t", "username=u")
             for proof in ["password=q", "password=t", "credential=q", "credential=p"] {
@@ -71,8 +76,9 @@ import Testing
         }
     }
 
-    @Test func `an item with fewer attributes overwrites none with more`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `an item with fewer attributes overwrites none with more`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let addresses = ["path=a\n", "path=b\n", "path=\n"]
             for address in addresses + addresses {
                 try await store(keyring, address + "username=u", "password=\(address.dropLast())")
@@ -113,8 +119,9 @@ import Testing
         }
     }
 
-    @Test func `what is below a host counts if there is no choice`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `what is below a host counts if there is no choice`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             // It belongs to the protocol with this path.
             try await store(keyring, "path=.well-known/terraform.json", "username=u", "password=t")
             #expect(try await get(keyring, "reach=below") == "")

@@ -5,15 +5,17 @@ import Testing
 
 /// The store on a real keyring.
 @Suite struct RecordStoreTests {
-    @Test func `records of every kind are read back as they were stored`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `records of every kind are read back as they were stored`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             try await keyring.save(Sample.all)
             #expect(try await sorted(keyring.records()) == sorted(Sample.all))
         }
     }
 
-    @Test func `storing a record again replaces it and nothing else`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `storing a record again replaces it and nothing else`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let others = [
                 Sample.accessToken("Mail.Read", secret: "mail"), Sample.accessToken(secret: "other", realm: "other"),
                 Sample.refreshToken(), Sample.refreshToken("family", family: "1"),
@@ -45,8 +47,9 @@ import Testing
         }
     }
 
-    @Test func `groups do not see each other`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `groups do not see each other`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             try await keyring.save([Sample.account], ["group": "one"])
             #expect(try await keyring.records(["group": "two"]).isEmpty)
             #expect(try await keyring.probe("delete", ["group": "two"]).output == "0\n")
@@ -54,8 +57,9 @@ import Testing
         }
     }
 
-    @Test func `a query selects by what it names`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `a query selects by what it names`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let family = Sample.refreshToken("family", family: "1", client: "other")
             try await keyring.save(Sample.all + [family, Sample.refreshToken("theirs", client: "other")])
             let client = ["client": Sample.client.uppercased()]
@@ -68,8 +72,9 @@ import Testing
         }
     }
 
-    @Test func `deleting removes what matches and counts it`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `deleting removes what matches and counts it`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             try await keyring.save(Sample.all + [Sample.accessToken("Mail.Read")])
             #expect(try await keyring.probe("delete", ["kind": "accesstoken"]).output == "2\n")
             #expect(try await keyring.records().count == 4)
@@ -208,8 +213,9 @@ import Testing
         }
     }
 
-    @Test func `fifty processes that store different credentials lose none`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `fifty processes that store different credentials lose none`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             let records = (0..<50).map { Sample.accessToken("Scope.\($0)", secret: "secret-\($0)") }
             try await withThrowingTaskGroup { group in
                 for record in records {
@@ -223,8 +229,9 @@ import Testing
         }
     }
 
-    @Test func `twenty processes that store one credential leave one item`() async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+    @Test(arguments: KeyringFixture.State.open)
+    func `twenty processes that store one credential leave one item`(state: KeyringFixture.State) async throws {
+        try await KeyringFixture.with(state) { keyring in
             try await withThrowingTaskGroup { group in
                 for number in 0..<20 {
                     group.addTask { () async throws in

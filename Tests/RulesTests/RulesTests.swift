@@ -582,6 +582,30 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
 
     @Test(
         arguments: [
+            ("", .secretService, 0), ("[keyring]\nkind = \"sealed\"", .sealed, 0),
+            ("[keyring]\nkind = \"sealed\"\nunlock-for = 60", .sealed, 60),
+            ("[keyring]\nkind = \"secret-service\"", .secretService, 0),
+        ] as [(String, Configuration.KeyringKind, Int)])
+    func `a table says which keyring is used`(text: String, kind: Configuration.KeyringKind, seconds: Int) throws {
+        let read = try configuration(text + "\n", isSystem: false)
+        #expect(read.keyring == kind && read.unlockFor == seconds)
+    }
+
+    @Test(arguments: ["kind = \"gnome\"", "unlock-for = 59", "unlock-for = \"8h\""])
+    func `a keyring that can't be is an error`(text: String) {
+        #expect(throws: SettingsError.self) { try configuration("[keyring]\n\(text)\n", isSystem: false) }
+    }
+
+    @Test func `a policy locks the keyring, and says which protectors it may have`() throws {
+        let policy = "[policy]\nlock = [\"keyring\"]\nsealed-keyring = [\"systemd\"]\n"
+        var read = try configuration(policy, isSystem: true)
+        #expect(read.sealedKeyringProtectors == ["systemd"])
+        try read.apply(SettingsTable(file: "user", text: "[keyring]\nkind = \"sealed\"\n"), isSystem: false)
+        #expect(read.keyring == .secretService)
+    }
+
+    @Test(
+        arguments: [
             ([:], nil), (["HOME": "."], nil), (["HOME": ""], nil), (["HOME": "/h"], "/h/.config/lanyard/config.toml"),
             (["HOME": "/h", "XDG_CONFIG_HOME": "c"], "/h/.config/lanyard/config.toml"),
             (["HOME": ".", "XDG_CONFIG_HOME": "/c"], "/c/lanyard/config.toml"),

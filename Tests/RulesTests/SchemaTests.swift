@@ -9,6 +9,7 @@ import Testing
 
     private static let keys =
         Configuration.keys + Rule.keys + AuthorityApp.keys + Identity.keys + Forward.keys + Configuration.policyKeys
+        + Configuration.keyringKeys
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOfFile: "\(checkout)/\(path)", encoding: .utf8)

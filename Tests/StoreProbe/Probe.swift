@@ -2,6 +2,7 @@ internal import AnswerCache
 internal import FoundationEssentials
 internal import Glibc
 internal import Keyring
+internal import SealedKeyring
 internal import SecretService
 
 /// The operations that tests select by name.
@@ -11,8 +12,12 @@ struct Probe {
 
     init(_ arguments: ProbeArguments) {
         self.arguments = arguments
+        // As the program does, but without a configuration.
+        let environment = ProcessInfo.processInfo.environment
+        let sealed = SealedKeyring(environment: environment)
         configuration = KeyringConfiguration(
-            SecretServiceKeyring(environment: ProcessInfo.processInfo.environment), group: arguments["group"] ?? "test",
+            sealed.exists ? sealed : SecretServiceKeyring(environment: environment),
+            group: arguments["group"] ?? "test",
             collection: arguments["collection"].flatMap(KeyringConfiguration.Collection.init) ?? .default,
             deadline: arguments["deadline"].flatMap(Double.init) ?? 2, mayPrompt: arguments["prompt"] == "yes")
     }
@@ -36,6 +41,9 @@ struct Probe {
         case "delete": print(try store.delete(matching: query))
         case "delete-exactly": print(try store.delete(UnifiedCache(json: readInput())?.records ?? []))
         case "bench": try bench(store)
+        case "seal": try SealedKeyring(environment: ProcessInfo.processInfo.environment).create(.session)
+        case "forget": try SealedKeyring(environment: ProcessInfo.processInfo.environment).lock()
+        case "churn": try churn()
         case "count": try await count()
         case "get", "store", "erase": try GitPasswords(PasswordStore(configuration: configuration)).run(arguments)
         default: exit(0)
@@ -59,6 +67,23 @@ struct Probe {
         let clock = ContinuousClock()
         for _ in 0..<3 { print("records", try clock.measure { _ = try store.records(matching: query) }) }
         for _ in 0..<3 { print("state", clock.measure { _ = store.problem() }) }
+    }
+
+    /// Stores ever higher numbers as one of a few items each, and prints each one once it is stored.
+    private func churn() throws {
+        let first = arguments["first"].flatMap(Int.init) ?? 0
+        for number in first..<first + (arguments["count"].flatMap(Int.init) ?? .max - first) {
+            try configuration.keyring.run(configuration) { session throws(KeyringError) in
+                try session.openForStoring()
+                try session.store(
+                    ["xdg:schema": "churn", "name": arguments["name"] ?? String(number % 5)], label: "",
+                    secret: Array(String(number).utf8)
+                        + [UInt8](repeating: 0x20, count: arguments["pad"].flatMap(Int.init) ?? 0),
+                    contentType: "text/plain")
+            }
+            let line = Array("\(number)\n".utf8)
+            write(STDOUT_FILENO, line, line.count)
+        }
     }
 
     /// Increments the number in a file, slowly, with the lock held.

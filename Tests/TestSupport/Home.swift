@@ -64,10 +64,12 @@ package struct Home: Sendable {
 
     /// Runs lanyard in the user's home.
     @discardableResult
-    package func lanyard(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> Ended {
+    package func lanyard(
+        _ arguments: [String], _ extra: [String: String] = [:], input: String = ""
+    ) async throws -> Ended {
         try await run(
-            "\(folder)/bin/lanyard", arguments, environment: environment.merging(extra) { $1 }, folder: folder + "/home"
-        )
+            "\(folder)/bin/lanyard", arguments, input: input, environment: environment.merging(extra) { $1 },
+            folder: folder + "/home")
     }
 
     /// Installs a git that claims to be another release.

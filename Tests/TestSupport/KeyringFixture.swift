@@ -32,6 +32,14 @@ package struct KeyringFixture: Sendable {
         case noProvider
         /// The daemon owns its name, but doesn't answer.
         case hung
+        /// There is no bus, and lanyard's sealed keyring is unlocked.
+        case sealed
+
+        /// Those with a keyring that can be used.
+        package static let open: [State] = [.unlocked, .sealed]
+        /// The one that tests use if it doesn't matter which; `LANYARD_TEST_KEYRING=sealed` has them all use that.
+        package static let usual: State =
+            ProcessInfo.processInfo.environment["LANYARD_TEST_KEYRING"] == "sealed" ? .sealed : .unlocked
     }
 
     /// The password of the login keyring.
@@ -41,6 +49,8 @@ package struct KeyringFixture: Sendable {
     package let scratch: ScratchDirectory
     /// The environment in which processes see only this keyring.
     package let environment: [String: String]
+    /// The state that it began in.
+    package let state: State
 
     /// Runs the body with a keyring in the given state.
     package static func with<Result: Sendable>(
@@ -51,10 +61,15 @@ package struct KeyringFixture: Sendable {
             let address = "unix:path=\(scratch.path)/bus"
             let announced = scratch.environment.merging(["DBUS_SESSION_BUS_ADDRESS": address]) { $1 }
             switch state {
-            case .noBus: return try await body(KeyringFixture(scratch: scratch, environment: scratch.environment))
-            case .staleBus: return try await body(KeyringFixture(scratch: scratch, environment: announced))
+            case .noBus:
+                return try await body(KeyringFixture(scratch: scratch, environment: scratch.environment, state: state))
+            case .sealed:
+                let fixture = KeyringFixture(scratch: scratch, environment: scratch.environment, state: state)
+                return try await fixture.withSealedKeyring { try await body(fixture) }
+            case .staleBus:
+                return try await body(KeyringFixture(scratch: scratch, environment: announced, state: state))
             case .unlocked, .locked, .neverUnlocked, .noKeyring, .noProvider, .hung:
-                let fixture = KeyringFixture(scratch: scratch, environment: announced)
+                let fixture = KeyringFixture(scratch: scratch, environment: announced, state: state)
                 return try await fixture.withBus(providers: state != .noProvider, at: address) {
                     try await fixture.bring(to: state)
                     return try await body(fixture)
@@ -73,6 +88,19 @@ package struct KeyringFixture: Sendable {
 }
 
 extension KeyringFixture {
+    /// Runs the body with a new sealed keyring, whose key is in the user's kernel keyring until then.
+    private func withSealedKeyring<Result: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let made = try await run(Built.storeProbe, ["seal"])
+        guard made.status == 0 else { throw KeyringFixtureError(made.output) }
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        // The kernel limits the number of a user's keys.
+        _ = try? await run(Built.storeProbe, ["forget"])
+        return try result.get()
+    }
+
     /// Locks the login keyring, as a user or a screen saver does.
     package func lock() async throws {
         let result = try await send(
@@ -204,7 +232,7 @@ extension KeyringFixture {
         case .hung:
             try await unlock()
             try await suspendProvider()
-        case .noKeyring, .noBus, .staleBus, .noProvider: return
+        case .noKeyring, .noBus, .staleBus, .noProvider, .sealed: return
         }
     }
 

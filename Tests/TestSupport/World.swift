@@ -25,7 +25,7 @@ package final class World: Sendable {
     /// answers of another. With `ownKernelKeys`, a world's processes share keys only with each other, and a test for which
     /// that is impossible is skipped. `people` changes the sandbox's users file.
     package static func with(
-        _ state: KeyringFixture.State = .unlocked, ownKernelKeys: Bool = false,
+        _ state: KeyringFixture.State = .usual, ownKernelKeys: Bool = false,
         people: (@Sendable (String) -> String)? = nil, _ body: @Sendable (World) async throws -> Void
     ) async throws {
         if ownKernelKeys, !Namespaces.areAvailable {
@@ -67,7 +67,8 @@ package final class World: Sendable {
         for name in ["lanyard", "git-credential-lanyard"] {
             try files.createSymbolicLink(atPath: "\(folder)/bin/\(name)", withDestinationPath: Built.lanyard)
         }
-        try rules(of: [sandbox.resource]).write(toFile: configFile, atomically: true, encoding: .utf8)
+        let sealed = keyring.state == .sealed ? "\n[keyring]\nkind = \"sealed\"\n" : ""
+        try (rules(of: [sandbox.resource]) + sealed).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
     /// Returns the sandbox's configuration, with the rules for these hosts only.

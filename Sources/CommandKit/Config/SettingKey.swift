@@ -161,6 +161,10 @@ extension CommandError {
             self.init(
                 "\(noun)s have commands of their own", hints: [Hint("see", run: "lanyard help \(noun)")],
                 status: .usage)
+        case "keyring":
+            self.init(
+                "the keyring has commands of its own", hints: [Hint("see", run: "lanyard help keyring")],
+                status: .usage)
         case "policy":
             self.init(
                 "[policy] is edited by hand, in \(Configuration.systemFile)", hints: ["see lanyard-config(5)"],

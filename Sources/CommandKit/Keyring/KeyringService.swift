@@ -2,6 +2,7 @@ import Addresses
 import Files
 import Glibc
 package import Keyring
+import SealedKeyring
 package import SecretService
 import Secrets
 package import Terminal
@@ -80,6 +81,7 @@ extension CommandError {
     }
 
     private static func keyring(_ error: KeyringError) -> (message: String, hints: [Hint]) {
+        if error.provider == SealedKeyring.provider { return sealed(error) }
         if let bus = error.otherBus {
             return ("gnome-keyring runs on another session bus, so none starts on this one", [.using(bus: bus)])
         }
@@ -87,12 +89,32 @@ extension CommandError {
         let service = error.provider.map(KeyringService.init(program:)) ?? .gnomeKeyring
         switch error.reason {
         case .locked: return locked(error.lock, by: service)
-        case .noSessionBus: return ("there is no D-Bus session, so no keyring can be reached", [.findingBus])
-        case .noProvider: return ("no keyring service is installed or running", [.gettingKeyringService])
+        case .noSessionBus:
+            return ("there is no D-Bus session, so no keyring can be reached", Hint.sealed(else: .findingBus))
+        case .noProvider:
+            return ("no keyring service is installed or running", Hint.sealed(else: .gettingKeyringService))
         case .noDefaultCollection:
             let (message, hint) = service.lackingKeyring
             return (message, [hint])
         default: return keyring(otherwise: error)
+        }
+    }
+
+    private static func sealed(_ error: KeyringError) -> (message: String, hints: [Hint]) {
+        let detail = error.detail.displayable(limit: 400)
+        let status = Hint("see", run: "lanyard keyring status")
+        switch error.reason {
+        case .locked: return ("the sealed keyring is locked", [Hint("unlock it", run: "lanyard unlock")])
+        case .notCreated:
+            return (
+                "this machine has no sealed keyring, which the configuration names",
+                [Hint("create it", run: "lanyard keyring create")]
+            )
+        case .sealedElsewhere: return ("the sealed keyring's key can't be unwrapped: \(detail)", [status])
+        case .forbidden: return ("the sealed keyring can't be used: \(detail)", [status])
+        case .busy: return ("another process has locked the sealed keyring", ["try again in a moment"])
+        case .denied: return (detail, [Hint("try again", run: "lanyard unlock")])
+        default: return ("the sealed keyring failed: \(detail)", [status])
         }
     }
 
@@ -124,7 +146,7 @@ extension CommandError {
             )
         case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
         case .noLibrary:
-            ("libsecret, or a library it needs, is not installed", [Package.libsecret.hint()])
+            ("libsecret, or a library it needs, is not installed", Hint.sealed(else: Package.libsecret.hint()))
         case .badBackend: ("SECRET_BACKEND does not name a backend", [Hint(run: "unset SECRET_BACKEND")])
         default: ("the keyring service failed", ["try again; if that doesn't help, restart the keyring service"])
         }
@@ -152,6 +174,13 @@ extension Console {
 }
 
 extension Hint {
+    /// How to do without a keyring service, or with this one: what is better on this machine comes first.
+    static func sealed(else hint: Hint) -> [Hint] {
+        let sealed = Hint("keep secrets in sealed files instead", run: "lanyard keyring create")
+        return ["DISPLAY", "WAYLAND_DISPLAY"].contains { processVariable($0) != nil }
+            ? [hint, sealed] : [sealed, hint]
+    }
+
     /// How to use the bus at an address.
     package static func using(bus: String) -> Hint {
         Hint("use the same bus in all of your shells", run: "export DBUS_SESSION_BUS_ADDRESS=\(bus)")

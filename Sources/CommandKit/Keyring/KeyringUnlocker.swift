@@ -1,24 +1,33 @@
 import Keyring
 import Rules
+import SealedKeyring
 import SecretService
 package import Secrets
 package import Terminal
 
 /// Unlocks the user's keyring with a password if no window can ask for it.
 package struct KeyringUnlocker {
-    private let keyring: SecretServiceKeyring
-    private let store: RecordStore
-    private let provider: KeyringProvider
-    private let control: GnomeKeyringControl
+    /// What takes the password.
+    private enum Way {
+        case sealed(SealedKeyring)
+        case daemon(SecretServiceKeyring, KeyringProvider, GnomeKeyringControl)
+    }
 
-    /// Finds the daemon that takes the password.
+    private let way: Way
+    private let store: RecordStore
+
+    /// Finds what takes the password.
     ///
     /// - Throws: `CommandError` with the remedy if only the provider's own window can unlock the keyring.
     package init(_ context: CommandContext, group: String) throws(CommandError) {
+        if let sealed = context.sealedKeyring {
+            way = .sealed(sealed)
+            store = RecordStore(configuration: KeyringConfiguration(sealed, group: group))
+            return
+        }
         guard let keyring = context.secretService else {
             throw CommandError("no password unlocks \(context.keyring.name)")
         }
-        self.keyring = keyring
         store = RecordStore(configuration: KeyringConfiguration(keyring, group: group))
         let found: KeyringProvider?
         do { found = try keyring.provider() } catch { throw CommandError(error) }
@@ -29,18 +38,29 @@ package struct KeyringUnlocker {
                     + "and only that can unlock it",
                 hints: ["unlock its database or wallet in its window"])
         }
-        provider = found
         guard let control = GnomeKeyringControl(of: found, environment: context.environment) else {
             throw CommandError(
                 "\(Self.daemon) has no control socket in this session", hints: [.restartingGnomeKeyring])
         }
-        self.control = control
+        way = .daemon(keyring, found, control)
     }
 
     private static let daemon = "gnome-keyring-daemon"
 
     /// Unlocks the keyring, and checks that it is unlocked.
     package func unlock(with password: Secret) throws(CommandError) {
+        switch way {
+        case .sealed(let keyring):
+            do throws(KeyringError) { try keyring.unlock(password) } catch {
+                throw error.reason == .denied ? Self.wrongPassword : CommandError(error)
+            }
+        case .daemon(_, let provider, let control): try unlock(with: password, control, provider)
+        }
+    }
+
+    private func unlock(
+        with password: Secret, _ control: GnomeKeyringControl, _ provider: KeyringProvider
+    ) throws(CommandError) {
         switch control.unlock(password, for: provider) {
         case .done?: break
         case .denied?: throw Self.wrongPassword
@@ -100,7 +120,9 @@ package struct KeyringUnlocker {
     /// daemon ends, which has no open keyring to lose, and the new one unlocks what is on disk by then. The daemon's own
     /// command to start it with a password waits for ever where systemd listens for it.
     package func make(with password: Secret, in context: CommandContext) async throws(CommandError) {
-        if case .done? = control.unlock(password, for: provider) {
+        if case .daemon(let keyring, let provider, let control) = way,
+            case .done? = control.unlock(password, for: provider)
+        {
             control.end(provider)
             for _ in 0..<Self.attempts {
                 // Asking for the keyring's state makes the bus start the new daemon.

@@ -8,7 +8,6 @@ package import Keyring
 package import PluginHost
 import PluginWire
 import Rules
-package import SecretService
 import Secrets
 package import SystemPackage
 package import Terminal
@@ -47,11 +46,8 @@ package struct CommandContext: Sendable {
 
     /// Makes the keyring of a process with these variables.
     package static func keyring(_ environment: [String: String]) -> any Keyring {
-        SecretServiceKeyring(environment: environment)
+        MachineKeyring(environment: environment)
     }
-
-    /// The keyring, if it is the Secret Service's, for what only that has.
-    package var secretService: SecretServiceKeyring? { keyring as? SecretServiceKeyring }
 
     /// Returns a variable's value; nil if it is unset or empty.
     package func variable(_ name: String) -> String? {

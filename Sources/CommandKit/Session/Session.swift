@@ -56,6 +56,7 @@ package final class Session: Sendable {
         self.context = context
         self.scope = scope
         var configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)
+        context.use(configuration)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
@@ -75,7 +76,7 @@ package final class Session: Sendable {
             runner: PluginRunner(
                 context, patience: configuration.timeout, timeLimit: options.timeLimit,
                 KeptMemos(environment: context.environment, isShared: isShared)),
-            singleFlight: SingleFlight(environment: context.environment), clock: context.clock)
+            singleFlight: context.keyring.locks, clock: context.clock)
         services.notes = SharedNotes(runtimeFolderOf: context.environment)
         services.tell = context.tell
         services.clientSecrets = clientSecrets

@@ -48,7 +48,7 @@ extension CommandError {
 
     /// Returns the error with other hints if this machine has no keyring because it asks an agent.
     package func inView(of context: CommandContext) -> CommandError {
-        guard cause == .keyring,
+        guard cause.isOfKeyring,
             (try? Configuration.load(environment: context.environment))?.agent != nil
         else { return self }
         return CommandError(

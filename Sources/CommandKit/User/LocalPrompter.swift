@@ -3,6 +3,7 @@ import Files
 import Keyring
 package import PluginWire
 package import Rules
+import SealedKeyring
 import Secrets
 import Synchronization
 package import Terminal
@@ -14,6 +15,10 @@ struct LocalPrompter: UserPrompter {
     let configuration: Configuration
     let presence: Presence
     let browser: Browser?
+
+    private var store: RecordStore {
+        RecordStore(configuration: KeyringConfiguration(context.keyring, group: configuration.group))
+    }
 
     func mayAsk(for url: String?) -> Bool { presence.isSomebodyThere }
 
@@ -51,6 +56,9 @@ struct LocalPrompter: UserPrompter {
         guard mayAskToUnlock, await context.requester?.waitForTurn(in: context) ?? true else { return false }
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(CommandError) {
+            if context.sealedKeyring?.exists != true, store.problem()?.isAbsent == true {
+                return try await SealedKeyringSetup(context, configuration).offer()
+            }
             let unlocker = try KeyringUnlocker(context, group: configuration.group)
             context.console.note(
                 unlocker.makesFirst

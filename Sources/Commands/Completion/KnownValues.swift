@@ -132,6 +132,7 @@ struct KnownValues {
     /// The accounts that have signed in; empty if the keyring is locked or doesn't respond at once.
     private var accounts: [Candidate] {
         let configuration = configuration ?? Configuration()
+        context.use(configuration)
         let keyring = KeyringConfiguration(
             context.keyring, group: configuration.group, collection: configuration.keyringCollection,
             deadline: Self.patience, mayPrompt: false)

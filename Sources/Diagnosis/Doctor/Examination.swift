@@ -28,6 +28,7 @@ struct Examination: Sendable {
         } catch {
             (configuration, configurationError) = (Configuration(), error)
         }
+        context.use(configuration)
         registry = context.registry
         presence = Presence(context, browser: configuration.browser, isInteractive: true, isAskedFor: false)
     }

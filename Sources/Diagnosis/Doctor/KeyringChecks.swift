@@ -4,6 +4,7 @@ import CommandKit
 import Files
 import Keyring
 import Rules
+import SealedKeyring
 import SecretService
 import Secrets
 import Terminal
@@ -23,11 +24,14 @@ extension Examination {
             return [.pass("keyring.bus", "reached")]
                 + (problem.map { [.fail("keyring.provider", CommandError($0))] } ?? [])
         case .badBackend, .noLibrary: return problem.map { [.fail("keyring", CommandError($0))] } ?? []
-        case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .broken, nil: break
+        case .locked, .noDefaultCollection, .timedOut, .busy, .denied, .damaging, .notCreated, .sealedElsewhere,
+            .forbidden,
+            .broken, nil:
+            break
         }
         let state = [standing(problem)] + (problem == nil ? contents : [])
         guard let service = context.secretService else {
-            return [.pass("keyring.provider", context.keyring.name)] + state
+            return (context.sealedKeyring.map(sealed) ?? [.pass("keyring.provider", context.keyring.name)]) + state
         }
         let running = try? service.provider()
         let provider = await name(of: running)
@@ -39,6 +43,20 @@ extension Examination {
             rivalry.map { .warn("keyring.provider", "\(provider ?? "there is one"); \($0.message)", $0.hint) }
             ?? .pass("keyring.provider", provider ?? "there is one")
         return [bus, found] + state
+    }
+
+    /// The protectors of the sealed keyring, and its files that can't be opened.
+    private func sealed(_ keyring: SealedKeyring) -> [Finding] {
+        let name = "keyring.provider"
+        guard let found = try? keyring.state() else { return [.pass(name, keyring.name)] }
+        let protectors = found.protectors.map(\.rawValue).joined(separator: ", ")
+        let unopened = found.unopened.map { file in
+            Finding.warn(
+                "keyring.files",
+                "\(context.short(keyring.path ?? ""))/items/\(file.name.displayable()) \(file.reason); it is kept",
+                Hint("see", run: "lanyard keyring status"))
+        }
+        return [.pass(name, "\(keyring.name), protected by \(protectors)")] + unopened
     }
 
     /// Returns a finding for a keyring that neither exists nor is needed; nil if there is one.

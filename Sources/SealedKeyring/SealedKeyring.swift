@@ -1,0 +1,483 @@
+import Addresses
+public import AnswerCache
+import Files
+internal import Glibc
+public import Keyring
+public import Secrets
+
+/// lanyard's own keyring, for machines without a Secret Service: sealed files of this machine's in the user's state folder.
+///
+/// It exists only if it was created. Files can be read only with its key, which protectors wrap, each in a slot of its own;
+/// while it is unlocked, the kernel holds the key.
+public final class SealedKeyring: Keyring {
+    /// The program that errors of this keyring name as their provider.
+    public static let provider = "lanyard"
+
+    /// The folder of this machine's keyring; nil if the environment has no place for it.
+    public let path: String?
+    /// The folder with those of all machines.
+    private let parent: String?
+    private let environment: [String: String]
+    private let unlockFor: UInt32
+    private let allowed: [String]?
+    private let credentials: SystemdCredentials
+
+    /// Creates a reference to this machine's keyring, which need not exist.
+    ///
+    /// - Parameters:
+    ///   - environment: `XDG_STATE_HOME` or `HOME` decides the place.
+    ///   - unlockFor: Seconds until an unlocked keyring locks itself; 0 if it stays open until logout.
+    ///   - allowed: The kinds of protectors that it may have; nil for all.
+    public convenience init(environment: [String: String], unlockFor: Int = 0, allowed: [String]? = nil) {
+        self.init(
+            environment: environment, unlockFor: unlockFor, allowed: allowed, machine: Self.machineID(),
+            credentials: .init())
+    }
+
+    init(
+        environment: [String: String], unlockFor: Int = 0, allowed: [String]? = nil, machine: String,
+        credentials: SystemdCredentials
+    ) {
+        self.allowed = allowed
+        self.environment = environment
+        self.unlockFor = UInt32(clamping: unlockFor)
+        self.credentials = credentials
+        parent = environment.stateFolder.map { "\($0)/keyring" }
+        path = parent.map { "\($0)/\("lanyard keyring \(machine)".shortDigest)" }
+    }
+
+    /// The machine's ID (machine-id(5)), which must not be shown; in most containers, there is none.
+    private static func machineID() -> String {
+        let file = try? OpenFile("/etc/machine-id")
+        let bytes = (try? file?.contents(atMost: 64)) ?? []
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// What messages call it.
+    public var name: String { "the sealed keyring" }
+
+    /// The locks of the processes that use it, on whichever bus.
+    public var locks: SingleFlight { SingleFlight(in: environment.lockFolders, of: path ?? "") }
+
+    /// Does nothing: it opens in less time than a thread starts.
+    public func open() {}
+
+    /// Runs an operation; the deadline doesn't matter, because no other program is waited for.
+    public func run<Result>(
+        _ configuration: KeyringConfiguration, _ body: (any KeyringSession) throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
+        try explaining { () throws(KeyringError) in
+            let session = SealedSession(self, try opened())
+            let kinds = try session.slots().keys
+            for kind in kinds { try requireAllowed(kind) }
+            if configuration.collection == .session, kinds.contains(where: { $0 != .session }) {
+                throw KeyringError(.forbidden, detail: "a shared device allows no protector but session")
+            }
+            return try body(session)
+        }
+    }
+
+    private func requireAllowed(_ kind: ProtectorKind) throws(KeyringError) {
+        guard let allowed, !allowed.contains(kind.rawValue) else { return }
+        throw KeyringError(
+            .forbidden,
+            detail: allowed.isEmpty
+                ? "this machine's policy allows no sealed keyring"
+                : "this machine's policy allows only these protectors: \(allowed.joined(separator: ", ").displayable())"
+        )
+    }
+
+    /// Whether systemd's credentials service encrypts for this user.
+    public var hasSystemd: Bool { (try? credentials.encrypt([0], named: "lanyard-test")) != nil }
+
+    /// Whether the kernel keeps keys for this user, which the protectors passphrase and session need.
+    public var hasKernelKeys: Bool {
+        let key = KeyringKey.random()
+        defer { KernelKey(key.id).forget() }
+        return (try? KernelKey.put(key, seconds: 1)) != nil
+    }
+
+    /// Whether the policy allows a kind of protector.
+    public func allows(_ kind: ProtectorKind) -> Bool { allowed?.contains(kind.rawValue) ?? true }
+
+    /// Whether the keyring has been created on this machine.
+    public var exists: Bool {
+        guard let path else { return false }
+        return access("\(path)/keyring", F_OK) == 0
+    }
+
+    // MARK: What commands do with it
+
+    /// What there is to tell about the keyring.
+    public struct State: Sendable {
+        /// The protectors of its slots.
+        public var protectors: [ProtectorKind]
+        /// Why it can't be used; nil if it is unlocked.
+        public var problem: KeyringError?
+        /// The number of items; nil if it is locked.
+        public var items: Int?
+        /// The files that can't be opened, and the reasons.
+        public var unopened: [(name: String, reason: String)] = []
+        /// Whether its session has ended, and with it everything that was stored.
+        public var isLost = false
+    }
+
+    /// Reads the keyring's state.
+    ///
+    /// - Throws: `notCreated` if there is none.
+    public func state() throws(KeyringError) -> State {
+        try explaining { () throws(KeyringError) in
+            let session = SealedSession(self, try opened())
+            var state = State(protectors: ProtectorKind.allCases.filter(try session.slots().keys.contains))
+            do throws(KeyringError) {
+                if let key = try session.key() {
+                    state.items = session.folder.index(key).names.count
+                    state.unopened = session.folder.unopened(key)
+                } else {
+                    (state.items, state.isLost) = (0, true)
+                }
+            } catch {
+                var error = error
+                error.provider = Self.provider
+                state.problem = error
+            }
+            return state
+        }
+    }
+
+    /// The number of keyrings in the home that other machines created.
+    public var ofOtherMachines: Int {
+        guard let parent, let path, let folder = try? Folder(parent) else { return 0 }
+        return folder.names(atMost: 1000).filter {
+            "\(parent)/\($0)" != path && access("\(parent)/\($0)/keyring", F_OK) == 0
+        }.count
+    }
+
+    /// Creates the keyring and unlocks it.
+    ///
+    /// - Throws: `forbidden` if there is one.
+    public func create(_ protector: Protector) throws(KeyringError) {
+        try explaining { () throws(KeyringError) in
+            guard let path, let folder = try KeyringFolder.open(path, making: true) else { throw Self.noPlace }
+            let lock = try folder.locked()
+            defer { withExtendedLifetime(lock) {} }
+            guard try folder.id() == nil else { throw KeyringError(.forbidden, detail: "it has been created already") }
+            folder.clearItems()
+            let key = KeyringKey.random()
+            let slot = try slot(key, by: protector)
+            // Without the kernel's keyring, each process unwraps the key, if it can without asking.
+            do throws(KeyringError) { try KernelKey.put(key, seconds: unlockFor) } catch {
+                guard [.systemd, .command].contains(protector.kind) else { throw error }
+            }
+            try folder.put(slot, protector.kind)
+            try folder.begin(key)
+        }
+    }
+
+    /// Adds a protector, or replaces the slot of its kind.
+    public func protect(_ protector: Protector) throws(KeyringError) {
+        try withKey { (folder, key) throws(KeyringError) in
+            try folder.put(slot(key, by: protector), protector.kind)
+        }
+    }
+
+    /// Returns a new slot once it has been shown to give back the key.
+    private func slot(_ key: KeyringKey, by protector: Protector) throws(KeyringError) -> Slot {
+        try requireAllowed(protector.kind)
+        let slot = try Slot(key, by: protector, credentials)
+        if protector.kind != .session {
+            let unwrapped = try slot.key(protector.passphrase, credentials)
+            guard unwrapped?.bytes == key.bytes else {
+                throw KeyringError(.sealedElsewhere, detail: "the protector doesn't give back the key that it got")
+            }
+        }
+        return slot
+    }
+
+    /// Removes the slot of a kind.
+    ///
+    /// - Throws: `forbidden` if there is no other.
+    public func unprotect(_ kind: ProtectorKind) throws(KeyringError) {
+        try withKey { (folder, key) throws(KeyringError) in
+            let slots = try folder.slots(of: key.id)
+            guard slots[kind] != nil else {
+                throw KeyringError(.forbidden, detail: "it has no protector \(kind.rawValue)")
+            }
+            guard slots.count > 1 else {
+                throw KeyringError(.forbidden, detail: "\(kind.rawValue) is its only protector")
+            }
+            try folder.removeSlot(kind)
+        }
+    }
+
+    private func withKey(
+        _ body: (borrowing KeyringFolder, KeyringKey) throws(KeyringError) -> Void
+    ) throws(KeyringError) {
+        try explaining { () throws(KeyringError) in
+            let session = SealedSession(self, try opened())
+            guard let key = try session.key() else { throw KeyringError(.locked) }
+            let lock = try session.folder.locked()
+            defer { withExtendedLifetime(lock) {} }
+            guard try session.folder.id() == key.id else { throw KeyringError(.notCreated) }
+            try body(session.folder, key)
+        }
+    }
+
+    /// Unlocks the keyring with its passphrase.
+    ///
+    /// - Throws: `denied` if it is another one.
+    public func unlock(_ passphrase: Secret) throws(KeyringError) {
+        try explaining { () throws(KeyringError) in
+            let session = SealedSession(self, try opened())
+            guard let key = try session.slots()[.passphrase]?.key(passphrase, credentials) else {
+                throw KeyringError(.forbidden, detail: "it has no passphrase")
+            }
+            guard try session.folder.opens(with: key) else { throw Self.otherKey }
+            try KernelKey.put(key, seconds: unlockFor)
+        }
+    }
+
+    /// Makes all processes forget the key.
+    public func lock() throws(KeyringError) {
+        try explaining { () throws(KeyringError) in
+            guard let id = try opened().id() else { throw KeyringError(.notCreated) }
+            KernelKey(id).forget()
+        }
+    }
+
+    /// Deletes the keyring with all that it has; its key need not be known.
+    public func delete() throws(KeyringError) {
+        try explaining { () throws(KeyringError) in
+            let folder = try opened()
+            let lock = try folder.locked()
+            defer { withExtendedLifetime(lock) {} }
+            // One that can't be read is deleted, too.
+            if let id = try? folder.id() { KernelKey(id).forget() }
+            try folder.clear()
+        }
+    }
+
+    // MARK: Opening it
+
+    private static let noPlace = KeyringError(.broken, detail: "neither HOME nor XDG_STATE_HOME says where it would be")
+    fileprivate static let otherKey = KeyringError(
+        .sealedElsewhere, detail: "what the protector unwraps is the key of another keyring")
+
+    private func opened() throws(KeyringError) -> KeyringFolder {
+        guard let path else { throw Self.noPlace }
+        guard exists, let folder = try KeyringFolder.open(path) else { throw KeyringError(.notCreated) }
+        return folder
+    }
+
+    private func explaining<Result: ~Copyable>(
+        _ body: () throws(KeyringError) -> Result
+    ) throws(KeyringError) -> Result {
+        do throws(KeyringError) { return try body() } catch {
+            var error = error
+            error.provider = Self.provider
+            throw error
+        }
+    }
+
+    /// Unwraps the key without asking for a passphrase, and has the kernel keep it.
+    fileprivate func unwrapped(_ slots: [ProtectorKind: Slot], _ folder: borrowing KeyringFolder) throws(KeyringError)
+        -> KeyringKey?
+    {
+        var failure: KeyringError?
+        for kind in [ProtectorKind.systemd, .command] {
+            guard let slot = slots[kind] else { continue }
+            do throws(KeyringError) {
+                guard let key = try slot.key(nil, credentials) else { continue }
+                guard try folder.opens(with: key) else { throw Self.otherKey }
+                try? KernelKey.put(key, seconds: unlockFor)
+                return key
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        // The passphrase still opens it.
+        if slots[.passphrase] != nil { throw KeyringError(.locked, detail: failure?.detail ?? "") }
+        if let failure { throw failure }
+        return nil
+    }
+
+    /// Gives the keyring of a session that ended a new key; what it held can never be opened again.
+    fileprivate func startAnew(_ folder: borrowing KeyringFolder, after old: KeyringID) throws(KeyringError)
+        -> KeyringKey
+    {
+        let lock = try folder.locked()
+        defer { withExtendedLifetime(lock) {} }
+        guard let id = try folder.id() else { throw KeyringError(.notCreated) }
+        if let key = KernelKey(id).read() { return key }
+        guard id == old else { throw KeyringError(.busy) }
+        let key = KeyringKey.random()
+        try KernelKey.put(key, seconds: unlockFor)
+        folder.clearItems()
+        try folder.put(Slot(key, by: .session, credentials), .session)
+        try folder.begin(key)
+        return key
+    }
+}
+
+extension Protector {
+    fileprivate var passphrase: Secret? {
+        guard case .passphrase(let passphrase) = self else { return nil }
+        return passphrase
+    }
+}
+
+/// One operation on the sealed keyring.
+private final class SealedSession: KeyringSession {
+    private let keyring: SealedKeyring
+    let folder: KeyringFolder
+    private var known: KeyringKey?
+    private var index: ItemIndex?
+    private var read: [String: ItemContent] = [:]
+
+    init(_ keyring: SealedKeyring, _ folder: consuming KeyringFolder) {
+        self.keyring = keyring
+        self.folder = folder
+    }
+
+    private func id() throws(KeyringError) -> KeyringID {
+        guard let id = try folder.id() else { throw KeyringError(.notCreated) }
+        return id
+    }
+
+    func slots() throws(KeyringError) -> [ProtectorKind: Slot] { try folder.slots(of: id()) }
+
+    /// Returns the key; nil if the keyring's only key ended with its session, so that it holds nothing.
+    func key() throws(KeyringError) -> KeyringKey? {
+        if let known { return known }
+        let id = try id()
+        if let key = KernelKey(id).read() {
+            guard try folder.opens(with: key) else { throw SealedKeyring.otherKey }
+            known = key
+        } else {
+            let slots = try folder.slots(of: id)
+            guard !slots.isEmpty else { throw KeyringError(.sealedElsewhere, detail: "it has no protector left") }
+            known = try keyring.unwrapped(slots, folder)
+        }
+        return known
+    }
+
+    private func storingKey() throws(KeyringError) -> KeyringKey {
+        if let key = try key() { return key }
+        let key = try keyring.startAnew(folder, after: id())
+        known = key
+        return key
+    }
+
+    func requireUnlocked() throws(KeyringError) { _ = try key() }
+    func openForStoring() throws(KeyringError) { _ = try storingKey() }
+    func openForReading() throws(KeyringError) -> Bool { false }
+    func unlock(_ paths: [String]) throws(KeyringError) {}
+
+    func search(_ attributes: [String: String]) throws(KeyringError) -> (unlocked: [String], locked: [String]) {
+        guard let key = try key() else { return ([], []) }
+        let index = index ?? folder.index(key)
+        self.index = index
+        return (index.names(with: key.marks(attributes)).map { "/\($0)" }, [])
+    }
+
+    func items(at paths: [String], areLocked: Bool) throws(KeyringError) -> [KeyringItem] {
+        var items: [KeyringItem] = []
+        for path in paths {
+            guard let item = try item(at: path) else { continue }
+            // The number tells which of two items is newer.
+            items.append(
+                KeyringItem(
+                    path: "/\(Self.name(of: path))/\(item.modified)", isLocked: false, attributes: item.attributes))
+        }
+        return items
+    }
+
+    func secrets(of paths: [String]) throws(KeyringError) -> [String: [UInt8]] {
+        var secrets: [String: [UInt8]] = [:]
+        for path in paths { secrets[path] = try item(at: path)?.secret }
+        return secrets
+    }
+
+    func modified(_ item: KeyringItem) throws(KeyringError) -> UInt64 {
+        (try self.item(at: item.path)?.modified ?? 0) / 1000
+    }
+    func label(of item: KeyringItem) throws(KeyringError) -> String? { try self.item(at: item.path)?.label }
+
+    func store(
+        _ attributes: [String: String], label: String, secret: [UInt8], contentType: String
+    ) throws(KeyringError) {
+        try change { (index, key) throws(KeyringError) in
+            for name in index.names(with: key.marks(attributes)) {
+                guard var item = try folder.item(name, key) else { continue }
+                item.secret = secret
+                return try put(item, name, key, &index)
+            }
+            let item = ItemContent(attributes, label: label, secret: secret, modified: 0)
+            try put(item, key.name(of: attributes), key, &index)
+        }
+    }
+
+    func create(
+        _ attributes: [String: String], label: String, secret: [UInt8], contentType: String, replacing: Bool
+    ) throws(KeyringError) {
+        try change { (index, key) throws(KeyringError) in
+            let name = key.name(of: attributes)
+            let others = replacing ? index.names(with: key.marks(attributes)).filter { $0 != name } : []
+            try put(ItemContent(attributes, label: label, secret: secret, modified: 0), name, key, &index)
+            if let other = others.first {
+                try folder.remove(other)
+                index.remove(other)
+            }
+        }
+    }
+
+    func replaceSecret(of item: KeyringItem, with secret: [UInt8], contentType: String) throws(KeyringError) {
+        try change { (index, key) throws(KeyringError) in
+            let name = Self.name(of: item.path)
+            // One that was deleted meanwhile is stored again: the secret is the newer one.
+            var content =
+                try folder.item(name, key) ?? ItemContent(item.attributes, label: "", secret: [], modified: 0)
+            content.secret = secret
+            try put(content, name, key, &index)
+        }
+    }
+
+    func delete(_ item: KeyringItem) throws(KeyringError) {
+        guard try key() != nil else { return }
+        try change { (index, _) throws(KeyringError) in
+            let name = Self.name(of: item.path)
+            try folder.remove(name)
+            index.remove(name)
+        }
+    }
+
+    private func change(_ body: (inout ItemIndex, KeyringKey) throws(KeyringError) -> Void) throws(KeyringError) {
+        let key = try storingKey()
+        (read, index) = ([:], nil)
+        try folder.changing(key) { (index) throws(KeyringError) in try body(&index, key) }
+    }
+
+    private func put(_ item: ItemContent, _ name: String, _ key: KeyringKey, _ index: inout ItemIndex)
+        throws(KeyringError)
+    {
+        var item = item
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        item.modified = UInt64(clamping: now.tv_sec) * 1000 + UInt64(now.tv_nsec / 1_000_000)
+        try folder.put(item, name, key)
+        index.add(name, key.marks(item.attributes))
+    }
+
+    private func item(at path: String) throws(KeyringError) -> ItemContent? {
+        let name = Self.name(of: path)
+        if let item = read[name] { return item }
+        guard let key = try key() else { return nil }
+        read[name] = try folder.item(name, key)
+        return read[name]
+    }
+
+    /// The name in an item's path, `/NAME` or `/NAME/NUMBER`.
+    private static func name(of path: String) -> String {
+        path.pieces(between: "/").first { !$0.isEmpty }.map(String.init) ?? ""
+    }
+}
