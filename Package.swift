@@ -443,7 +443,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PluginConformance",
-            dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", subprocess, system],
+            dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
             swiftSettings: strict),
         .target(
             name: "PluginHost",
@@ -469,7 +469,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "Addresses", "CLinux", "EntraBroker", "HTTP", "IdentityEndpoint",
+                "Addresses", "CLinux", "CredentialSource", "EntraBroker", "HTTP", "IdentityEndpoint",
                 "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ] + pinned,
             swiftSettings: strict, linkerSettings: small),
@@ -485,6 +485,11 @@ let package = Package(
                 "Secrets", "SessionBus",
             ],
             path: "plugins/entra-broker",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
+            name: "CredentialSource",
+            dependencies: ["Addresses", "JSON", "PluginKit", "PluginWire", "Secrets", subprocess, system],
+            path: "plugins/source",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(name: "SessionBus", dependencies: ["Addresses", "CGLib"], swiftSettings: strict),
         .target(

@@ -35,6 +35,11 @@ extension CommandError {
             self.init(
                 unknownAuthority: authority, in: PluginRegistry(plugins: []),
                 hints: [.correcting(authority: authority, context)])
+        case .unknownSource(let name, let known):
+            let near = known.nearest(to: name).map { [Hint("did you mean \($0)?")] }
+            self.init(
+                "no plugin has the source \(name.displayable(limit: 64))",
+                hints: near ?? ["there are \(known.joined(separator: ", "))"])
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",

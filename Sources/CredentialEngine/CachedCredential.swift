@@ -69,7 +69,7 @@ public struct CachedCredential: Sendable {
             guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil(now: now) > now
             else { return }
             switch token.source {
-            case .cache: remembered.write(token, at: issuer, by: wanted.variables(in: sources), key)
+            case .cache, .source: remembered.write(token, at: issuer, by: wanted.variables(in: sources), key)
             case .renewed where !token.isExchanged && !isAhead: return
             case .renewed, .signedIn, .authenticated, .broker: keepStored(wanted, at: issuer, from: sources)
             }

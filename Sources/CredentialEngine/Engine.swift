@@ -122,6 +122,11 @@ public struct Engine: Sendable {
         }
         do throws(Refusal) {
             return try answer(.erase(request, refused)) { sources throws(Refusal) in
+                // What is looked up isn't stored.
+                if (try? sources.resolve(request))??.source != nil {
+                    surroundings.answers.forget()
+                    return .settled(.nothing)
+                }
                 // A token that is no longer stored may still be in an answer that another process is about to remember.
                 if (try? sources.mapsToToken(request)) != false
                     || surroundings.given.contain(refused.fingerprints ?? [])

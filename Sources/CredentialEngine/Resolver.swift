@@ -43,6 +43,7 @@ public struct Resolver: Sendable {
     ///
     /// - Throws: The errors of `Configuration.clientID(_:at:)`, or one for a parameter that only the plugin may set.
     func withClient(_ mapped: TokenRequest) throws(ResolutionError) -> TokenRequest {
+        guard mapped.source == nil else { return mapped }
         let isSettled = mapped.identity != nil || mapped.clientID.isUUID && configuration.wellKnownClients == nil
         guard !isSettled || !mapped.signIn.queryParameters.isEmpty, let match = plugins.registry.match(mapped) else {
             return mapped
@@ -55,6 +56,7 @@ public struct Resolver: Sendable {
 
     /// Returns the token of a mapping as its plugin and the request's server have it.
     func settled(_ mapped: TokenRequest, for request: CredentialRequest) throws(ResolutionError) -> TokenRequest {
+        guard mapped.source == nil else { return mapped }
         var token = try withClient(mapped)
         if token.userHint != nil { token.checkUserHint(at: plugins.registry.match(token)?.issuer) }
         try apply(ClaimsChallenge(request.wwwAuthenticate), to: &token, for: request)
@@ -120,6 +122,11 @@ private struct Mapping {
             return nil
         }
         var token = mapped
+        guard token.source == nil else {
+            guard request.explicit.isEmpty else { throw .notMapped(host: host.text, scope: "") }
+            (token.host, token.path, token.userHint) = (host.text, request.path, request.username)
+            return token
+        }
         if let identity { token.apply(identity) }
         guard !token.authority.isEmpty else { throw .noAuthority }
         try addExchange(to: &token, at: host)
@@ -163,9 +170,12 @@ private struct Mapping {
                 throw .unencrypted(scheme: request.scheme ?? "", url: request.url)
             }
             var token = TokenRequest(
-                rule.authority.isEmpty ? configuration.authority ?? "" : rule.authority, isConfigured: true,
+                rule.authority.isEmpty && rule.source == nil ? configuration.authority ?? "" : rule.authority,
+                isConfigured: true,
                 clientID: rule.clientID ?? "", scopes: rule.scopes)
             token.origin = .rule(rule.pattern.text)
+            token.source = rule.source
+            guard rule.source == nil else { return (token, nil) }
             token.kind = rule.kind
             token.resourceIndicators = rule.resourceIndicators
             token.account = rule.account

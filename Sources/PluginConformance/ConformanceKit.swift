@@ -2,6 +2,7 @@ import Addresses
 public import PluginHost
 import PluginWire
 import Secrets
+import SettingsFile
 import Subprocess
 import Synchronization
 
@@ -68,7 +69,7 @@ public struct ConformanceKit: Sendable {
 
     private var first: [(String, @Sendable () async -> String?)] {
         [
-            ("has a manifest of known keys", { self.plugin.notes.first.map { "\($0)" } }),
+            ("has a manifest of known keys", { self.strangeKey }),
             ("serves the shared realms that its manifest names", { self.strandedRealm }),
             ("knows the clients that its manifest names", { self.strangeClient }),
             ("serves something", { self.servesNothing }),
@@ -102,6 +103,13 @@ public struct ConformanceKit: Sendable {
     private var further: [(String, @Sendable () async -> String?)] {
         [
             ("survives a memo that isn't its own", { await self.answers(self.strangeMemo) }),
+            (
+                "answers a source that it doesn't know with unsupported",
+                {
+                    await self.fails(
+                        "operation=lookup\nsource=\(self.strangeName)\nhost=git.example\n\n", with: .unsupported)
+                }
+            ),
             ("answers a probe of no authority with an error", { await self.fails("operation=probe\n\n") }),
             (
                 "answers a request for a token that another program holds with an error, if it names no authority",
@@ -163,6 +171,15 @@ public struct ConformanceKit: Sendable {
     /// A random name that nothing has.
     private var strangeName: String { "x-\(UInt32.random(in: 0 ... .max))" }
 
+    /// The first key or flow of the manifest that lanyard doesn't know.
+    private var strangeKey: String? {
+        if let note = plugin.notes.first { return "\(note)\(note.hint.map { " (\($0))" } ?? "")" }
+        let known: [PluginRequest.Flow] = [.browser, .deviceCode, .paste, .broker]
+        return plugin.flows.first { !known.contains($0) }.map {
+            "its manifest has the unknown flow \($0.rawValue); there are \(known.map(\.rawValue).joined(separator: ", "))"
+        }
+    }
+
     /// The problem with a shared realm of the manifest, if the plugin doesn't serve an authority with that realm.
     private var strandedRealm: String? {
         let stranded = plugin.sharedRealms.first { shared in
@@ -190,8 +207,10 @@ public struct ConformanceKit: Sendable {
     private var servesNothing: String? {
         let isOfUse =
             !plugin.authorities.isEmpty || !plugin.brokered.isEmpty || !plugin.identities.isEmpty
-            || !plugin.exchanges.isEmpty
-        return isOfUse ? nil : "its manifest has no [[authority]], so no request ever leads to it"
+            || !plugin.exchanges.isEmpty || !plugin.sources.isEmpty
+        return isOfUse
+            ? nil
+            : "its manifest has no [[authority]], [[source]], [[exchange]] or [[broker]], and no identities, so no request ever leads to it"
     }
 
     // MARK: Signing in

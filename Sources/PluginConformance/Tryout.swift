@@ -1,3 +1,4 @@
+import Addresses
 import Dispatch
 import Glibc
 import PluginHost
@@ -28,30 +29,40 @@ struct Tryout: Sendable {
 
         /// What is wrong with what the plugin wrote, and where; nil if the host could read it all.
         var fault: String? {
-            let (blocks, fault) = read()
-            if let fault { return fault }
+            let (blocks, fault, rest) = read()
             for (block, line) in blocks {
-                do throws(ProtocolError) { _ = try PluginMessage(WireReader(block)) } catch {
-                    let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
-                    return "it sent a broken \(event) (line \(line)), with \(error.text)"
-                }
+                if let fault = Self.fault(in: block, at: line) { return fault }
             }
-            return nil
+            if let fault { return fault }
+            guard isAnswered else {
+                return output.isEmpty
+                    ? "it did not answer in time, and wrote nothing: does it read only up to the blank line, and flush?"
+                    : "it did not answer in time, \(rest ?? "and wrote nothing more")"
+            }
+            if let rest { return rest }
+            guard let event = blocks.last?.block["event"], !["result", "error"].contains(event) else { return nil }
+            return "it ended without an answer after `\(event.displayable(limit: 64))`"
         }
 
-        private func read() -> (blocks: [(block: Attributes, line: Int)], fault: String?) {
+        /// What is wrong with a message: the host can't read it, or doesn't know its event or a key.
+        private static func fault(in block: Attributes, at line: Int) -> String? {
+            let reader = WireReader(block)
+            do throws(ProtocolError) {
+                let message = try PluginMessage(reader)
+                if case .unknown(let name) = message { return PluginOutput.remark(on: name, block) }
+                return message.isAnswer ? nil : reader.misspelt.first
+            } catch {
+                let event = block["event"].map { "`\($0.displayable(limit: 64))`" } ?? "message"
+                return "it sent a broken \(event) (line \(line)), with \(error.text)"
+            }
+        }
+
+        private func read() -> (blocks: [(block: Attributes, line: Int)], fault: String?, rest: String?) {
             var reader = PluginOutput(longest: Tryout.longestOutput + 1)
             var parts: [PluginOutput.Part] = []
-            var fault = reader.consume(output, into: &parts).map { "it wrote \($0)" }
-            let rest = reader.rest
-            if fault == nil { fault = rest }
-            if !isAnswered { fault = "it did not answer in time, \(fault ?? "and wrote nothing more")" }
-            if output.isEmpty, !isAnswered {
-                fault =
-                    "it did not answer in time, and wrote nothing: does it read only up to the blank line, and flush?"
-            }
+            let fault = reader.consume(output, into: &parts).map { "it wrote \($0)" }
             let blocks = parts.compactMap { if case .block(let block, let line) = $0 { (block, line) } else { nil } }
-            return (blocks, fault)
+            return (blocks, fault, reader.rest)
         }
 
         /// What was asked, how the process ended, and what it wrote to standard error.
@@ -127,7 +138,9 @@ struct Tryout: Sendable {
             return outcome
         } catch {
             let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
-            throw StartError(text: "it could not be started\(reason)")
+            let advice =
+                reason.hasBytes("Exec format") ? " (a script needs a first line such as #!/usr/bin/env python3)" : ""
+            throw StartError(text: "it could not be started\(reason)\(advice)")
         }
     }
 

@@ -53,6 +53,11 @@ public protocol AuthorityPlugin: Sendable {
     /// - Throws: `unsupported` for an exchange that the plugin doesn't know.
     func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential
 
+    /// Looks up a credential for a place: `request.lookup`.
+    ///
+    /// - Throws: `unsupported` for a source that the plugin doesn't know, `unavailable` if it is locked or has no such entry.
+    func lookup(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) -> PluginCredential
+
     /// Checks whether the authority can be reached from here, without the user and without acquiring a token.
     ///
     /// - Throws: The reason why it can't.
@@ -90,6 +95,13 @@ extension AuthorityPlugin {
     /// Throws `unsupported`.
     public func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         throw PluginError(.unsupported, "\(description.name) exchanges no tokens")
+    }
+
+    /// Throws `unsupported`.
+    public func lookup(
+        _ request: PluginRequest, _ user: any Conversation
+    ) async throws(PluginError) -> PluginCredential {
+        throw PluginError(.unsupported, "\(description.name) looks up no credentials")
     }
 
     /// Throws `unsupported`.

@@ -92,6 +92,7 @@ struct OperationRunner {
         case .authenticate: return try await plugin.authenticate(request, conversation)
         case .exchange: return try await plugin.exchange(request)
         case .register: return try await plugin.register(request)
+        case .lookup: return try await plugin.lookup(request, conversation)
         case .probe: return try await plugin.probe(request)
         case .describe: return plugin.description
         case .signOut: try await plugin.signOut(request, conversation)

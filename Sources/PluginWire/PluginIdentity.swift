@@ -136,9 +136,9 @@ extension WireReader {
     private static let mostFields = 64
 
     /// Returns the fields in `NAME=VALUE` texts; a value may be any text on one line.
-    func fields(_ key: String) throws(ProtocolError) -> [PluginField] {
+    func fields(_ key: String, named form: WireForm = .fieldName) throws(ProtocolError) -> [PluginField] {
         try list(key, .text(65_535), limit: Self.mostFields).map { text throws(ProtocolError) in
-            guard let (name, value) = text.cut(at: "="), WireForm.fieldName.accepts(String(name)) else {
+            guard let (name, value) = text.cut(at: "="), form.accepts(String(name)) else {
                 throw .invalid(key)
             }
             return PluginField(String(name), Secret(String(value)))

@@ -23,6 +23,8 @@ public struct PluginRequest: Sendable, Equatable {
         case authenticate
         /// Exchange a token for the credential that a resource accepts.
         case exchange
+        /// Look up a credential for a place, without an authority, an account or an app.
+        case lookup
         /// Check whether the authority can be reached, silently and without acquiring a token.
         case probe
         /// Return the name, version, protocol versions and flows.
@@ -110,6 +112,10 @@ public struct PluginRequest: Sendable, Equatable {
     public var accessToken: Secret?
     /// In `unregister`: how to delete the registration.
     public var registration: PluginRegistration.Management?
+    /// In `lookup`: what is looked up.
+    public var lookup: PluginLookup?
+    /// The options that the configuration has for the plugin, by name.
+    public var options: [String: String] = [:]
     /// The memo that the plugin last returned for this authority.
     public var memo: String?
     /// What the user's settings say of the way to the authority.
@@ -157,6 +163,8 @@ public struct PluginRequest: Sendable, Equatable {
         try writer.put("access_token", accessToken)
         try writer.put("registration_uri", registration?.uri)
         try writer.put("registration_token", registration?.token)
+        try lookup?.write(to: &writer)
+        for (name, value) in options.sorted(by: { $0.key < $1.key }) { try writer.put("option[]", "\(name)=\(value)") }
         try writer.put("memo", memo)
         try network.write(to: &writer)
         try writer.put("known_host[]", list: knownHosts)
@@ -186,6 +194,8 @@ public struct PluginRequest: Sendable, Equatable {
 
     private mutating func read(_ reader: WireReader) throws(ProtocolError) {
         guard operation != .describe else { return }
+        for option in try reader.fields("option[]", named: .token(64)) { options[option.name] = option.value.reveal() }
+        guard operation != .lookup else { return lookup = try PluginLookup(reader) }
         try readAuthority(reader)
         scopes = try reader.list("scope[]", .scope)
         resources = try reader.list("resource[]", .resource)

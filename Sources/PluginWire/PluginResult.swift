@@ -106,6 +106,8 @@ public struct PluginCredential: Sendable, Equatable {
     public var expiresIn: Int?
     /// Seconds from now on after which it should be renewed, although it is still valid.
     public var refreshIn: Int?
+    /// Of `lookup`: seconds for which the host may hand it out again without asking; nil to keep nothing.
+    public var keepFor: Int?
     /// The named parts of a credential that has more than these.
     public var fields: [PluginField] = []
     /// A memo for the host to pass with the next request to this authority.
@@ -264,6 +266,7 @@ extension PluginCredential: PluginAnswer {
         try writer.put("secret", secret)
         try writer.put("expires_in", expiresIn)
         try writer.put("refresh_in", refreshIn)
+        try writer.put("keep_for", keepFor)
         try writer.put("field[]", fields: fields)
         try memo?.write(to: &writer)
     }
@@ -276,6 +279,7 @@ extension PluginCredential: PluginAnswer {
             fields: try reader.fields("field[]"), expiresIn: try reader.number("expires_in", in: Lifetime.range))
         guard secret != nil || !fields.isEmpty else { throw .missing("secret or field[]") }
         refreshIn = try reader.number("refresh_in", in: Lifetime.range)
+        keepFor = try reader.number("keep_for", in: 0...86_400)
         memo = try PluginMemo(reader)
     }
 }

@@ -105,11 +105,14 @@ public struct Configuration: Sendable, Equatable {
     public static let keys = [
         "account", "agent", "answer-cache", "authority", "browser", "ca-file", "client", "client-id",
         "default-identity", "device-mode", "flow", "forward", "group", "identity", "keyring",
-        "known-authorities", "policy", "rule", "timeout",
+        "known-authorities", "plugin", "policy", "rule", "timeout",
     ]
 
     /// The keys of `[keyring]`.
     public static let keyringKeys = ["kind", "unlock-for"]
+
+    /// The options for plugins: the tables `[plugin.NAME]`, by the plugin's name.
+    public var pluginOptions: [String: [String: String]] = [:]
 
     /// The keys of `[policy]`.
     public static let policyKeys = ["broker", "lock", "sealed-keyring", "well-known-clients"]
@@ -140,6 +143,7 @@ public struct Configuration: Sendable, Equatable {
         try add(Rule.self, from: file)
         // A far side's name is its socket's, so one of the user's can't be one of everybody's.
         try add(Forward.self, from: file, besides: forwards)
+        try applyPluginOptions(file)
         guard let policy = try file.table("policy") else { return }
         guard isSystem else {
             throw file.systemOnly("policy", as: "[policy]")
@@ -199,6 +203,21 @@ public struct Configuration: Sendable, Equatable {
 
     /// Whether the system's policy allows a well-known client, whether a request gives its name or its ID.
     public func allows(client name: String) -> Bool { wellKnownClients?.contains(name) ?? true }
+
+    /// Applies `[plugin.NAME]`; which options there are, the plugin's manifest says.
+    private mutating func applyPluginOptions(_ file: SettingsTable) throws(SettingsError) {
+        guard let plugins = try file.table("plugin"), !isLocked("plugin") else { return }
+        for name in plugins.keys {
+            guard let table = try plugins.table(name) else { continue }
+            for key in table.keys {
+                guard let value = try table.string(key) else { continue }
+                guard !value.utf8.contains(where: { $0 < 0x20 }), value.utf8.count <= 4096 else {
+                    throw table.error(key, "`\(key)` must be a text on one line")
+                }
+                pluginOptions[name, default: [:]][key] = value
+            }
+        }
+    }
 
     private mutating func applyIdentity(_ file: SettingsTable) throws(SettingsError) {
         if let url = try file.string("authority") {

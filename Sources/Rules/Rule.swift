@@ -26,6 +26,8 @@ public struct Rule: Sendable, Equatable {
     public var kind: String?
     /// The hosts of the authority's pages and endpoints, besides that of its URL.
     public var issuerHosts: [String] = []
+    /// Where the credential is looked up, as `NAME` or `NAME:REFERENCE`; nil if it is a token of an authority.
+    public var source: String?
     /// The parameters of a sign-in.
     public var signIn = SignInParameters()
     /// A key that isn't known here, and may restrict the rule, so that it gives nothing; nil if all are known.
@@ -39,7 +41,7 @@ public struct Rule: Sendable, Equatable {
     public static let keys =
         [
             "url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind",
-            "issuer-hosts",
+            "issuer-hosts", "source",
         ]
         + SignInParameter.ofRules.map(\.setting)
 
@@ -67,10 +69,14 @@ public struct Rule: Sendable, Equatable {
         (file, line) = (table.file, table.line)
         unknownKey = table.keys.first { !Self.keys.contains($0) }
         guard unknownKey == nil else { return }
+        if let text = try table.source() {
+            source = text
+            return
+        }
         identity = try table.identityName("identity")
         guard let authority = try table.string("authority") ?? identity.map({ _ in "" }) else {
             throw table.error(
-                nil, "a rule needs `authority`",
+                nil, "a rule needs `authority`, or `source`",
                 hint: "such as authority = \"\(Example.authority)\"")
         }
         let scopes = try table.strings("scopes")
@@ -111,6 +117,24 @@ public struct Rule: Sendable, Equatable {
     }
 }
 
+extension SettingsTable {
+    /// Returns a rule's `source`; nil if it has none.
+    fileprivate func source() throws(SettingsError) -> String? {
+        guard let text = try string("source") else { return nil }
+        let name = text.cut(at: ":")?.0 ?? text[...]
+        guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0.isDigit || $0 == 0x2D }),
+            !text.utf8.contains(where: { $0 < 0x20 })
+        else {
+            throw error(
+                "source", "`source` must be NAME or NAME:REFERENCE", hint: "such as source = \"pass:git/contoso.com\"")
+        }
+        if let other = keys.first(where: { !["url", "source"].contains($0) }) {
+            throw error(other, "`\(other)` and `source` contradict each other", hint: "keep one of them")
+        }
+        return text
+    }
+}
+
 extension String {
     /// Whether it is a valid scope token (RFC 6749, 3.3): printable ASCII without space, quote or backslash.
     public var isScopeToken: Bool {
@@ -145,6 +169,7 @@ extension Rule: ConfigurationTable {
     /// The rule as a `[[rule]]` table, to be shown or written.
     public var toml: String {
         var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)"]
+        if let source { lines.append("source    = \(source.inTOML)") }
         if !authority.isEmpty { lines.append("authority = \(authority.inTOML)") }
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
         if !scopes.isEmpty { lines.append("scopes    = \(scopes.inTOML)") }

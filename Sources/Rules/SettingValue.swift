@@ -31,7 +31,7 @@ public enum SettingValue: Sendable, Equatable {
 extension Configuration {
     /// The keys that aren't tables.
     public static var settingKeys: [String] {
-        keys.filter { !["client", "forward", "identity", "keyring", "policy", "rule"].contains($0) }
+        keys.filter { !["client", "forward", "identity", "keyring", "plugin", "policy", "rule"].contains($0) }
     }
 
     /// Returns the effective value of a key; nil if there is none.

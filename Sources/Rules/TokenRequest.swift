@@ -44,6 +44,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var scopes: [String]
     /// The resource indicators (RFC 8707); only a rule has them.
     public var resourceIndicators: [String] = []
+    /// Where the credential is looked up, as in a rule; nil if it is a token of the authority.
+    public var source: String?
     /// The exchange that the host needs; nil if the host accepts the token itself.
     public var exchange: TokenExchange?
     /// The parts that the tool named; the others come from rules and configuration.

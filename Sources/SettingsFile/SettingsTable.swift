@@ -56,7 +56,8 @@ extension SettingsTable {
     /// Returns an error for each unknown key, with its line and the nearest known key.
     public func unknown(besides known: [String]) -> [SettingsError] {
         keys.filter { !known.contains($0) }.map { key in
-            let near = known.nearest(to: key).map { "did you mean `\($0)`?" }
+            let longer = key.utf8.count > 2 ? known.first { $0.hasPrefix(key) } : nil
+            let near = (known.nearest(to: key) ?? longer).map { "did you mean `\($0)`?" }
             return error(
                 key, "unknown key `\(key.displayable(limit: 60))`",
                 hint: near ?? "the keys known here are \(known.sorted().joined(separator: ", "))")

@@ -1,4 +1,5 @@
 public import Keyring
+import PluginWire
 public import Secrets
 
 /// A token that can be handed out.
@@ -11,6 +12,8 @@ public struct AcquiredToken: Sendable, Equatable {
         case renewed
         /// Another program on this machine, which holds the sign-in.
         case broker
+        /// A source outside lanyard, where it was looked up.
+        case source
         /// A sign-in of an application or a machine.
         case authenticated
         /// A sign-in of the user.
@@ -40,6 +43,8 @@ public struct AcquiredToken: Sendable, Equatable {
     public var fields: [String: Secret] = [:]
     /// Whether it is the result of an exchange rather than a token.
     public var isExchanged = false
+    /// Seconds for which what was looked up may be handed out again; nil to keep nothing.
+    public var keepFor: Int?
     /// The token's origin.
     public var source: Source
     /// The plugin that it came from, which alone may exchange it; nil for one that ships with lanyard.
@@ -88,10 +93,25 @@ extension AcquiredToken {
         self.source = source
     }
 
+    /// Creates the token, or password, that was looked up.
+    init(_ credential: PluginCredential, now: Int) {
+        accessToken = credential.secret ?? Secret("")
+        tokenType = credential.username == nil ? "Bearer" : "Basic"
+        expiresOn = credential.expiresIn.map { now + $0 }
+        scopes = []
+        realm = ""
+        basicUsername = credential.username?.reveal()
+        fields = Dictionary(credential.fields.map { ($0.name, $0.value) }) { $1 }
+        isExchanged = true
+        keepFor = credential.keepFor
+        source = .source
+    }
+
     /// Returns the time until which it may be handed out without reading the store again, in seconds since 1970.
     ///
     /// A token without a known expiry is looked up again every day, so that changes elsewhere are noticed.
     public func freshUntil(now: Int) -> Int {
+        if source == .source { return min(now + (keepFor ?? 0), expiresOn ?? .max) }
         let end = expiresOn.map { $0 - SilentSelection.expiryBuffer } ?? now + Self.longestTrust
         return dueOn == nil ? min(end, refreshOn ?? .max) : end
     }

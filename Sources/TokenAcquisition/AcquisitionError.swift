@@ -9,6 +9,8 @@ public import SettingsFile
 public indirect enum AcquisitionError: Error, Sendable, Equatable {
     /// No installed plugin serves the authority.
     case unknownAuthority(String)
+    /// No manifest has a source of this name; with those that there are.
+    case unknownSource(String, [String])
     /// There are several candidates, and the request names none; on a shared device no earlier choice settles it.
     case ambiguousAccount([AccountRecord], isShared: Bool = false)
     /// The user was asked to choose an account, and chose none.

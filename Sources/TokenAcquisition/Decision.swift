@@ -144,6 +144,14 @@ public struct Decider: Serviced {
         _ request: TokenRequest, at match: AuthorityMatch? = nil, isAnew: Bool = false,
         among known: StoredRecords? = nil
     ) -> Decision {
+        if let source = request.source {
+            let name = String(source.cut(at: ":")?.0 ?? source[...])
+            guard let (plugin, _) = registry.source(named: name) else {
+                return Decision(step: .refuse(.unknownSource(name, registry.sourceNames)))
+            }
+            return Decision(
+                step: plugin.problem.map { .refuse(.unusablePlugin($0, name: plugin.name)) } ?? .authenticate)
+        }
         var decision = Decision(step: .askUser(nil))
         var found: StoredRecords?
         do throws(AcquisitionError) {

@@ -1,3 +1,4 @@
+import Addresses
 public import Keyring
 public import PluginHost
 public import PluginWire
@@ -66,6 +67,7 @@ public struct TokenAcquirer: Serviced {
         user: @escaping @Sendable () async -> User?
     ) async throws(AcquisitionError) -> AcquiredToken {
         let finder = UserFinder(mayFind: mayAsk, user)
+        if let source = request.source { return try await lookUp(source, for: request, finder) }
         guard let exchange = request.exchange else { return try await token(for: request, by: decision, finder) }
         return try await exchanged(exchange, decision, for: request, finder)
     }
@@ -112,6 +114,11 @@ public struct TokenAcquirer: Serviced {
 
     /// Has the user sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, user: User) async throws(AcquisitionError) -> AcquiredToken {
+        if let source = request.source {
+            let error = PluginError(
+                .unsupported, "the rule looks it up in \(source), so there is nothing to sign in to")
+            throw .plugin(error, name: source)
+        }
         let authority = try match(request)
         try decider.requirePlugin(authority)
         return try await locks.alone(request, account: nil) { () async throws(AcquisitionError) in
@@ -281,6 +288,41 @@ public struct TokenAcquirer: Serviced {
         guard let error = recentErrors.cancellation(run.key(account), since: run.began) else { return }
         throw .plugin(error, name: run.authority.plugin.name)
     }
+}
+
+extension TokenAcquirer {
+    /// Has a plugin look up a credential; nothing of it is stored here.
+    private func lookUp(
+        _ source: String, for request: TokenRequest, _ finder: UserFinder
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let (name, reference) = source.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (source, "")
+        guard let (plugin, row) = registry.source(named: name) else { throw .unknownSource(name, registry.sourceNames) }
+        if let problem = plugin.problem { throw .unusablePlugin(problem, name: plugin.name) }
+        var ask = PluginRequest(.lookup)
+        ask.lookup = PluginLookup(
+            source: name, reference: reference, host: request.host ?? "", path: request.path,
+            username: request.userHint, row: row.row)
+        do throws(PluginError) {
+            let credential = try await runner.lookup(
+                ask, by: plugin, user: LateUser(finder: finder), mayAsk: finder.mayFind)
+            return AcquiredToken(credential, now: clock())
+        } catch {
+            throw .plugin(error, name: plugin.name)
+        }
+    }
+}
+
+/// A user who is only looked for once a plugin asks something.
+private struct LateUser: UserInterface {
+    let finder: UserFinder
+
+    func answer(_ event: PluginEvent) async -> PluginReply {
+        guard let user = await finder.user else { return .unsupported }
+        do throws(AcquisitionError) { try await user.announce?() } catch { return .cancelled }
+        return await user.interface.answer(event)
+    }
+
+    func progress(_ message: String) async {}
 }
 
 extension TokenRequest {

@@ -1,5 +1,6 @@
 import Addresses
 import CLinux
+import CredentialSource
 import EntraBroker
 import Glibc
 import HTTP
@@ -19,12 +20,12 @@ _ = lanyard_hide_memory()
 let plugins: [any AuthorityPlugin] = [
     MicrosoftPlugin.aadCommon, MicrosoftPlugin.aadTenant, MicrosoftPlugin.aadB2C, IssuerPlugin(),
     ManagedIdentityPlugin(),
-    EntraBrokerPlugin(),
+    EntraBrokerPlugin(), SourcePlugin(),
 ]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 
 if let plugin = plugins.first(where: { names.contains($0.description.name) }) {
-    if !(plugin is EntraBrokerPlugin) { HTTPClient.prepare() }
+    if !(plugin is EntraBrokerPlugin || plugin is SourcePlugin) { HTTPClient.prepare() }
     // Destructors would run beside a library that is still being loaded.
     _exit(await PluginMain.run(plugin))
 }

@@ -238,41 +238,41 @@ struct ManifestTests {
             old: "session-bus", new: "a-pony", line: 6,
             message: "the plugin needs a-pony, which this lanyard does not support", hint: "install a newer lanyard"),
         Fault(
-            old: "IDENTITY_HEADER", new: "NOT-A-NAME", line: 12, message: "`variables` holds a value that can't be used"
+            old: "IDENTITY_HEADER", new: "NOT-A-NAME", line: 12, message: "`variables` holds \""
         ),
-        Fault(old: "\"*.azurecr.io\"", new: "\"*\"", line: 20, message: "`hosts` holds a value that can't be used"),
+        Fault(old: "\"*.azurecr.io\"", new: "\"*\"", line: 20, message: "`hosts` holds \""),
         Fault(
             old: "/login/oauth/access_token", new: "http://github.com/x", line: 27,
-            message: "`token-endpoint` has a value that can't be used"),
-        Fault(old: "x-access-token", new: "x:y", line: 32, message: "`username` has a value that can't be used"),
+            message: "`token-endpoint` is \""),
+        Fault(old: "x-access-token", new: "x:y", line: 32, message: "`username` is \""),
         Fault(
             old: "/settings/applications/new", new: "http://github.com/x", line: 36,
-            message: "`registration-page` has a value that can't be used"),
+            message: "`registration-page` is \""),
         Fault(
             old: "Personal", new: "Personal:", line: 39,
-            message: "`placeholder-usernames` holds a value that can't be used"),
+            message: "`placeholder-usernames` holds \""),
         Fault(
             old: "\"git\"", new: "\"g:t\"", line: 13,
-            message: "`placeholder-usernames` holds a value that can't be used"),
+            message: "`placeholder-usernames` holds \""),
         Fault(old: "= true", new: "= 1", line: 33, message: "`revokes-on-renewal` must be true or false"),
         Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 16, message: pathFault),
         Fault(old: "\"/{path}\"", new: "\"/{realm}/{path}\"", line: 16, message: pathFault),
         Fault(
             old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 46,
-            message: "`redirect-uri` has a value that can't be used"),
+            message: "`redirect-uri` is \""),
         Fault(
             old: "client-ids = \"uuid\"", new: "client-ids = \"guid\"", line: 8,
             message: "`client-ids` is guid, which is not a form of client ID"),
         Fault(
-            old: "/o/{realm}", new: "/{realm}/o", line: 9, message: "`realm-authority` has a value that can't be used"),
+            old: "/o/{realm}", new: "/{realm}/o", line: 9, message: "`realm-authority` is \""),
         Fault(
-            old: "orgs.example", new: "*.example", line: 10, message: "`realm-domain` has a value that can't be used"),
+            old: "orgs.example", new: "*.example", line: 10, message: "`realm-domain` is \""),
     ])
     func `a fault in what is new is told with its line`(_ fault: Fault) throws {
         let problem = #expect(throws: SettingsError.self) {
             try read(Self.more.replacingFirst(fault.old, with: fault.new))
         }
-        #expect(problem?.message == fault.message)
+        #expect(problem?.message.hasPrefix(fault.message) == true, "\(String(describing: problem))")
         #expect(problem?.line == fault.line)
         if let hint = fault.hint { #expect(problem?.hint == hint) }
     }
@@ -311,7 +311,7 @@ struct ManifestTests {
         let problem = #expect(throws: SettingsError.self) {
             try read(Self.full + "\n" + claims.replacingFirst("appid", with: "app id"))
         }
-        #expect(problem?.message == "`client-id` has a value that can't be used")
+        #expect(problem?.message.hasPrefix("`client-id` is \"") == true)
     }
 
     @Test func `a key that isn't known is left out and noted`() throws {
@@ -348,11 +348,12 @@ struct ManifestTests {
 
     @Test(arguments: [
         Fault(
-            old: "version =", new: "verson =", line: 2, message: "unknown key `verson`", hint: "did you mean `version`?"
+            old: "version =", new: "verson =", line: 2,
+            message: "`version` is missing, and there is an unknown key `verson`", hint: "did you mean `version`?"
         ),
         Fault(
             old: "name = \"aad-tenant\"", new: "name = \"../x\"", line: 1,
-            message: "`name` has a value that can't be used"),
+            message: "`name` is \""),
         Fault(old: "name = \"aad-tenant\"", new: "name = 7", line: 1, message: "`name` must be a string in quotes"),
         Fault(old: "name = \"aad-tenant\"", new: "", line: nil, message: "`name` is missing"),
         Fault(
@@ -360,7 +361,7 @@ struct ManifestTests {
             message: "`hosts` must hold at least one string"),
         Fault(
             old: "hosts = [\"login.example\"]", new: "hosts = [\"*foo\"]", line: 16,
-            message: "`hosts` holds a value that can't be used"),
+            message: "`hosts` holds \""),
         Fault(
             old: "\"/{realm}\"", new: "\"/{tenant}\"", line: 12,
             message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
@@ -373,12 +374,12 @@ struct ManifestTests {
         Fault(
             old: "flows = [\"browser\"", new: "flows = [7", line: 8,
             message: "`flows` holds something other than a quoted string"),
-        Fault(old: "\"dev.azure.com\"", new: "\"*\"", line: 25, message: "`hosts` holds a value that can't be used"),
+        Fault(old: "\"dev.azure.com\"", new: "\"*\"", line: 25, message: "`hosts` holds \""),
     ])
     func `a fault is told with its line`(_ fault: Fault) throws {
         let text = Self.full.replacingFirst(fault.old, with: fault.new)
         let problem = #expect(throws: SettingsError.self) { try read(text) }
-        #expect(problem?.message == fault.message)
+        #expect(problem?.message.hasPrefix(fault.message) == true, "\(String(describing: problem))")
         #expect(problem?.line == fault.line)
         if let hint = fault.hint { #expect(problem?.hint == hint) }
     }

@@ -63,7 +63,7 @@ import Testing
         Fault("a need of later times", "needs telepathy", replacing: "kind", with: "needs = [\"telepathy\"]\nkind"),
         Fault("a missing key", "unknown key `exec`", replacing: "executable", with: "exec"),
         Fault("a key of another type", "must be a string", replacing: "version = \"1\"", with: "version = 1"),
-        Fault("a URL for a host", "a value that can't be used", replacing: "[\"quill", with: "[\"https://quill"),
+        Fault("a URL for a host", "which can't be used", replacing: "[\"quill", with: "[\"https://quill"),
         Fault("a host without a list", "must be a list", replacing: "[\"quill.example\"]", with: "\"quill.example\""),
         Fault("a path that is none", "is not of segments", replacing: "/{realm}", with: "{realm}"),
         Fault("no path", "`path` is missing", replacing: "path = \"/{realm}\"", with: ""),

@@ -74,7 +74,8 @@ package final class Session: Sendable {
         var services = AcquisitionServices(
             configuration, store: store, plugins: plugins,
             runner: PluginRunner(
-                context, patience: configuration.timeout, timeLimit: options.timeLimit,
+                context, options: configuration.pluginOptions, patience: configuration.timeout,
+                timeLimit: options.timeLimit,
                 KeptMemos(environment: context.environment, isShared: isShared)),
             singleFlight: context.keyring.locks, clock: context.clock)
         services.notes = SharedNotes(runtimeFolderOf: context.environment)
@@ -316,7 +317,10 @@ extension Configuration {
 
 extension PluginRunner {
     /// Creates a runner with the user's time limit in seconds, and the tool's if it has one.
-    init(_ context: CommandContext, patience: Int, timeLimit: Int?, _ memos: KeptMemos) {
+    init(
+        _ context: CommandContext, options: [String: [String: String]], patience: Int, timeLimit: Int?,
+        _ memos: KeptMemos
+    ) {
         var timeouts = PluginTimeouts()
         // The other half is for other processes that use the plugin for the same purpose.
         if let timeLimit { timeouts.silence = .seconds(timeLimit) / 2 }
@@ -329,7 +333,8 @@ extension PluginRunner {
             guard let memo else { return memos.forget(subject) }
             memos.keep(memo.text, about: subject, now: context.now, for: memo.expiresIn)
         }
-        self.init(environment: context.environment, timeouts: timeouts, memos: keeper, trace: context.trace)
+        self.init(
+            environment: context.environment, timeouts: timeouts, memos: keeper, options: options, trace: context.trace)
     }
 }
 

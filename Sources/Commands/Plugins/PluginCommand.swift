@@ -68,7 +68,7 @@ extension PluginManifest {
             ("supports", supports.map(\.rawValue).sorted()), ("needs", needs.map(\.rawValue)),
             ("signs", identities.map(\.rawValue)),
             ("turns", exchanges.map(\.name).uniqued), ("issuers", issuers.flatMap(\.hosts)),
-            ("clients", clients.map(\.name)),
+            ("clients", clients.map(\.name)), ("sources", sources.map(\.name)), ("options", options),
         ]
         return facts + others.filter { !$0.1.isEmpty }.map { ($0.0, $0.1.joined(separator: ", ")) }
     }
@@ -100,6 +100,7 @@ extension PluginManifest {
             "exchanges": .array(
                 exchanges.map { ["name": .string($0.name), "hosts": JSONValue(strings: $0.hosts)] }),
             "issuers": .array(issuers.map { ["kind": .string($0.kind), "hosts": JSONValue(strings: $0.hosts)] }),
+            "sources": JSONValue(strings: sources.map(\.name)), "options": JSONValue(strings: options),
             "clients": .array(clients.map { ["name": .string($0.name), "id": .string($0.id)] }),
             "notes": .array(notes.map(\.json)),
         ])

@@ -138,6 +138,7 @@ extension Rule {
             let nothing = "nothing: the key \(unknownKey.displayable(limit: 60)) is not known"
             return [("gives", nothing), ("from", place(session.context))]
         }
+        if let source { return [("source", source.displayable()), ("from", place(session.context))] }
         let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (the default)" } ?? "none"
         var facts = [("authority", authority.isEmpty ? "the identity's" : authority.displayable())]
         if let identity {
@@ -168,7 +169,7 @@ extension Rule {
     fileprivate func json(_ session: Session) -> JSONValue {
         var members: [String: JSONValue] = [
             "url": .string(pattern.text), "authority": authority.isEmpty ? .null : .string(authority),
-            "identity": JSONValue(identity),
+            "identity": JSONValue(identity), "source": JSONValue(source),
             "clientId": JSONValue(session.configuration.clientID(of: self)),
             "scopes": JSONValue(strings: scopes), "exchange": JSONValue(exchange),
             "account": JSONValue(account), "kind": JSONValue(kind),

@@ -52,6 +52,11 @@ extension Examination {
         guard rule.unknownKey == nil else { return nil }
         let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
         let place = "edit \(rule.place(context))"
+        if let source = rule.source {
+            let known = String(source.cut(at: ":")?.0 ?? source[...])
+            guard registry.source(named: known) == nil else { return nil }
+            return .fail("rule", "\(name): no plugin has the source \(known.displayable(limit: 64))", Hint(place))
+        }
         if let identity = rule.identity {
             do throws(ResolutionError) { _ = try configuration.identity(named: identity) } catch {
                 return failed(name, place, error)

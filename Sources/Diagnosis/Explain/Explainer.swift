@@ -248,6 +248,9 @@ final class Explainer {
         case .renew(nil):
             return .init(step: .renew, text: "renew the access token, without asking you, and \(use)")
         case .renew(let doubt?): return attempt(doubt, decision, wanted)
+        case .authenticate where wanted.source != nil:
+            return .init(
+                step: .authenticate, text: "look it up in \(wanted.source?.displayable(limit: 200) ?? ""), and answer")
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
             let use = wanted.exchange == nil ? "answer" : "exchange it"

@@ -40,7 +40,7 @@ extension Explanation {
         var facts = agent == nil ? [("rule", [rule])] : []
         if let wanted {
             facts += origin(of: wanted)
-            facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
+            if wanted.source == nil { facts.append(("scopes", wanted.scopes.map { $0.displayable() })) }
             if !wanted.resourceIndicators.isEmpty {
                 facts.append(("for", wanted.resourceIndicators.map { $0.displayable() }))
             }
@@ -48,7 +48,7 @@ extension Explanation {
             if let claims = wanted.claims { facts.append(("claims", [claims.displayable(limit: 500)])) }
         }
         if let decision {
-            if wanted?.identity == nil { facts.append(("account", account(decision))) }
+            if wanted?.identity == nil, wanted?.source == nil { facts.append(("account", account(decision))) }
             if let stored = stored(decision) { facts.append(("stored", [stored])) }
             if let broker = decision.broker { facts.append(("broker", [Self.use(of: broker, decision)])) }
             facts.append(("cache", [isRemembered ? "an answer is cached" : "no answer is cached"]))
@@ -69,6 +69,7 @@ extension Explanation {
 
     /// Returns the issuer of the token and the client; a machine's platform has no meaningful address.
     private func origin(of wanted: TokenRequest) -> [(String, [String])] {
+        if let source = wanted.source { return [("source", [source.displayable()])] }
         let isMachine = wanted.authority == Identity.machineAuthority
         var facts = isMachine ? [] : [("authority", [wanted.authority.displayable()])]
         if let plugin = decision?.match?.plugin {

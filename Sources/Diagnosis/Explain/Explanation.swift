@@ -143,6 +143,7 @@ struct Explanation: Sendable {
             members["clientName"] = JSONValue(decision?.match?.client(wanted.clientID)?.name)
             members["scopes"] = JSONValue(strings: wanted.scopes)
             members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
+            members["source"] = JSONValue(wanted.source)
             members["exchange"] = JSONValue(wanted.exchange?.name)
             members["claims"] = JSONValue(wanted.claims)
         }

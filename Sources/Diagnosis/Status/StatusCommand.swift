@@ -219,7 +219,7 @@ struct RuleStatus {
             self.wanted = wanted
             if let records {
                 settle(session.acquirer.decide(wanted, among: records), wanted, session)
-            } else if wanted.identity != nil {
+            } else if wanted.identity != nil || wanted.source != nil {
                 settle(session.acquirer.decide(wanted), wanted, session)
             } else if let remembered = session.remembered(for: request) {
                 step = .answer
@@ -299,6 +299,8 @@ struct RuleStatus {
         case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)\(origin)"
         case .renew: return whose + origin
         case .signIn, .askBroker: return whose
+        case .authenticate where wanted?.source != nil:
+            return "\(shown), looked up in \(wanted?.source?.displayable(limit: 200) ?? "")"
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
         case .tryRenewal: return "\(shown), but \(account ?? "")'s sign-in elsewhere is tried first"
         case .choose, .unlock, .fail, .nothing:

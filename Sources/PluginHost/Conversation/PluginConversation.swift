@@ -1,6 +1,5 @@
 import PluginWire
 import Secrets
-import SettingsFile
 
 /// Runs one conversation; all events arrive in one stream, so that nothing blocks anything else.
 struct PluginConversation {
@@ -19,10 +18,10 @@ struct PluginConversation {
         let operation: PluginRequest.Operation
         let timeouts: PluginTimeouts
 
-        var hasUser: Bool { operation == .authorize || operation == .signOut }
+        var hasUser: Bool { [.authorize, .signOut, .lookup].contains(operation) }
         var total: Duration {
             switch operation {
-            case .authorize, .signOut: timeouts.conversation
+            case .authorize, .signOut, .lookup: timeouts.conversation
             // A machine's platform may take more than a minute to start.
             case .authenticate: timeouts.silence * 2
             // The user is waiting, but doesn't depend on the result.
@@ -64,6 +63,8 @@ struct PluginConversation {
         self.trace = trace
         self.secrets = secrets
         state = ConversationState(plugin: plugin)
+        // A program that the plugin starts may ask the user in a way of its own.
+        userIsBusy = bounds.operation == .lookup
     }
 
     /// Handles events until the conversation is over; nil if the plugin's output ended without an answer.
@@ -215,6 +216,8 @@ struct PluginConversation {
 
     private var silenceError: PluginError {
         guard userIsBusy else { return timeoutError(bounds.timeouts.silence) }
+        // Nothing was asked here: a program of the plugin's hangs, or asks in vain.
+        if bounds.operation == .lookup, waiting.isEmpty { return timeoutError(bounds.timeouts.user) }
         var error = PluginError(
             .cancelled, "nobody signed in within \(bounds.timeouts.user.words)", hint: "try again when you are there")
         error.isTimeout = true
@@ -367,25 +370,13 @@ struct ConversationState {
             guard pages <= Self.mostPages else { return [fail("asked for more than \(Self.mostPages) pages")] }
             return [.ask(event)]
         case .unknown(let name):
-            let note = Self.note(about: name, block)
+            let note = PluginOutput.remark(on: name, block)
             unknown = note
             return [.note("\(note), replied `unsupported`")]
                 + ((try? PluginReply.unsupported.wire(to: name)).map { [.reply($0)] } ?? [])
         case .result(let block): return [finish(.result(block))]
         case .error(let error): return [finish(.failed(error))]
         }
-    }
-
-    /// What is to be said of an event that the host doesn't know.
-    private static func note(about name: String, _ block: Attributes) -> String {
-        let shown = name.displayable(limit: 64)
-        if PluginEvent.names.contains(name) {
-            let kinds = PluginEvent.PromptKind.allCases.map(\.rawValue).joined(separator: ", ")
-            return
-                "its `\(shown)` has the unknown kind `\((block["kind"] ?? "").displayable(limit: 64))`; kinds are \(kinds)"
-        }
-        let near = PluginEvent.names.nearest(to: name.lowercased()).map { "; did it mean `\($0)`?" } ?? ""
-        return "its event `\(shown)` is unknown\(near)"
     }
 
     private mutating func finish(_ ending: Ending) -> Step {

@@ -1,6 +1,7 @@
 import Addresses
 import PluginWire
 package import Secrets
+import SettingsFile
 
 /// Splits what a plugin writes into blocks, and knows which line is wrong.
 package struct PluginOutput {
@@ -85,5 +86,17 @@ package struct PluginOutput {
     /// Returns a line of a plugin's, whatever it holds, without what is or may be secret.
     package static func shown(_ line: String, limit: Int = 300) -> String {
         TraceMask.stray(line).displayable(limit: limit)
+    }
+
+    /// What is to be said of an event that the host doesn't know.
+    package static func remark(on name: String, _ block: Attributes) -> String {
+        let shown = name.displayable(limit: 64)
+        if PluginEvent.names.contains(name) {
+            let kinds = PluginEvent.PromptKind.allCases.map(\.rawValue).joined(separator: ", ")
+            return
+                "its `\(shown)` has the unknown kind `\((block["kind"] ?? "").displayable(limit: 64))`; kinds are \(kinds)"
+        }
+        let near = PluginEvent.names.nearest(to: name.lowercased()).map { "; did it mean `\($0)`?" } ?? ""
+        return "its event `\(shown)` is unknown\(near)"
     }
 }

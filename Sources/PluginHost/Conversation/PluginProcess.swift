@@ -23,7 +23,7 @@ struct PluginProcess {
         self.environment = environment
         self.bounds = bounds
         self.trace = trace
-        secrets = KnownSecrets(hidesUsername: bounds.operation == .exchange)
+        secrets = KnownSecrets(hidesUsername: [.exchange, .lookup].contains(bounds.operation))
     }
 
     /// How much standard error is shown, in bytes; the rest is read and dropped.
@@ -102,7 +102,9 @@ struct PluginProcess {
         let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
         return PluginError(
             .internal, "the \(plugin.name) plugin could not be started\(reason)",
-            hint: "check \(plugin.executable.displayable())")
+            hint: reason.hasBytes("Exec format")
+                ? "a script needs a first line such as #!/usr/bin/env python3: \(plugin.executable.displayable())"
+                : "check \(plugin.executable.displayable())")
     }
 
     private func silentEnd(_ status: TerminationStatus) -> PluginError {
@@ -217,7 +219,23 @@ package enum PluginEnvironment {
     package static func make(_ environment: [String: String], for plugin: PluginManifest) -> Environment {
         var variables = scrubbed(environment)
         if plugin.needs.contains(.sessionBus) { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
+        if !plugin.sources.isEmpty {
+            for name in desktop + plugin.variables { variables[name] = environment[name] }
+            // What asks for a passphrase, such as gpg's agent, isn't in the plugin's session, and so is told the terminal.
+            variables["GPG_TTY"] = environment["GPG_TTY"] ?? terminal
+        }
         return .custom(Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) }))
+    }
+
+    /// The variables by which a program finds the user's desktop and settings.
+    private static let desktop = [
+        "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "GNUPGHOME", "TERM", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+    ]
+
+    /// The path of the terminal that one of the standard streams is; nil if none is.
+    private static var terminal: String? {
+        (0...2).lazy.compactMap { ttyname($0).flatMap { String(validatingCString: $0) } }.first
     }
 
     /// Whether there is a session bus: a socket exists at its address.

@@ -13,6 +13,7 @@ public struct PluginRunner: Sendable {
     private let environment: [String: String]
     private var timeouts: PluginTimeouts
     private let memos: PluginMemos?
+    private let options: [String: [String: String]]
     private let trace: PluginTrace?
 
     /// Creates a runner.
@@ -21,14 +22,16 @@ public struct PluginRunner: Sendable {
     ///   - environment: The process's environment, part of which is passed to plugins.
     ///   - timeouts: How long to wait in each situation.
     ///   - memos: The storage for plugins' memos; nil for none.
+    ///   - options: The configuration's options for each plugin, by its name.
     ///   - trace: A listener to every line, with secrets masked.
     public init(
         environment: [String: String], timeouts: PluginTimeouts = PluginTimeouts(), memos: PluginMemos? = nil,
-        trace: PluginTrace? = nil
+        options: [String: [String: String]] = [:], trace: PluginTrace? = nil
     ) {
         self.environment = environment
         self.timeouts = timeouts
         self.memos = memos
+        self.options = options
         self.trace = trace
     }
 
@@ -138,6 +141,24 @@ public struct PluginRunner: Sendable {
             let credential = try await converse(request, plugin, reading: PluginCredential.init)
             return (credential, credential.memo)
         }
+    }
+
+    /// Runs `lookup`.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `lookup`.
+    ///   - plugin: The plugin whose manifest has the source.
+    ///   - user: The interface to the user, whom the plugin or a program of its own may ask.
+    ///   - mayAsk: Whether anybody may be there: if so, the plugin has as long as the user.
+    /// - Returns: The credential, which nothing keeps.
+    /// - Throws: The errors of `run`.
+    public func lookup(
+        _ request: PluginRequest, by plugin: PluginManifest, user: any UserInterface, mayAsk: Bool
+    ) async throws(PluginError) -> PluginCredential {
+        try request.require(.lookup, to: "look up a credential")
+        var runner = self
+        if !mayAsk { runner.timeouts.user = timeouts.silence }
+        return try await runner.converse(request, plugin, user, reading: PluginCredential.init)
     }
 
     /// Runs `register`.
@@ -253,16 +274,31 @@ public struct PluginRunner: Sendable {
             let (what, hint) = missing.refusal
             throw PluginError(.unsupported, "the \(plugin.name) plugin can't \(what)", hint: hint)
         }
+        var request = request
+        request.options = try checkedOptions(of: plugin)
+        let asked = request
         let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
         if bounds.hasUser { await user.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
         // git is asked while the plugin starts.
         switch try await process.converse(
-            user: user, request: { () async throws(PluginError) in try await block(of: request) })
+            user: user, request: { () async throws(PluginError) in try await block(of: asked) })
         {
         case .result(let block): return block
         case .failed(let error): throw error
         }
+    }
+
+    /// Returns the configuration's options for a plugin.
+    private func checkedOptions(of plugin: PluginManifest) throws(PluginError) -> [String: String] {
+        let own = options[plugin.name] ?? [:]
+        guard let unknown = own.keys.sorted().first(where: { !plugin.options.contains($0) }) else { return own }
+        let near = plugin.options.nearest(to: unknown).map { "did you mean `\($0)`?" }
+        throw PluginError(
+            .invalidRequest, "the \(plugin.name) plugin has no option `\(unknown.displayable(limit: 64))`",
+            hint: near
+                ?? "see [plugin.\(plugin.name)] in the configuration; its options: \(plugin.options.joined(separator: ", "))"
+        )
     }
 
     private func block(of request: PluginRequest) async throws(PluginError) -> Attributes {

@@ -1,6 +1,7 @@
 import Addresses
 import Claims
 public import PluginWire
+import Secrets
 import SettingsFile
 
 /// An identity that environment variables describe: an `[[identity]]` table.
@@ -252,7 +253,9 @@ extension SettingsTable {
     /// Returns a text of this form; nil if the key is missing.
     func text(_ key: String, _ form: WireForm) throws(SettingsError) -> String? {
         guard let text = try string(key) else { return nil }
-        guard form.accepts(text), !text.isEmpty else { throw error(key, "`\(key)` has a value that can't be used") }
+        guard form.accepts(text), !text.isEmpty else {
+            throw error(key, "`\(key)` is \"\(text.displayable(limit: 100))\", which can't be used")
+        }
         return text
     }
 
@@ -265,7 +268,11 @@ extension SettingsTable {
     func list(_ key: String, _ form: WireForm) throws(SettingsError) -> [String] {
         let texts = try strings(key) ?? []
         guard texts.count <= Self.mostValues else { throw error(key, "`\(key)` holds more than \(Self.mostValues)") }
-        guard texts.allSatisfy(form.accepts) else { throw error(key, "`\(key)` holds a value that can't be used") }
+        if let wrong = texts.firstIndex(where: { !form.accepts($0) }) {
+            throw error(
+                key, element: wrong, "`\(key)` holds \"\(texts[wrong].displayable(limit: 100))\", which can't be used",
+                hint: texts[wrong].hasBytes("://") ? "write a host, without https:// and path" : nil)
+        }
         return texts
     }
 

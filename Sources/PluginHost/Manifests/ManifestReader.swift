@@ -13,7 +13,7 @@ struct ManifestReader {
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "claims",
-        "authority", "environment", "shared-realm", "resource", "exchange",
+        "authority", "environment", "shared-realm", "resource", "exchange", "source", "options",
         "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
         "supports", "redirect-uri", "placeholder-usernames", "reserved-parameters",
         "challenge-paths",
@@ -42,7 +42,9 @@ struct ManifestReader {
         } catch {
             // The missing key is probably there, but misspelt.
             guard error.line == nil, let fault = unknown.first else { throw error }
-            throw fault
+            throw SettingsError(
+                file: fault.file, line: fault.line, message: "\(error.message), and there is an \(fault.message)",
+                hint: fault.hint)
         }
     }
 
@@ -62,6 +64,9 @@ struct ManifestReader {
             var issuer = PluginIssuer(kind: kind, hosts: hosts(of: row).filter { !$0.isSame(as: "*") })
             issuer.scopes = try? row.strings("scopes")
             return issuer
+        }
+        manifest.sources = rows("source", of: table).compactMap { row in
+            (try? row.requiredText("name", .pluginName)).map { PluginSource(name: $0, summary: "", row: .init()) }
         }
         manifest.exchanges = rows("exchange", of: table).compactMap { row in
             guard let name = try? row.requiredText("name", .pluginName) else { return nil }
@@ -198,6 +203,9 @@ struct ManifestReader {
                 hosts: try row.requiredList("hosts", .exchangeHost).map { $0.lowercased() },
                 scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false)
         }
+        manifest.sources = try rows.read(
+            "source", ["name", "description", "program", "secret", "username", "asks", "unlock"], source)
+        manifest.options = try table.list("options", .pluginName)
         let placeholders = try table.list("placeholder-usernames", .basicUsername)
         manifest.issuers = try rows.read(
             "issuer",
@@ -265,6 +273,18 @@ struct ManifestReader {
         issuer.registration.advice = try table.text("registration", .text(512))
         issuer.registration.redirectURI = try table.text("redirect-uri", .page)
         return issuer
+    }
+
+    private func source(_ table: SettingsTable) throws(SettingsError) -> PluginSource {
+        var row = PluginSourceRow()
+        row.program = try table.list("program", .text(4096))
+        row.secret = try table.text("secret", .text(256))
+        row.username = try table.list("username", .text(256))
+        row.asks = try table.text("asks", .text(256))
+        row.unlock = try table.text("unlock", .text(1024))
+        return PluginSource(
+            name: try table.requiredText("name", .pluginName), summary: try table.text("description", .text(256)) ?? "",
+            row: row)
     }
 
     private func client(_ table: SettingsTable) throws(SettingsError) -> PluginClient {

@@ -51,7 +51,9 @@ struct PluginFolder {
                 file: file,
                 message:
                     "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not \(PluginProtocol.version)",
-                hint: "install a version of the plugin, or of lanyard, that fits the other")
+                hint: manifest.protocols.contains(PluginProtocol.stateMachine)
+                    ? "write protocols = [\"\(PluginProtocol.version)\"]"
+                    : "install a version of the plugin, or of lanyard, that fits the other")
         }
         manifest.folder = FileTrust.parent(of: manifestFile)
         manifest.executable = try program(

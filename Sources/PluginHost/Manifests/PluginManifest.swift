@@ -56,6 +56,10 @@ public struct PluginManifest: Sendable, Equatable {
     public var resources: [PluginResource] = []
     /// The exchanges of tokens that it supports.
     public var exchanges: [PluginExchange] = []
+    /// Where it looks up credentials.
+    public var sources: [PluginSource] = []
+    /// The names of the options that the configuration may have for it.
+    public var options: [String] = []
     /// The issuers whose endpoints it need not discover.
     public var issuers: [PluginIssuer] = []
     /// The clients that users can refer to by name.
@@ -290,6 +294,16 @@ public struct PluginExchange: Sendable, Equatable {
     public let scopes: [String]
     /// Whether the result is for a single path of a host, which requests must then name.
     public var isPerPath = false
+}
+
+/// Where a plugin looks up credentials: a `[[source]]` table.
+public struct PluginSource: Sendable, Equatable {
+    /// The name that rules have.
+    public let name: String
+    /// What it is, in one line; empty if the name says enough.
+    public let summary: String
+    /// The rest, which only the plugin understands.
+    public let row: PluginSourceRow
 }
 
 /// The forms of a client ID.

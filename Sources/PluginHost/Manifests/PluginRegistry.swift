@@ -217,6 +217,19 @@ public struct PluginRegistry: Sendable {
         return able.first { $0.exchange(named: name, forHost: host) != nil }
     }
 
+    /// Returns the plugin and the row that a source's name stands for, without what follows its colon; nil if there is none.
+    ///
+    /// It may be a plugin that can't be used.
+    public func source(named name: String) -> (plugin: PluginManifest, row: PluginSource)? {
+        for plugin in claimants {
+            if let row = plugin.sources.first(where: { $0.name == name }) { return (plugin, row) }
+        }
+        return nil
+    }
+
+    /// The names of all sources.
+    public var sourceNames: [String] { plugins.flatMap(\.sources).map(\.name) }
+
     /// Whether a manifest has an exchange for a host, with `:port` if that isn't 443.
     public func exchanges(forHost host: String) -> Bool {
         let host = host.lowercased()

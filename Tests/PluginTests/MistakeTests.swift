@@ -1,0 +1,298 @@
+import Addresses
+import Files
+import FoundationEssentials
+import Glibc
+import Secrets
+import SettingsFile
+import Testing
+
+@testable import PluginConformance
+@testable import PluginHost
+@testable import PluginWire
+
+/// What authors get wrong, and what they are told: by `plugin check`, and by `plugin try` or `login`.
+@Suite(.timeLimit(.minutes(5))) struct MistakeTests {
+    /// One change to a plugin that is right.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// A part of the program or, if `file` says so, of the manifest, and what is written instead.
+        let change: (old: String, new: String)
+        var file = "mini.py"
+        /// A part of what `plugin check` says; nil if the plugin passes.
+        let check: String?
+        /// A part of the error, or of a remark, of a sign-in; nil if it succeeds without any.
+        let signIn: String?
+
+        /// A mistake in the program.
+        init(_ name: String, _ old: String, _ new: String, check: String? = nil, signIn: String?) {
+            (testDescription, change, self.check, self.signIn) = (name, (old, new), check, signIn)
+        }
+
+        /// A mistake in the manifest, which keeps the plugin from being used.
+        init(manifest name: String, _ old: String, _ new: String, _ text: String) {
+            (testDescription, change, check, signIn) = (name, (old, new), text, text)
+            file = "plugin.toml"
+        }
+
+        /// A mistake in the manifest that only `plugin check` can see.
+        init(unseen name: String, _ old: String, _ new: String, check: String) {
+            (testDescription, change, self.check, signIn) = (name, (old, new), check, nil)
+            file = "plugin.toml"
+        }
+    }
+
+    static let mistakes = [
+        Mistake(
+            "01 nothing is flushed", "flush=True)", "flush=False); sys.stdin.read()",
+            check: "and wrote nothing: does it read only up to",
+            signIn: "and wrote nothing"),
+        Mistake(
+            "02 reads to the end of the input", "request = read()", "sys.stdin.read(); request = {}",
+            check: "and wrote nothing: does it read only up to", signIn: "and wrote nothing"),
+        Mistake(
+            "03 no blank line", "print(*lines, \"\", sep=\"\\n\", flush=True)",
+            "print(*lines, sep=\"\\n\", flush=True); read()", check: "without the blank line that ends a block",
+            signIn: "it wrote 3 lines without the blank line"),
+        Mistake(
+            "04 other text first", "request = read()", "request = read(); print(\"hello\")",
+            check: "a line that is not key=value (line 1): “hello”",
+            signIn: "a line that is not key=value (line 1): “hello”"),
+        Mistake(
+            "05 no environment", "        \"environment=id.mini.example\",\n", "",
+            signIn: "gave a result with no `environment`"),
+        Mistake(
+            "06 another host's environment", "id.mini.example", "other.example",
+            signIn: "answered for a different authority than requested"),
+        Mistake(
+            "07 a URL for environment", "environment=id", "environment=https://id",
+            signIn: "an invalid `environment`: it must be HOST or HOST:PORT in lower case, without https://"),
+        Mistake(
+            "08 a fraction of seconds", "=3600", "=3600.0",
+            signIn: "an invalid `expires_in`: it must be a whole number of seconds"),
+        Mistake(
+            "09 a blank in the token", "=T-1", "=Bearer T-1",
+            signIn: "an invalid `access_token`: it must be visible ASCII without blanks"),
+        Mistake(
+            "10 an unknown error code", "fail(\"unsupported\", ", "fail(\"not-supported\", ",
+            check: "its error is `not-supported`, not `unsupported`", signIn: nil),
+        Mistake(
+            "11 crashes", "message=code\")", "message=code\"); request[\"scope\"]",
+            check: "it ended without an answer after `prompt`",
+            signIn: "exit status 1"),
+        Mistake(
+            "12 no answer", "    write(\n        \"event=result\",",
+            "    print(end=\"\") or (\n        \"event=result\",", signIn: "ended without an answer"),
+        Mistake(
+            "15 a script without its first line", "#!/usr/bin/python3\n", "",
+            check: "a script needs a first line such as #!/usr/bin/env python3",
+            signIn: "could not be started: Exec format error"),
+        Mistake(manifest: "16 another name", "\"mini\"", "\"maxi\"", "differs from its folder's"),
+        Mistake(manifest: "17 exec for executable", "executable", "exec", "`executable` is missing"),
+        Mistake(
+            unseen: "18 flow for flows", "\n\n[[", "\nflow = [\"browser\"]\n\n[[",
+            check: "unknown key `flow` (did you mean `flows`?)"),
+        Mistake(
+            manifest: "19 a URL for a host", "[\"id", "[\"https://id", "`hosts` holds \"https://id.mini.example\""),
+        Mistake(manifest: "20 a path without a slash", "/{realm}", "{realm}", "`path` is not of segments"),
+        Mistake(manifest: "21 an unknown part of a path", "{realm}", "{tenant}", "`path` is not of segments"),
+        Mistake(manifest: "22 no TOML", "[[authority]]", "[[authority]", ":7: not valid TOML"),
+        Mistake(manifest: "23 no version", "version = \"1\"\n", "", "`version` is missing"),
+        Mistake(
+            manifest: "24 the state machine for the protocol", "[\"v1\"]", "[\"lanyard-plugin-v1\"]",
+            "write protocols = [\"v1\"]"),
+        Mistake(
+            "26 scope for scope[]", "scope[]=x", "scope=x", signIn: "its key `scope` is unknown; did it mean `scope[]`?"
+        ),
+        Mistake(
+            "27 an unknown kind of prompt", "kind=secret", "kind=text",
+            check: "its `prompt` has the unknown kind `text`",
+            signIn: "its `prompt` has the unknown kind `text`; kinds are public, secret, confirm"),
+        Mistake(
+            "28 a prompt without its kind", "\"kind=secret\", ", "",
+            check: "a broken `prompt` (line 1), with no `kind`",
+            signIn: "a broken `prompt` (line 1), with no `kind`"),
+        Mistake(
+            "29 other text between", "    reply = read()", "    reply = read(); print(\"thank you\")",
+            check: "a line that is not key=value (line 5): “thank you”", signIn: "(line 5): “thank you”"),
+        Mistake("30 no account", "        \"home_account_id=u\",\n", "", signIn: "no `home_account_id`"),
+        Mistake(
+            "31 describes another version", "version=1", "version=2", check: "its version is 2, its manifest's 1",
+            signIn: nil),
+        Mistake(
+            "32 another state machine", "\"lanyard-plugin-v1\":", "\"lanyard-plugin\":",
+            check: "it ended without an answer",
+            signIn: "refused to speak lanyard-plugin-v1"),
+        Mistake(
+            "33 http", "\"event=prompt\", \"kind=secret\", \"message=code\"",
+            "\"event=open-url\", \"url=http://id.mini.example/\"",
+            check: "an invalid `url`: it must be an https URL, or http on localhost",
+            signIn: "an invalid `url`: it must be an https URL"),
+        Mistake(
+            "34 a blank in a URL", "\"event=prompt\", \"kind=secret\", \"message=code\"",
+            "\"event=open-url\", \"url=https://id.mini.example/?scope=a b\"", check: "an invalid `url`",
+            signIn: "an invalid `url`"),
+        Mistake(
+            "35 a code without an end", "\"event=prompt\", \"kind=secret\", \"message=code\"",
+            "\"event=show-code\", \"user_code=A\", \"verification_uri=https://id.mini.example/\"",
+            check: "a broken `show-code` (line 1), with no `expires_in`", signIn: "with no `expires_in`"),
+        Mistake(
+            "36 promt", "event=prompt", "event=promt", check: "its event `promt` is unknown; did it mean `prompt`?",
+            signIn: "its event `promt` is unknown; did it mean `prompt`?"),
+        Mistake(
+            "37 Result", "        \"event=result\",", "        \"event=Result\",",
+            signIn: "ended without an answer: its event `Result` is unknown; did it mean `result`?"),
+        Mistake(
+            "38 goes on after its answer", "        \"realm=r\",\n    )",
+            "        \"realm=r\",\n    )\n    write(\"event=progress\")",
+            signIn: "kept sending after its answer"),
+        Mistake(
+            "39 an event without its name", "\"event=prompt\", ", "",
+            check: "a broken message (line 1), with no `event`", signIn: "with no `event`"),
+        Mistake(
+            "40 text after a key", "\"message=code\"", "\"message=code\\nwith a second line\"",
+            check: "after `message=`): “with a second line”", signIn: "after `message=`): “with a second line”"),
+        Mistake(
+            "41 Latin-1", "message=code", "message=c\\udcf6de",
+            check: "text that is not UTF-8", signIn: "text that is not UTF-8"),
+        Mistake("42 takes any state machine", "sys.exit(64)", "pass", check: "it exited with status 0", signIn: nil),
+        Mistake(manifest: "43 no such program", "mini.py", "maxi.py", "does not exist"),
+        Mistake(
+            unseen: "44 serves nothing", "[[authority]]\nhosts = [\"id.mini.example\"]\npath = \"/{realm}\"\n", "",
+            check: "no request ever leads to it"),
+        Mistake(
+            unseen: "46 a misplaced key", "path = ", "flows = [\"browser\"]\npath = ", check: "unknown key `flows`"),
+        Mistake(
+            unseen: "47 an unknown flow", "\n\n[[", "\nflows = [\"web\"]\n\n[[",
+            check: "its manifest has the unknown flow web"),
+    ]
+
+    private static let manifest = """
+        name = "mini"
+        version = "1"
+        description = "Mini"
+        protocols = ["v1"]
+        executable = "mini.py"
+
+        [[authority]]
+        hosts = ["id.mini.example"]
+        path = "/{realm}"
+
+        """
+
+    private static let program = """
+        #!/usr/bin/python3
+        import sys
+
+        def read():
+            block = {}
+            for line in iter(sys.stdin.readline, "\\n"):
+                if not line: sys.exit()
+                key, _, block[key] = line.rstrip("\\n").partition("=")
+            return block
+
+        def write(*lines):
+            print(*lines, "", sep="\\n", flush=True)
+
+        def fail(code, message):
+            write("event=error", f"code={code}", f"message={message}")
+            sys.exit()
+
+        if sys.argv[-1] != "lanyard-plugin-v1": sys.exit(64)
+        request = read()
+        operation = request.get("operation")
+        if operation == "describe":
+            write("event=result", "name=mini", "version=1", "protocol[]=v1")
+        elif operation == "authorize":
+            if "authority" not in request: fail("invalid-request", "no authority")
+            write("event=prompt", "kind=secret", "message=code")
+            reply = read()
+            if reply["status"] != "answer": fail("cancelled", "no code was given")
+            write(
+                "event=result",
+                "access_token=T-1",
+                "expires_in=3600",
+                "scope[]=x",
+                "home_account_id=u",
+                "environment=id.mini.example",
+                "realm=r",
+            )
+        elif operation in ("renew", "sign-out"):
+            if "authority" not in request: fail("invalid-request", "no authority")
+            fail("interaction-required", "sign in again")
+        else:
+            fail("unsupported", "mini can't do this")
+
+        """
+
+    /// Installs the plugin with a mistake, and returns it, or why it can't be used.
+    private func install(_ mistake: Mistake?, in folder: TestFolder) throws -> (PluginManifest?, String?) {
+        var texts = ["mini.py": Self.program, "plugin.toml": Self.manifest]
+        if let mistake {
+            let text = try #require(texts[mistake.file])
+            try #require(text.contains(mistake.change.old))
+            texts[mistake.file] = text.replacing(
+                mistake.change.old, with: mistake.change.new, maxReplacements: mistake.file == "plugin.toml" ? 1 : .max)
+        }
+        for (name, text) in texts { try folder.write("mini/\(name)", text, mode: name == "mini.py" ? 0o755 : 0o644) }
+        let registry = PluginRegistry.discover(
+            environment: ["LANYARD_PLUGIN_PATH": folder.path, "PATH": "/usr/bin:/bin"], executable: "/nonexistent")
+        let problem = registry.problems.first.map { "\($0) \($0.hint ?? "")" }
+        return (registry.plugins.first, problem)
+    }
+
+    private var environment: [String: String] {
+        ["PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8:surrogateescape"]
+    }
+
+    @Test(arguments: mistakes) func `a mistake is told`(_ mistake: Mistake) async throws {
+        let folder = try TestFolder()
+        let (plugin, problem) = try install(mistake, in: folder)
+        guard let plugin else {
+            #expect(problem?.contains(mistake.check ?? "-") == true, "\(problem ?? "")")
+            return
+        }
+        let trials = await ConformanceKit(plugin, environment: environment, patience: .seconds(3)).run()
+        let faults = trials.compactMap(\.fault)
+        if let check = mistake.check {
+            #expect(faults.contains { $0.contains(check) }, "\(faults)")
+        } else {
+            #expect(faults.isEmpty, "\(faults)")
+        }
+        guard !plugin.authorities.isEmpty else { return }
+        let said = try await signIn(plugin)
+        if let text = mistake.signIn {
+            #expect(said.contains(text), "\(said)")
+        } else {
+            #expect(said.isEmpty, "\(said)")
+        }
+    }
+
+    @Test func `the plugin without a mistake is right`() async throws {
+        let folder = try TestFolder()
+        let plugin = try #require(try install(nil, in: folder).0)
+        let faults = await ConformanceKit(plugin, environment: environment).run().compactMap(\.fault)
+        #expect(faults.isEmpty, "\(faults)")
+        #expect(try await signIn(plugin).isEmpty)
+    }
+
+    /// Signs in as `plugin try` does; returns the remarks and the error.
+    private func signIn(_ plugin: PluginManifest) async throws -> String {
+        let log = TraceLog()
+        var timeouts = PluginTimeouts()
+        timeouts.silence = .seconds(3)
+        let runner = PluginRunner(environment: environment, timeouts: timeouts) {
+            if $0 == .note { log.listen($0, $1) }
+        }
+        let match = try #require(
+            PluginRegistry(plugins: [plugin]).match(authority: "https://id.mini.example/r", isConfigured: true))
+        var request = PluginRequest.sample()
+        request.authority = match.authority.description
+        let user = FakeUser { event in if case .prompt = event { .answer(Secret("42")) } else { .unsupported } }
+        do throws(PluginError) {
+            _ = try await runner.run(request, on: match, user: user)
+            return log.text
+        } catch {
+            return log.text + " " + error.message
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Addresses
+import JSON
+public import PluginKit
+public import PluginWire
+import Secrets
+import Subprocess
+
+/// Looks up credentials in password managers and other programs; each is a row of the manifest, which the request has.
+public struct SourcePlugin: AuthorityPlugin {
+    /// Creates the plugin.
+    public init() {}
+
+    /// The name and versions; it has neither flows nor identities.
+    public var description: PluginDescription {
+        PluginDescription(
+            name: "source", version: Version.current, protocols: [PluginProtocol.version], flows: [])
+    }
+
+    /// Throws `unsupported`.
+    public func authorize(
+        _ request: PluginRequest, _ user: any Conversation
+    ) async throws(PluginError) -> PluginResult { throw Self.noAuthority }
+
+    /// Throws `unsupported`.
+    public func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult { throw Self.noAuthority }
+
+    /// Throws `unsupported`.
+    public func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {
+        throw Self.noAuthority
+    }
+
+    private static let noAuthority = PluginError(.unsupported, "source serves no authority")
+
+    /// Runs the row's program, and finds the secret and the user name in its output.
+    public func lookup(
+        _ request: PluginRequest, _ user: any Conversation
+    ) async throws(PluginError) -> PluginCredential {
+        guard let wanted = request.lookup, !wanted.row.program.isEmpty else {
+            throw PluginError(.unsupported, "the source has no program")
+        }
+        let words = try wanted.row.program.map { word throws(PluginError) in try wanted.filled(word) }
+        var input: Secret?
+        if let question = wanted.row.asks {
+            switch await user.ask(.prompt(kind: .secret, message: try wanted.filled(question))) {
+            case .answer(let answer): input = answer
+            case .unsupported:
+                throw PluginError(
+                    .unavailable, "\(wanted.source) needs a password, and nobody can be asked here",
+                    hint: "run it at a terminal")
+            default: throw PluginError(.cancelled, "no password was given for \(wanted.source)")
+            }
+        }
+        let output = SourceOutput(try await SourceProgram(words: words, lookup: wanted).output(given: input))
+        guard let secret = output.value(at: wanted.row.secret ?? "line 1") else {
+            throw PluginError(
+                .unavailable, "\(words[0].displayable(limit: 100)) gave no password for \(wanted.entry)",
+                hint: "look at its output: it must have one at `\((wanted.row.secret ?? "line 1").displayable())`")
+        }
+        var credential = PluginCredential(
+            username: wanted.row.username.lazy.compactMap { output.value(at: $0) }.first.map { Secret($0) },
+            secret: Secret(secret), expiresIn: nil)
+        if let wish = wanted.username, let found = credential.username, !found.reveal().isSame(as: wish),
+            !wanted.row.username.contains(where: { $0.dropFirst().isSame(as: found.reveal()) })
+        {
+            throw PluginError(
+                .unavailable, "\(wanted.entry) in \(wanted.source) is of another user than the URL's",
+                hint: "name the user's own entry in the rule, or leave the user name out of the URL")
+        }
+        credential.keepFor = request.options["keep-for"].flatMap { Int($0) }
+        return credential
+    }
+}
+
+extension PluginLookup {
+    /// What is looked up, for people.
+    var entry: String { (reference.isEmpty ? host : reference).displayable(limit: 200) }
+
+    /// Returns a word of the row with the parts of the request in the place of their names.
+    ///
+    /// - Throws: `invalid-request` if the rule says nothing where it has to, or something that a program would take for an
+    ///   option.
+    func filled(_ word: String) throws(PluginError) -> String {
+        let (first, rest) = reference.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (reference, "")
+        var filled = word
+        for (name, value) in [("{host}", host), ("{reference}", reference), ("{first}", first), ("{rest}", rest)]
+        where word.hasBytes(name) {
+            guard !value.isEmpty else {
+                throw PluginError(
+                    .invalidRequest, "the rule doesn't say what to look up in \(source)",
+                    hint:
+                        "write source = \"\(source):\(name.hasBytes("r") && rest.isEmpty && word != "{reference}" ? "DATABASE:ENTRY" : "ENTRY")\""
+                )
+            }
+            guard !word.utf8.starts(with: name.utf8) || value.utf8.first != UInt8(ascii: "-") else {
+                throw PluginError(.invalidRequest, "\(value.displayable(limit: 100)) looks like an option of a program")
+            }
+            filled = filled.replacing(bytes: name, with: value)
+        }
+        return filled
+    }
+}
+
+/// What a program has printed, and what can be found in it.
+struct SourceOutput {
+    private let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    private var lines: [Substring] { text.pieces(between: "\n", omittingEmpty: false) }
+
+    /// Returns what is at a place; nil if nothing is there.
+    ///
+    /// A place is `line N`, a `NAME:` for the rest of the first line that begins with it, a member of JSON such as
+    /// `.fields[id=password].value`, or a `=` with the value itself.
+    func value(at place: String) -> String? {
+        let found: String? =
+            if place.hasPrefix("=") {
+                String(place.dropFirst())
+            } else if place.hasPrefix(".") {
+                JSONValue(bytes: text.utf8)?.value(at: place.dropFirst().pieces(between: "."))
+            } else if place.hasPrefix("line "), let number = Int(place.dropFirst(5)), lines.indices.contains(number - 1)
+            {
+                String(lines[number - 1])
+            } else if place.hasSuffix(":") {
+                lines.first { $0.lowercased().hasPrefix(place.lowercased()) }
+                    .map { String($0.dropFirst(place.count)).trimmed(of: " \t") }.map { String($0) }
+            } else {
+                nil
+            }
+        return found?.isEmpty == false ? found : nil
+    }
+}
+
+extension JSONValue {
+    /// Returns the text at a path of members, each of which may choose an element of a list: `NAME[KEY=VALUE]`.
+    fileprivate func value(at path: [Substring]) -> String? {
+        guard let step = path.first else { return string }
+        let (name, choice) = step.cut(at: "[").map { ($0.0, $0.1.dropLast()) } ?? (step, "")
+        var next = self[String(name)]
+        if let (key, value) = choice.cut(at: "=") {
+            next = next?.elements.first { $0[String(key)]?.string == String(value) }
+        }
+        return next?.value(at: Array(path.dropFirst()))
+    }
+}

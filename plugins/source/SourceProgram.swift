@@ -1,0 +1,46 @@
+import Addresses
+import PluginWire
+import Secrets
+import Subprocess
+import SystemPackage
+
+/// A run of a source's program.
+struct SourceProgram: Sendable {
+    let words: [String]
+    let lookup: PluginLookup
+
+    /// More than any password and its notes.
+    private static let longest = 64 * 1024
+
+    /// Runs the program, with what the user typed on its standard input, and returns its output.
+    ///
+    /// - Throws: `unavailable` if it isn't installed, or fails: then it is locked, or has no such entry, and its first line of
+    ///   standard error says which.
+    func output(given input: Secret?) async throws(PluginError) -> String {
+        do {
+            let text = input.map { $0.reveal() + "\n" } ?? ""
+            let result = try await run(
+                .name(words[0]), arguments: Arguments(Array(words.dropFirst())), input: .string(text),
+                output: .string(limit: Self.longest), error: .string(limit: Self.longest))
+            guard result.terminationStatus.isSuccess else { throw failure(result.standardError) }
+            return result.standardOutput
+        } catch let error as PluginError {
+            throw error
+        } catch let error as SubprocessError where error.code == .executableNotFound {
+            throw PluginError(
+                .unavailable, "\(words[0].displayable(limit: 100)) is not installed",
+                hint: "install it, or change the rule's `source`")
+        } catch {
+            throw PluginError(.unavailable, "\(words[0].displayable(limit: 100)) could not be run, or printed too much")
+        }
+    }
+
+    private func failure(_ text: String) -> PluginError {
+        let lines = text.pieces(between: "\n").filter { !$0.trimmed(of: " \t\r").isEmpty }
+        let reason = lines.first.map { ": \(String($0).displayable(limit: 200))" } ?? ""
+        let unlock = lookup.row.unlock.flatMap { try? lookup.filled($0) }
+        return PluginError(
+            .unavailable, "\(lookup.source) has nothing for \(lookup.entry), or is locked\(reason)",
+            hint: unlock.map { "unlock it, or see what is wrong: \($0)" })
+    }
+}
