@@ -161,7 +161,7 @@ extension CommandError {
             hints.append(Hint("to try again", run: Self.login(request, url: url, claims: error.claims)))
         case .throttled, .unavailable:
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
-            if hints.isEmpty {
+            if hints.isEmpty, request.source == nil {
                 hints = ["check the network and the proxy settings, then try again; nothing stored was lost"]
             }
         case .cancelled:

@@ -179,7 +179,7 @@ private struct DocumentedWorld: Sendable {
 
     /// Returns a file of the plugin that the protocol's document uses as an example.
     private static func pluginExample(in language: String) throws -> String {
-        let page = try String(contentsOfFile: Built.checkout + "/docs/plugin-protocol.md", encoding: .utf8)
+        let page = try String(contentsOfFile: Built.checkout + "/docs/plugin-machines.md", encoding: .utf8)
         let start = try #require(page.firstRange(of: "```\(language)\n"))
         return String(
             page[start.upperBound...].prefix(

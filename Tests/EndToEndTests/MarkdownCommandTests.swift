@@ -55,6 +55,7 @@ import Testing
         "lanyard forward serve": "serves until it is interrupted; AgentTests runs it",
         "ssh -R": "needs an sshd; ForwardedSocketTests has one",
         "docker run": "needs a container engine",
+        "lanyard plugin try FOLDER": "the folder and the authority are the reader's; NewPluginTests has both",
         "lanyard plugin check FOLDER": "the folder is the reader's; ConformanceKitTests has one",
     ]
 

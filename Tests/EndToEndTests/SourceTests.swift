@@ -175,6 +175,8 @@ import Testing
             let wrong = try await home.lanyard(["token", "https://git.example"])
             #expect(wrong.errors.contains("the source plugin has no option `kep-for`"), "\(wrong)")
             #expect(wrong.errors.contains("did you mean `keep-for`?"), "\(wrong)")
+            let listed = try await home.lanyard(["config", "list"])
+            #expect(listed.output.contains("plugin.source.kep-for"), "\(listed)")
         }
     }
 }

@@ -1,5 +1,7 @@
 import Addresses
 import Files
+import FoundationEssentials
+import Glibc
 import Secrets
 import Testing
 
@@ -7,14 +9,14 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// Checks that the examples in docs/plugin-protocol.md are what is tested.
+/// Checks that the examples in the pages about plugins are what is tested.
 struct DocumentationTests {
     private let checkout: String
     private let page: String
 
     init() throws {
         checkout = FileTrust.parent(of: FileTrust.parent(of: FileTrust.parent(of: #filePath)))
-        page = try contents(of: checkout + "/docs/plugin-protocol.md")
+        page = try contents(of: checkout + "/docs/plugin-machines.md")
     }
 
     /// Returns the text of the only code block in that language.
@@ -23,6 +25,40 @@ struct DocumentationTests {
         let start = try #require(lines.firstIndex(of: "```\(language)"))
         let end = try #require(lines[start...].firstIndex(of: "```"))
         return lines[(start + 1)..<end].joined(separator: "\n") + "\n"
+    }
+
+    @Test(arguments: [("tutorial", 120), ("protocol", 300)])
+    func `a page that everybody reads is short`(_ name: String, _ most: Int) throws {
+        let lines = try contents(of: checkout + "/docs/plugin-\(name).md").split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count - 1 <= most)
+    }
+
+    @Test func `the tutorial's password file works`() async throws {
+        let tutorial = try contents(of: checkout + "/docs/plugin-tutorial.md")
+        let folder = try TestFolder()
+        for (language, name, mode) in [("toml", "plugin.toml", 0o644), ("sh", "notes.sh", 0o755)]
+            as [(String, String, mode_t)]
+        {
+            let start = try #require(tutorial.firstRange(of: "```\(language)\n"))
+            let end = try #require(tutorial[start.upperBound...].firstRange(of: "```"))
+            let text = String(tutorial[start.upperBound..<end.lowerBound])
+            if language == "sh" { #expect(text.split(separator: "\n").count <= 10) }
+            try folder.write("notes/\(name)", text, mode: mode)
+        }
+        try folder.write(".notes", "git.example carol geheim\n")
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "LANYARD_PLUGIN_PATH": folder.path]
+        let registry = PluginRegistry.discover(environment: environment, executable: "/nonexistent")
+        let (plugin, row) = try #require(registry.source(named: "notes"))
+        let trials = await ConformanceKit(plugin, environment: environment).run()
+        #expect(!trials.isEmpty && trials.allSatisfy { $0.fault == nil }, "\(trials.filter { $0.fault != nil })")
+        let host = PluginRunner(environment: environment)
+        for (name, secret) in [("git.example", "geheim"), ("other.example", nil)] {
+            var request = PluginRequest(.lookup)
+            request.lookup = PluginLookup(source: "notes", reference: "", host: name, row: row.row)
+            let found = try? await host.lookup(request, by: plugin, user: NobodyThere(), mayAsk: false)
+            #expect(found?.secret?.reveal() == secret && found?.username?.reveal() == secret.map { _ in "carol" })
+        }
     }
 
     private var answersWith42: FakeUser {

@@ -34,8 +34,24 @@ struct ConfigListCommand: Command {
         let rows = settings.map { setting in
             [setting.key, setting.value?.words.joined(separator: " ").displayable() ?? "-", setting.origin(context)]
         }
-        let table = Table([["KEY", "VALUE", "FROM"]] + rows)
+        let options = try Configuration.pluginOptions(in: context)
+        let table = Table([["KEY", "VALUE", "FROM"]] + rows + options)
         for line in table.wrapped(columns: OutputWidth.ofTerminal, indent: 0) { console.print(line) }
+    }
+}
+
+extension Configuration {
+    /// The options for plugins, as rows of the list.
+    fileprivate static func pluginOptions(in context: CommandContext) throws(CommandError) -> [[String]] {
+        let all: [String: [String: String]]
+        do throws(SettingsError) { all = try load(environment: context.environment).pluginOptions } catch {
+            throw CommandError(ofConfiguration: error)
+        }
+        return all.sorted { $0.key < $1.key }.flatMap { plugin, options in
+            options.sorted { $0.key < $1.key }.map {
+                ["plugin.\(plugin).\($0)", $1.displayable(), "[plugin.\(plugin)]"]
+            }
+        }
     }
 }
 

@@ -12,8 +12,9 @@ import Terminal
 
 struct PluginCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "plugin", abstract: "List, check and try authority plugins.",
-        shouldDisplay: false, subcommands: [PluginListCommand.self, PluginCheckCommand.self, PluginTryCommand.self],
+        commandName: "plugin", abstract: "List, write, check and try authority plugins.",
+        shouldDisplay: false,
+        subcommands: [PluginListCommand.self, PluginNewCommand.self, PluginCheckCommand.self, PluginTryCommand.self],
         aliases: ["plugins"])
 
     static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
@@ -183,6 +184,9 @@ struct PluginCheckCommand: Command {
             let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")
         }
+        for (host, other) in plugin.overshadowed(in: context.registry) {
+            context.console.note("\(plugin.name) answers for \(host.displayable(limit: 255)) before \(other)")
+        }
         guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
@@ -197,6 +201,17 @@ struct PluginCheckCommand: Command {
                     ]
                 }),
         ]
+    }
+}
+
+extension PluginManifest {
+    /// The hosts that this plugin, once it is installed, would take from plugins that name them, too.
+    fileprivate func overshadowed(in registry: PluginRegistry) -> [(host: String, other: String)] {
+        guard origin != nil else { return [] }
+        return authorities.flatMap(\.hosts).uniqued.filter { !$0.isSame(as: "*") }.compactMap { host in
+            registry.plugins.first { $0.name != name && $0.authorities.contains { $0.hosts.contains(host) } }
+                .map { (host, $0.name) }
+        }
     }
 }
 

@@ -54,6 +54,7 @@ struct PluginTryCommand: Command {
         guard let user = await session.sources.prompter.user(for: nil) else {
             throw CommandError("nobody can be asked here", hints: ["run it in a terminal"])
         }
+        let trust = session.configuration.caFile.map { [$0] } ?? []
         let odd = Mutex(0)
         var timeouts = PluginTimeouts()
         timeouts.user = .seconds(session.configuration.timeout)
@@ -62,12 +63,13 @@ struct PluginTryCommand: Command {
             console.show("\($0.rawValue) \($1)")
         }
         do throws(PluginError) {
-            let result = try await runner.run(request(.authorize, match, user.flows), on: match, user: user.interface)
+            let result = try await runner.run(
+                request(.authorize, match, user.flows, trust), on: match, user: user.interface)
             context.console.endProgress()
             context.console.note("signed in as \(result.account?.username.displayable(limit: 200) ?? "nobody")")
             if result.expiresIn == nil { context.console.note("the token has no `expires_in`, so it never ends") }
             if renew {
-                var ask = request(.renew, match, [])
+                var ask = request(.renew, match, [], trust)
                 ask.refreshToken = result.refreshToken
                 ask.account = result.account?.homeAccountID
                 guard ask.refreshToken != nil else {
@@ -77,7 +79,7 @@ struct PluginTryCommand: Command {
                 context.console.note("renewed the token")
             }
             if signOut {
-                var ask = request(.signOut, match, [])
+                var ask = request(.signOut, match, [], trust)
                 ask.account = result.account?.homeAccountID
                 ask.idTokenHint = result.idToken
                 try await runner.signOut(ask, on: match, user: user.interface)
@@ -96,11 +98,13 @@ struct PluginTryCommand: Command {
     }
 
     private func request(
-        _ operation: PluginRequest.Operation, _ match: AuthorityMatch, _ flows: [PluginRequest.Flow]
+        _ operation: PluginRequest.Operation, _ match: AuthorityMatch, _ flows: [PluginRequest.Flow],
+        _ trust: [String]
     ) -> PluginRequest {
         var request = PluginRequest(operation)
         request.authority = match.authority.description
         request.clientID = Self.client
+        request.network.caFiles = trust
         request.clientName = "lanyard plugin try"
         request.kind = match.issuer?.kind
         request.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()

@@ -34,6 +34,7 @@ struct HostSite: Sendable {
         case (.issuer, ["oauth", "userinfo"]), (.gitea, ["login", "oauth", "userinfo"]): userInfo(visit)
         case (.issuer, ["oauth", "revoke"]): revoke(visit)
         case (.issuer, ["oauth", "logout"]): await logout(visit)
+        case (.issuer, ["quill", "tokens"]): quillTokens(visit)
         case (.issuer, ["oauth", "register"]) where world.settings.offersRegistration: register(visit)
         case (.forge, ["api", "v3", "user"]): gitHubUser(visit)
         case (.forge, let path)
@@ -41,6 +42,18 @@ struct HostSite: Sendable {
             deleteGitHubToken(visit, of: path[3])
         default: .page(Pages.nothingHere, status: .notFound)
         }
+    }
+
+    /// The made-up issuer that `lanyard plugin new` writes plugins for: it knows neither OAuth nor any standard.
+    private func quillTokens(_ visit: Visit) -> Response {
+        let isRenewal = visit.form["renewal"]?.hasPrefix("quill-again-") == true
+        guard visit.method == .post, isRenewal || visit.form["code"] == "4242" else {
+            return .json(["error": "wrong code"], status: .forbidden)
+        }
+        return .json([
+            "token": .string("quill-" + newSecret()), "seconds": 3600, "renewal": .string("quill-again-" + newSecret()),
+            "user": "fob@quill.example",
+        ])
     }
 
     /// Returns a refusal in this host's format; GitHub's have status 200.
