@@ -37,7 +37,11 @@ long lanyard_key_read(int32_t key, void *bytes, size_t capacity) {
     return result(syscall(SYS_keyctl, KEYCTL_READ, key, bytes, capacity));
 }
 
-long lanyard_key_revoke(int32_t key) { return result(syscall(SYS_keyctl, KEYCTL_REVOKE, key)); }
+long lanyard_key_revoke(int32_t key) {
+    // A key that is only revoked counts against the user's quota for some more minutes.
+    long done = syscall(SYS_keyctl, KEYCTL_INVALIDATE, key);
+    return result(done < 0 ? syscall(SYS_keyctl, KEYCTL_REVOKE, key) : done);
+}
 
 int lanyard_has_named_users(const char *path, int descriptor) {
     static const char name[] = "system.posix_acl_access";

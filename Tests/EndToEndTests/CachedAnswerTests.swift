@@ -20,7 +20,7 @@ import Testing
 
     /// Runs the body in a world where Alice is signed in and an answer is cached; passes the token.
     static func withAnswer(_ body: @escaping @Sendable (World, String) async throws -> Void) async throws {
-        try await World.with(ownKernelKeys: true) { world in
+        try await World.with(.unlocked, ownKernelKeys: true) { world in
             let first = try await world.get(path, world.browser(as: alice))
             try await body(world, try #require(first.value("password"), "\(first)"))
         }

@@ -11,7 +11,7 @@ import Testing
     /// values are compared before each change.
     @Test(arguments: [false, true])
     func `a renewal leaves alone what a sign-in without its lock stored meanwhile`(isRefused: Bool) async throws {
-        try await World.with { world in
+        try await World.with(.unlocked) { world in
             let browser = world.browser(as: Self.alice)
             let url = "\(world.sandbox.resource)/\(Self.path)"
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
@@ -103,7 +103,7 @@ import Testing
 
     @Test(arguments: ["file", "no folder at all"])
     func `if the locks' folder can't be used, tokens are renewed all the same`(_ obstacle: String) async throws {
-        try await World.with { world in
+        try await World.with(.unlocked) { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             let first = try await world.get(Self.path, world.browser(as: Self.alice))
             try #require(first.status == 0, "\(first)")

@@ -41,14 +41,11 @@ import Testing
         }
     }
 
-    /// 10 by default; `LANYARD_KILLS` sets another number.
-    private static let kills = ProcessInfo.processInfo.environment["LANYARD_KILLS"].flatMap { Int($0) } ?? 10
-
     @Test func `processes that are killed lose and tear nothing`() async throws {
         try await Self.with { fixture in
             var stored: [Int: Int] = [:]
             var next = 0
-            for _ in 0..<Self.kills {
+            for _ in 0..<10 * Thoroughness.factor {
                 let process = Process()
                 let output = Pipe()
                 process.executableURL = URL(filePath: Built.storeProbe)
