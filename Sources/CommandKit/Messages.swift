@@ -200,9 +200,10 @@ extension CommandError {
         let configuration = (try? Configuration.load(environment: context.environment)) ?? Configuration()
         let match = registry.match(authority: authority, isConfigured: true)
         let own = Hint("put the app's client ID into \(context.short(context.userFile))", write: "client-id = \"…\"")
-        let others = match?.clients.first { configuration.allows(client: $0.name) }
-            .map { Hint.clientForEverybody(write: "client-id = \"\($0.name)\"") }
-        return [match?.registrationHint, own, others].compactMap(\.self)
+        let other = match?.clients.first { configuration.allows(client: $0.name) }
+        guard let match, let other else { return [match?.registrationHint, own].compactMap(\.self) }
+        return [match.registrationHint, own, .clientForEverybody(at: match, write: "client-id = \"\(other.name)\"")]
+            .compactMap(\.self)
     }
 
     /// Creates the error for invalid claims.

@@ -33,16 +33,18 @@ public struct AuthorityApp: Sendable, Equatable {
 }
 
 extension Configuration {
-    /// Returns the client ID of an authority's app, of several the last, so that a user's wins; or else the general
-    /// default.
+    /// Returns an authority's app, of several the last, so that a user's wins; nil if none has a table.
     ///
     /// The case of a path counts at some authorities, so one that is spelt alike goes first.
-    public func clientID(at authority: String) -> String? {
+    public func app(at authority: String) -> AuthorityApp? {
         let best = [false, true].lazy.compactMap { [apps] ignoringCase in
             apps.last { $0.isKnown(at: authority, ignoringCase: ignoringCase) }
         }
-        return best.first?.clientID ?? clientID
+        return best.first
     }
+
+    /// Returns the client ID of an authority's app, or else the general default.
+    public func clientID(at authority: String) -> String? { app(at: authority)?.clientID ?? clientID }
 
     /// Returns the client of a rule; nil if neither the rule nor its authority has one.
     public func clientID(of rule: Rule) -> String? { rule.clientID ?? clientID(at: rule.authority) }

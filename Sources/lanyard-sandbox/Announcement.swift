@@ -17,7 +17,7 @@ actor Announcement {
 
     func portOpened() {
         openPorts += 1
-        guard openPorts == 7 else { return }
+        guard openPorts == 8 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
@@ -55,6 +55,7 @@ actor Announcement {
         members["issuer"] = description(of: world.issuer, second: "confidential_client_id")
         members["forge"] = description(of: world.forge, second: "app_client_id")
         members["gitea"] = description(of: world.gitea, second: "confidential_client_id")
+        members["forgejo"] = description(of: world.forgejo, second: "confidential_client_id")
         return JSONValue.object(members).encodedText
     }
 
@@ -150,7 +151,7 @@ actor Announcement {
     private func rule(of host: CodeHost) -> String {
         rule(
             host.url, authority: host.url, client: host.clients[0].id, scopes: host.style.scopes,
-            ("kind", host.style.kind))
+            ("kind", host.kind))
     }
 
     /// The settings that git needs to clone from the sandbox, after the user's own; for `GIT_CONFIG_GLOBAL`.
@@ -202,16 +203,18 @@ actor Announcement {
     }
 }
 
-extension CodeHost.Style {
+extension CodeHost {
     /// lanyard's name for this kind of host.
     fileprivate var kind: String {
-        switch self {
+        switch style {
         case .issuer: "gitlab"
         case .forge: "github"
-        case .gitea: "gitea"
+        case .gitea: name.rawValue
         }
     }
+}
 
+extension CodeHost.Style {
     /// The scopes that git needs on this host.
     fileprivate var scopes: [String] {
         switch self {

@@ -37,10 +37,11 @@ struct Greeting {
           authority    \(world.authority)/common
           resources    \(world.resource)
 
-        Three more hosts sign the same people in and have repositories; sandbox.json names their clients:
+        Four more hosts sign the same people in and have repositories; sandbox.json names their clients:
           like GitLab    \(world.issuer.url)    (OpenID Connect)
           like GitHub    \(world.forge.url)
           like Gitea     \(world.gitea.url)
+          like Forgejo   \(world.forgejo.url)
 
         A registry, as Azure Container Registry is, has the image hello:
           registry       \(world.exchanges)
@@ -113,7 +114,7 @@ struct Greeting {
         let secret =
             "lanyard rule secret \(word(world.forge.clients[0].id)) --authority \(word(world.forge.url)) "
             + "<\(word(world.home.forgeSecret))"
-        let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
+        let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.name.rawValue)" }
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
             callOfGraph, "lanyard status --accounts",
         ] + pipeline + machineClone

@@ -14,8 +14,8 @@ struct SandboxCommand: AsyncParsableCommand {
         abstract: "Run a local Microsoft Entra with made-up people, to try sign-ins without a tenant.",
         discussion: """
             `serve` starts an authority (login.microsoftonline.com in the real world) and, on a second port, what its \
-            tokens open: git repositories and a little of Microsoft Graph. Three more hosts sign people in by themselves and have \
-            repositories: a plain OpenID Connect issuer, one that works as GitHub does, and a Gitea. Machines in Azure get their tokens here, too. Everything runs on this computer, \
+            tokens open: git repositories and a little of Microsoft Graph. Four more hosts sign people in by themselves and have \
+            repositories: a plain OpenID Connect issuer, one that works as GitHub does, a Gitea and a Forgejo. Machines in Azure get their tokens here, too. Everything runs on this computer, \
             over HTTPS, with a certificate authority that lives as long as the sandbox.
 
             `sign-in` is a browser that fills in the pages by itself, for tests and scripts.

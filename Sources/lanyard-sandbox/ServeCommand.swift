@@ -11,7 +11,7 @@ import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Start the authority, the resources and three more hosts, until Ctrl-C.",
+        commandName: "serve", abstract: "Start the authority, the resources and four more hosts, until Ctrl-C.",
         discussion: """
             Everything it makes goes into the directory: ca.pem (the certificate to trust), config.toml (a configuration \
             for lanyard), gitconfig (one for git), sandbox.json (ports and IDs for programs; written when the sandbox is \
@@ -43,6 +43,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("The port of the host that works as Gitea does; 0 picks a free one.", valueName: "number"))
     var giteaPort = 0
+
+    @Option(
+        help: ArgumentHelp("The port of the host that works as Forgejo does; 0 picks a free one.", valueName: "number"))
+    var forgejoPort = 0
 
     @Option(help: ArgumentHelp("The registry's port; 0 picks a free one.", valueName: "number"))
     var exchangePort = 0
@@ -161,7 +165,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw SandboxError(
                 "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port, "
-                    + "--gitea-port, --exchange-port and --machine-port, or 0 for any")
+                    + "--gitea-port, --forgejo-port, --exchange-port and --machine-port, or 0 for any")
         }
     }
 
@@ -186,9 +190,10 @@ struct ServeCommand: AsyncParsableCommand {
             application(.resource(of: world), port: resourcePort, opened: world.setResource),
             application(.exchanges(of: world), port: exchangePort, opened: world.setExchanges),
             application(.machine(of: world), port: machinePort, isPlain: true, opened: world.setMachine),
-            application(.host(world.issuer, as: .issuer, of: world), port: issuerPort, opened: world.issuer.setPort),
-            application(.host(world.forge, as: .forge, of: world), port: forgePort, opened: world.forge.setPort),
-            application(.host(world.gitea, as: .gitea, of: world), port: giteaPort, opened: world.gitea.setPort),
+            application(.host(world.issuer, of: world), port: issuerPort, opened: world.issuer.setPort),
+            application(.host(world.forge, of: world), port: forgePort, opened: world.forge.setPort),
+            application(.host(world.gitea, of: world), port: giteaPort, opened: world.gitea.setPort),
+            application(.host(world.forgejo, of: world), port: forgejoPort, opened: world.forgejo.setPort),
         ]
     }
 }

@@ -37,11 +37,12 @@ final class World: Sendable {
     let assertions = Mutex<Set<String>>([])
     /// The token that a job of the sandbox's CI service sends for assertions.
     let workloadRequestToken = newSecret()
-    let issuer = CodeHost(.issuer)
-    let forge = CodeHost(.forge)
-    let gitea = CodeHost(.gitea)
-    /// The three code hosts.
-    var hosts: [CodeHost] { [issuer, forge, gitea] }
+    let issuer = CodeHost(.issuer, .issuer)
+    let forge = CodeHost(.forge, .forge)
+    let gitea = CodeHost(.gitea, .gitea)
+    let forgejo = CodeHost(.forgejo, .gitea)
+    /// The code hosts.
+    var hosts: [CodeHost] { [issuer, forge, gitea, forgejo] }
     /// The issued temporary keys, by their identifiers.
     let keys = Mutex<[String: TokenService.Keys]>([:])
     let faults = Faults()

@@ -14,10 +14,13 @@ struct GitHost: CustomTestStringConvertible, Sendable {
     static let gitLab = GitHost(name: "like GitLab", logged: "issuer", proofs: ("Basic", "Basic"))
     static let gitea = GitHost(name: "like Gitea", logged: "gitea", proofs: ("Basic", "Bearer"))
 
+    static let forgejo = GitHost(name: "like Forgejo", logged: "forgejo", proofs: ("Basic", "Bearer"))
+
     func place(in sandbox: Sandbox) -> SandboxDescription.Host {
         switch logged {
         case "issuer": sandbox.issuer
         case "gitea": sandbox.gitea
+        case "forgejo": sandbox.forgejo
         default: sandbox.forge
         }
     }

@@ -32,6 +32,76 @@ import Testing
         }
     }
 
+    /// The ID of the app that Gitea and Forgejo register by themselves.
+    private static let defaultApp = "a4792ccc-144e-407e-86c9-5e7d8d9c3269"
+
+    @Test(arguments: [("Gitea", GitHost.gitea), ("Forgejo", .forgejo)])
+    func `where a host has an app of its own, one question and the sign-in lead to a clone`(
+        name: String, host: GitHost
+    ) async throws {
+        try await World.with { world in
+            let url = host.place(in: world.sandbox).url
+            let ended = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [("looks like \(name); sign git in there as git-credential-oauth, its own app? [Y/n] ", "")],
+                Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
+            #expect(ended.status == 0 && ended.output.contains("signed in as alice_contoso"), "\(ended)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(text.contains("client-id = \"git-credential-oauth\"\n"), "\(text)")
+            #expect(text.contains("kind      = \"\(name.lowercased())\"\n"), "\(text)")
+            let clone = try await world.git(["clone", "\(url)/contoso/hello.git"])
+            #expect(clone.status == 0 && clone.errors == "Cloning into 'hello'...\n", "\(clone)")
+            let asked = try await host.requests(world).authority
+            #expect(Set(asked.compactMap { $0.query["client_id"] ?? $0.form["client_id"] }) == [Self.defaultApp], "\(asked)")
+
+            let explained = try await world.lanyard(["explain", "\(url)/contoso/hello.git"])
+            #expect(explained.output.contains("  client ID  git-credential-oauth, \(Self.defaultApp) ("), "\(explained)")
+        }
+    }
+
+    @Test func `an app that the server's administrator turned off is refused before a page opens`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"default_apps": 0}"#)
+            let url = world.sandbox.gitea.url
+            let added = try await world.lanyard(
+                ["configure", "git", url, "--kind", "gitea", "--client-id", "git-credential-oauth", "--yes"])
+            #expect(added.status == 0, "\(added)")
+            let login = try await world.lanyard(["login", url], world.browser(as: "alice@contoso.example"))
+            let host = url.dropFirst("https://".count)
+            #expect(
+                login.errors.contains(
+                    """
+                    lanyard: error: \(host) does not know the app git-credential-oauth: its administrator has turned it off
+                    lanyard: hint: register an application at Gitea: \(url)/user/settings/applications
+                    lanyard: hint: or to replace the rule, remove it: lanyard rule remove \(url)
+
+                    """), "\(login)")
+            #expect(try await GitHost.gitea.requests(world).authority.allSatisfy { $0.path != "/login/oauth/authorize" })
+        }
+    }
+
+    @Test func `a policy hides the app, and whoever refuses it is asked step by step`() async throws {
+        try await World.with { world in
+            let url = world.sandbox.gitea.url
+            let policy = "[policy]\nwell-known-clients = []\n"
+            let forbidden = try await world.lanyard(
+                ["configure", "git", url, "--kind", "gitea", "--client-id", "git-credential-oauth", "--yes"],
+                system: policy)
+            #expect(forbidden.errors.contains("the app git-credential-oauth is forbidden by"), "\(forbidden)")
+            let unnamed = try await world.lanyard(["rule", "add", url, "--authority", url, "--kind", "gitea"])
+            #expect(
+                unnamed.errors.contains("use one that every Gitea has: --client-id git-credential-oauth"), "\(unnamed)")
+            let ended = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [
+                    ("its own app? [Y/n] ", "n"), ("add one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""),
+                    ("client ID [git-credential-oauth]: ", world.sandbox.gitea.clientID), ("go on? [Y/n] ", ""),
+                    ("sign in now? [Y/n] ", "n"),
+                ], Self.quiet)
+            #expect(ended.status == 0 && ended.output.contains("or use an app that it knows already: "), "\(ended)")
+        }
+    }
+
     @Test func `login names the first step where nobody can be asked`() async throws {
         try await World.with { world in
             let other = try await world.lanyard(["login", "https://git.other.example/repo"])

@@ -6,7 +6,7 @@ package final class Sandbox: Sendable {
     package struct Request: Decodable, Sendable, CustomStringConvertible {
         /// `GET` or `POST`.
         package let method: String
-        /// `authority`, `resource`, `issuer`, `forge`, `gitea`, `exchanges` or `machine`.
+        /// `authority`, `resource`, `issuer`, `forge`, `gitea`, `forgejo`, `exchanges` or `machine`.
         package let host: String
         /// The URL's path.
         package let path: String
@@ -84,6 +84,8 @@ package final class Sandbox: Sendable {
     package var forge: SandboxDescription.Host { description.forge }
     /// The host that behaves like Gitea.
     package var gitea: SandboxDescription.Host { description.gitea }
+    /// The host that behaves like Forgejo.
+    package var forgejo: SandboxDescription.Host { description.forgejo }
 
     /// `host:port` of the resources.
     package var resourceHost: String { String(resource.dropFirst("https://".count)) }

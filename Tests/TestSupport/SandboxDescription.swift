@@ -22,6 +22,8 @@ package struct SandboxDescription: Decodable, Sendable {
     package let forge: Host
     /// The host that behaves like Gitea.
     package let gitea: Host
+    /// The host that behaves like Forgejo.
+    package let forgejo: Host
 
     /// The application that signs in without a user.
     package let application: Application
@@ -95,7 +97,7 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource, exchanges, issuer, forge, gitea, application, machine
+        case authority, resource, exchanges, issuer, forge, gitea, forgejo, application, machine
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

@@ -35,6 +35,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         let flows = try request.oauthFlows(of: description.name)
         return try await connector.connected(request) { transport throws(PluginError) in
             let session = try await IssuerSession.open(request, over: transport)
+            try await session.checkDefaultApp()
             return try await session.signIn(flows, user)
         }
     }

@@ -83,6 +83,8 @@ struct AccountIdentifier: Sendable, Equatable {
 struct IssuerTraits: Sendable {
     /// The issuer's name for its accounts in messages; nil for issuers without a special name.
     var accountKind: String?
+    /// Whether its servers register some apps by themselves.
+    var registersApps = false
     /// Whether it issues ID tokens, if its metadata isn't fetched.
     var givesIDTokens = false
     /// Whether the client secret is sent in the form, if its metadata isn't fetched.
@@ -118,6 +120,7 @@ struct IssuerTraits: Sendable {
             renewsWithRedirect = true
         case "gitea", "forgejo":
             accountKind = kind == "gitea" ? "Gitea" : "Forgejo"
+            registersApps = true
         case "bitbucket":
             accountKind = "Bitbucket"
             profile = "https://api.bitbucket.org/2.0/user"

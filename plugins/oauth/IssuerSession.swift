@@ -162,6 +162,26 @@ struct IssuerSession: Sendable {
         return try await probe(request.authority, clockLead: metadata.clockLead)
     }
 
+    /// Checks that a server still has the app that its kind registers by itself.
+    ///
+    /// A Gitea that doesn't know an app says so on its page only, and never sends the browser back. So it is asked to
+    /// redeem a code that it can't know: it looks for the app first.
+    func checkDefaultApp() async throws(PluginError) {
+        guard traits.registersApps, let name = request.clientName else { return }
+        do throws(OAuthError) {
+            _ = try await client.redeem(.code(Secret("unknown"), redirectURI: redirectURI, verifier: "unknown"))
+        } catch {
+            guard case .refused(let response, _) = error.kind else { throw pluginError(error) }
+            guard response.error == "invalid_client" else { return }
+            var unknown = PluginError(
+                .invalidRequest,
+                "\(address.hostText) does not know the app \(name): its administrator has turned it off")
+            unknown.error = response.error
+            unknown.reasons = [.clientRefused]
+            throw unknown
+        }
+    }
+
     /// Revokes a refresh token, if the issuer supports that.
     func revoke(_ refreshToken: Secret) async throws(PluginError) {
         guard let endpoint = metadata.endpoints.revocation else { return }

@@ -23,11 +23,15 @@ extension CommandError {
         let check: Hint = "check the client ID\(place): \(request.authority.displayable(limit: 255)) may not know \(id)"
         let session = try? Session(context, options: .init(isInteractive: false))
         let checks = [check] + [session?.tables.remaking(ruleOf: request)].compactMap(\.self)
-        guard let session,
-            let match = session.registry.match(
-                authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),
-            match.plugin.supports.contains(.clientSecrets)
-        else { return checks }
+        let match = session?.registry.match(
+            authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
+        // The ID of an app that has a name is right; the authority just doesn't have the app.
+        if let match, match.issuer != nil, match.client(request.clientID) != nil,
+            let registration = match.registrationHint
+        {
+            return [registration] + checks.dropFirst()
+        }
+        guard let session, let match, match.plugin.supports.contains(.clientSecrets) else { return checks }
         let store = ShellCommand.storingSecret(for: request)
         guard let stored = try? session.clientSecrets.secret(of: request.clientID, at: match) else {
             return checks + [Hint("if the app has a secret, store it", run: store)]

@@ -154,6 +154,14 @@ package struct IssuerFinder {
         return await settled(root, issuer, prompt)
     }
 
+    /// Returns the issuer at the URL's host, as a manifest or the server says, without asking; nil if it may be at a path.
+    package func guess() async -> Found? {
+        guard let root = pattern.ownAuthority, session.registry.resource(of: pattern) == nil else { return nil }
+        if let known = session.registry.gitAuthority(ofHost: pattern.host.urlText) { return ("\(known.authority)", nil) }
+        guard !pattern.hasPath, let issuer = await suggestion() else { return nil }
+        return (root, issuer.kind)
+    }
+
     /// Returns the URL's own host as an issuer of the typed kind; nil if the text isn't a kind, or if the user gives
     /// up.
     package func found(typed text: String) async throws(CommandError) -> Found? {
@@ -227,15 +235,18 @@ package struct IssuerFinder {
 
 extension Hint {
     /// Returns a hint for a client that needs no app registration.
-    package static func clientForEverybody(write line: String) -> Hint {
-        Hint("without an app, use one that every organisation has", write: line)
+    package static func clientForEverybody(at match: AuthorityMatch, write line: String) -> Hint {
+        let owner = match.issuer.map { $0.displayName } ?? "organisation"
+        return Hint("without an app, use one that every \(owner) has", write: line)
     }
 }
 
 extension Configuration {
-    /// Returns the clients to offer for a well-known resource to users without an app registration.
+    /// Returns the clients to offer to users without an app registration: those for a well-known resource, or those that
+    /// git hosts of the authority's kind register.
     package func offeredClients(_ match: AuthorityMatch, for resource: PluginResource?) -> [PluginClient] {
-        (resource?.clients ?? []).filter(allows).compactMap { name in
+        if match.issuer != nil { return match.clients.filter { allows(client: $0.name) } }
+        return (resource?.clients ?? []).filter(allows).compactMap { name in
             match.clients.first { $0.name == name }
         }
     }

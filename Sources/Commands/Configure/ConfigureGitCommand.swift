@@ -90,7 +90,9 @@ struct ConfigureGitCommand: Command {
         let setting = try defaultIdentity(session, pattern)
         let plan = try await plan(session, pattern, version)
         if !options.dryRun { try await plan.requireWritable(session.context) }
-        let rule = try await rule(for: pattern, session)
+        let (rule, isAgreed) = try await rule(for: pattern, session)
+        var options = options
+        options.yes = options.yes || isAgreed
         var steps = GitSteps(session: session, options: options, plan: plan, rule: rule)
         steps.identity = setting
         // In a pipeline there is nobody to ask; `--identity` counts as the answer.
@@ -98,13 +100,13 @@ struct ConfigureGitCommand: Command {
         guard try await steps.run() else { return }
         try await plan.requireAlone(session.context)
         if let identity { return try await tellNext(identity, pattern, session) }
-        let prompt = options.prompt(session.context)
+        let prompt = self.options.prompt(session.context)
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
             session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
             goesOn: goesOn || first != nil
         ).tell()
-        try await first?.offer()
+        try await first?.offer(isAgreed: isAgreed)
     }
 
     /// Returns the identity to write as the default; nil if it already is, or if it is for one URL only.
@@ -146,27 +148,31 @@ struct ConfigureGitCommand: Command {
         return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
     }
 
-    /// Returns the rule to write, from the options or the user's answers; nil for none.
-    private func rule(for pattern: URLPattern?, _ session: Session) async throws(CommandError) -> Rule? {
-        guard let pattern else { return nil }
+    /// Returns the rule to write, from the options or the user's answers; nil for none. `isAgreed` says that the user has
+    /// agreed to all that follows.
+    private func rule(
+        for pattern: URLPattern?, _ session: Session
+    ) async throws(CommandError) -> (rule: Rule?, isAgreed: Bool) {
+        guard let pattern else { return (nil, false) }
         let prompt = identity == nil ? options.prompt(session.context) : nil
-        if let identity, session.isMapped(pattern, for: identity) { return nil }
+        if let identity, session.isMapped(pattern, for: identity) { return (nil, false) }
+        var draft = RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt)
+        draft.identity = identity
         if !hasRuleOptions, identity == nil {
             // Rules are on the agent's machine.
             guard session.configuration.agent == nil, !session.maps(pattern), pattern.isTokenPlace, let prompt
-            else { return nil }
+            else { return (nil, false) }
             let shown = pattern.text.displayable(limit: 200)
             // Don't offer what can't be written.
-            do { try session.tables.requireRoom(for: pattern) } catch { return nil }
-            guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return nil }
+            do { try session.tables.requireRoom(for: pattern) } catch { return (nil, false) }
+            if let rule = await draft.ruleOfDefaultApp() { return (rule, true) }
+            guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return (nil, false) }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw taken(by: other, session)
         } else if !options.dryRun {
             try session.tables.requireRoom(for: pattern)
         }
-        var draft = RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt)
-        draft.identity = identity
-        return try await draft.rule()
+        return (try await draft.rule(), false)
     }
 
     /// Returns the error for an existing rule where a new one was requested.

@@ -24,8 +24,8 @@ struct FirstSignIn {
         (self.session, self.prompt, self.rule, self.match, self.issuer) = (session, prompt, rule, match, issuer)
     }
 
-    /// Stores the client's secret, if there is one, and signs the user in if they agree.
-    func offer() async throws {
+    /// Stores the client's secret, if there is one, and signs the user in if they agree or have agreed.
+    func offer(isAgreed: Bool) async throws {
         if rule.line != nil {
             let place = rule.place(session.context)
             let text = "nobody has signed in yet; if its client ID is wrong, edit"
@@ -34,7 +34,9 @@ struct FirstSignIn {
         let canSignIn = try await telling("no client secret is kept and nobody has signed in") {
             try await ensureClientSecret()
         }
-        guard canSignIn, await prompt.accepts("sign in now?") else {
+        var goesOn = canSignIn
+        if goesOn, !isAgreed { goesOn = await prompt.accepts("sign in now?") }
+        guard goesOn else {
             return session.context.console.note(Hint("to sign in", run: "lanyard login \(rule.pattern.text)"))
         }
         try await telling("nobody has signed in") {

@@ -46,6 +46,24 @@ struct RuleDraft {
         return rule
     }
 
+    /// Returns the rule for a git host whose own app lets anyone sign in, if the user agrees to all of it in one question;
+    /// nil if there is no such app, or to ask about each part.
+    func ruleOfDefaultApp() async -> Rule? {
+        guard let prompt, let found = await finder.guess(), let match = match(found.authority, found.kind),
+            session.registry.lookAlike(of: match.authority.host) == nil,
+            session.configuration.app(at: found.authority) == nil,
+            let app = session.configuration.offeredClients(match, for: nil).first
+        else { return nil }
+        let host = match.authority.host.displayable(limit: 255)
+        let looks = found.kind == nil ? "is" : "looks like"
+        let question = "\(host) \(looks) \(match.issuer?.displayName ?? ""); sign git in there as \(app.name), its own app?"
+        guard await prompt.accepts(question) else { return nil }
+        var rule = Rule(pattern: pattern, authority: found.authority, scopes: [])
+        rule.clientID = app.name
+        rule.kind = found.kind
+        return rule
+    }
+
     /// Completes a rule for an identity, which has its own authority and client.
     private func completed(
         _ draft: Rule, for identity: String, _ known: PluginResource?
@@ -223,6 +241,8 @@ struct RuleDraft {
         let offered = session.configuration.offeredClients(authority.match, for: known)
         if !authority.match.tellRegistration(console) {
             introduceClients(authority.match, offered)
+        } else if let app = offered.first {
+            console.note("or use an app that it knows already: \(app.name) (\(app.summary.displayable()))")
         }
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
         let suggestion = other?.clientID ?? offered.first?.name
@@ -250,7 +270,7 @@ struct RuleDraft {
             missing.message,
             hints: [
                 authority.match.registrationHint, Hint("give the app's client ID", write: "--client-id ID"),
-                name.map { .clientForEverybody(write: "--client-id \($0)") },
+                name.map { .clientForEverybody(at: authority.match, write: "--client-id \($0)") },
             ].compactMap(\.self))
     }
 

@@ -28,7 +28,8 @@ public struct AuthorityMatch: Sendable, Equatable {
     /// The clients at the authority's host that users can refer to by name.
     public var clients: [PluginClient] {
         plugin.clients.filter { client in
-            client.hosts.isEmpty || environmentHosts.contains { client.hosts.rank(of: $0) != nil }
+            (client.hosts.isEmpty || environmentHosts.contains { client.hosts.rank(of: $0) != nil })
+                && (client.kinds.isEmpty || client.kinds.contains(issuer?.kind ?? ""))
         }
     }
 

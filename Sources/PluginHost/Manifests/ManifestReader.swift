@@ -218,7 +218,7 @@ struct ManifestReader {
             try issuer(row, placeholders: placeholders)
         }
         manifest.clients = try rows.read(
-            "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
+            "client", ["name", "id", "description", "hosts", "kinds", "redirect-uri", "flows"], client)
         manifest.identityPatterns = try rows.read("identity", SettingsTable.identityPatternKeys) {
             row throws(SettingsError) in
             try row.identityPattern()
@@ -292,6 +292,7 @@ struct ManifestReader {
             name: try table.requiredText("name", .pluginName), id: try table.requiredText("id", .token(256)))
         client.summary = try table.text("description", .text(256)) ?? ""
         client.hosts = try table.list("hosts", .hostPattern).map { $0.lowercased() }
+        client.kinds = try table.list("kinds", .pluginName)
         client.redirectURI = try table.text("redirect-uri", .page)
         client.flows = try table.flows("flows")
         return client

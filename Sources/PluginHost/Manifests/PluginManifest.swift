@@ -325,6 +325,8 @@ public struct PluginClient: Sendable, Equatable {
     public var summary = ""
     /// Patterns of the authority hosts that know it; empty for all that the plugin serves.
     public var hosts: [String] = []
+    /// The kinds of authority that know it; empty for all.
+    public var kinds: [String] = []
     /// The redirect URI that it is registered with; nil for the plugin's own choice.
     public var redirectURI: String?
     /// The flows that it may use; empty for all.

@@ -58,6 +58,7 @@ extension World {
             case ("key_lifetime", let number?): change { $0.keyLifetime = number }
             case ("machine_token_lifetime", let number?): change { $0.machineTokenLifetime = number }
             case ("expired_secrets", let number?): change { $0.hasExpiredSecrets = number != 0 }
+            case ("default_apps", let number?): for host in hosts { host.setDefaultApp(number != 0) }
             case ("registration", let number?): change { $0.offersRegistration = number != 0 }
             default: throw SandboxError("there is no setting \(name)")
             }

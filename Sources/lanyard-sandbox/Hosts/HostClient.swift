@@ -17,6 +17,11 @@ struct HostClient: Sendable {
     /// Whether the forge issues it expiring tokens, as GitHub does for its Apps.
     var isApp = false
 
+    /// The app that Gitea and Forgejo register on every server, as they have it (`models/auth/oauth2.go`).
+    static let defaultApp = HostClient(
+        id: "a4792ccc-144e-407e-86c9-5e7d8d9c3269", name: "git-credential-oauth",
+        redirectURIs: ["http://127.0.0.1", "https://127.0.0.1"], grants: ["authorization_code", "refresh_token"])
+
     static func builtIn(of style: CodeHost.Style) -> [HostClient] {
         // The last characters show whether a program encodes the secret as RFC 6749, 2.3.1, requires.
         let secret = newSecret() + "+/%=&"
@@ -34,6 +39,7 @@ struct HostClient: Sendable {
                 HostClient(id: "61746561-0000-4000-8000-000000000001", name: "sandbox command line"),
                 HostClient(
                     id: "61746561-0000-4000-8000-000000000002", name: "sandbox program with a secret", secret: secret),
+                defaultApp,
             ]
         case .forge:
             return [

@@ -95,7 +95,7 @@ struct HostSite: Sendable {
         guard mayUse(token, visit) else {
             return .text("The token lacks the scope that this needs.", status: .forbidden)
         }
-        let root = world.home.repositories + "/\(style.rawValue).host"
+        let root = world.home.repositories + "/\(host.name.rawValue).host"
         return await world.git.respond(to: visit, as: user.login, root: root, making: true)
     }
 
@@ -131,14 +131,10 @@ struct HostSite: Sendable {
 
     private var gitChallenge: Response {
         let refusal = Response.text("Authentication failed.", status: .unauthorized)
-        switch style {
-        case .issuer:
-            let metadata = "\(host.url)/.well-known/oauth-protected-resource"
-            return refusal.challenging("Basic realm=\"GitLab\"")
-                .challenging("Bearer realm=\"GitLab\", resource_metadata=\"\(metadata)\"")
-        case .forge: return refusal.challenging("Basic realm=\"GitHub\"")
-        case .gitea: return refusal.challenging("Basic realm=\"Gitea\"")
-        }
+            .challenging("Basic realm=\"\(host.realm)\"")
+        guard style == .issuer else { return refusal }
+        let metadata = "\(host.url)/.well-known/oauth-protected-resource"
+        return refusal.challenging("Bearer realm=\"\(host.realm)\", resource_metadata=\"\(metadata)\"")
     }
 
     // MARK: GitHub's API
@@ -185,16 +181,18 @@ final class CodeHost: Sendable {
         case issuer
         /// A GitHub Enterprise Server, with its endpoints and its deviations from the standards.
         case forge
-        /// A Gitea, with the endpoints and errors that differ from the issuer's.
+        /// A Gitea or Forgejo, with the endpoints and errors that differ from the issuer's.
         case gitea
     }
 
+    let name: RequestLog.Host
     let style: Style
     let ledger = Ledger<HostRequest>()
     private let port = Mutex(0)
     private let registered: Mutex<[HostClient]>
 
-    init(_ style: Style) {
+    init(_ name: RequestLog.Host, _ style: Style) {
+        self.name = name
         self.style = style
         registered = Mutex(HostClient.builtIn(of: style))
     }
@@ -202,12 +200,30 @@ final class CodeHost: Sendable {
     var url: String { "https://localhost:\(port.withLock(\.self))" }
     func setPort(_ number: Int) { port.withLock { $0 = number } }
 
+    /// What its git server calls itself in challenges.
+    var realm: String {
+        switch style {
+        case .issuer: "GitLab"
+        case .forge: "GitHub"
+        case .gitea: name == .forgejo ? "Forgejo" : "Gitea"
+        }
+    }
+
     /// The name of the session cookie; hosts on one computer share cookies, whatever their ports.
-    var sessionCookie: String { "lanyard_sandbox_\(style.rawValue)" }
+    var sessionCookie: String { "lanyard_sandbox_\(name.rawValue)" }
 
     var clients: [HostClient] { registered.withLock(\.self) }
     func client(_ id: String) -> HostClient? { clients.first { $0.id == id } }
     func register(_ client: HostClient) { registered.withLock { $0.append(client) } }
+
+    /// Has a Gitea or Forgejo know the app that these register by themselves, or not, as its administrator decides.
+    func setDefaultApp(_ isThere: Bool) {
+        guard style == .gitea else { return }
+        registered.withLock { clients in
+            clients.removeAll { $0.id == HostClient.defaultApp.id }
+            if isThere { clients.append(.defaultApp) }
+        }
+    }
 
     /// Revokes all tokens and browser sessions of one user, or of everyone.
     func revoke(_ username: String?) {

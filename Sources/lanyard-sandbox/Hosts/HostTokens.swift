@@ -109,8 +109,10 @@ extension HostSite {
         return Issue(grant: token.grant, scopes: scopes, isRenewal: true)
     }
 
-    /// Whether refresh tokens are single-use: GitHub's always are, others if the settings say so.
-    private var spendsRefreshTokens: Bool { style == .forge || world.settings.hasSingleUseRefreshTokens }
+    /// Whether refresh tokens are single-use: GitHub's and Forgejo's always are, others if the settings say so.
+    private var spendsRefreshTokens: Bool {
+        style == .forge || host.name == .forgejo || world.settings.hasSingleUseRefreshTokens
+    }
 
     // MARK: Answers
 

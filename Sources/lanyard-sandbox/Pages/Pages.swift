@@ -275,7 +275,7 @@ extension HostSite {
         switch style {
         case .issuer: "an OpenID Connect issuer"
         case .forge: "a host that works as GitHub does"
-        case .gitea: "a host that works as Gitea does"
+        case .gitea: "a host that works as \(host.realm) does"
         }
     }
 }
