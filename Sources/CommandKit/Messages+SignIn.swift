@@ -65,6 +65,10 @@ extension CommandError {
                     Hint("consent to all of it, or ask your administrator; then", run: Self.login(request, url: url))
                 ],
                 status: .scopesDeclined)
+        case .noIDToken(let host):
+            self.init(
+                "\(host.displayable(limit: 255)) returned no ID token",
+                hints: [Hint("if it is an issuer of OpenID Connect, name in the rule", write: "scopes = [\"openid\"]")])
         case .noBroker:
             self.init(
                 "no broker of this machine signs in here",

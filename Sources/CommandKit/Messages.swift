@@ -187,6 +187,14 @@ extension CommandError {
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
+        case .idTokenWithoutRule(let host):
+            self.init(
+                "an ID token is only for hosts that a rule names, and none names \(host.displayable(limit: 255))",
+                hints: [Hint("add one", run: "lanyard rule add \("https://\(host)") --token id")])
+        case .idTokenOfIdentity(let name):
+            self.init(
+                "the identity \(name.displayable(limit: 64)) has no ID token: nobody signs in",
+                hints: [Hint("to sign in as a user, name the account", write: "--account ACCOUNT")])
         case .badScope:
             self.init(
                 "a scope cannot contain spaces, quotes or control characters", hints: ["give each scope separately"])

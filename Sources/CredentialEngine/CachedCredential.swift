@@ -117,7 +117,7 @@ public struct CachedCredential: Sendable {
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
         return [
             request.scheme, request.host?.text, request.path, request.username, explicit.authority, explicit.tenant,
-            explicit.clientID, explicit.account, explicit.identity, String(explicit.scopes.count),
+            explicit.clientID, explicit.account, explicit.identity, explicit.tokenName, String(explicit.scopes.count),
             String(challenges.count),
         ] + explicit.scopes + challenges
     }

@@ -176,6 +176,7 @@ private struct Mapping {
             token.origin = .rule(rule.pattern.text)
             token.source = rule.source
             guard rule.source == nil else { return (token, nil) }
+            token.token = rule.token
             token.kind = rule.kind
             token.resourceIndicators = rule.resourceIndicators
             token.account = rule.account
@@ -223,6 +224,7 @@ private struct Mapping {
     private mutating func usualScopes(
         of token: TokenRequest, at host: RequestHost
     ) throws(ResolutionError) -> [String] {
+        if token.token == .id { return ["openid"] }
         let match = match(token.authority, token.kind, isConfigured: true)
         // A well-known host's scopes mean nothing to an issuer of another kind.
         let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
@@ -248,6 +250,14 @@ private struct Mapping {
         }
     }
 
+    /// Refuses an ID token, which says who the user is, for a host that the user didn't name.
+    private func confineIDToken(_ token: TokenRequest) throws(ResolutionError) {
+        guard token.token == .id else { return }
+        if let identity = token.identity { throw .idTokenOfIdentity(identity.name) }
+        guard let host = request.host else { return }
+        guard case .rule = token.origin else { throw .idTokenWithoutRule(host: host.text) }
+    }
+
     private mutating func resource(of scope: String, at authority: String, _ kind: String?) -> String {
         if let resource = scope.resourceOfScope { return resource }
         return (match(authority, kind, isConfigured: false)?.plugin.bareScopes ?? authority).lowercased()
@@ -269,6 +279,8 @@ private struct Mapping {
             token.resourceIndicators = []
         }
         if let identity { token.apply(identity) }
+        if let kind = explicit.token { token.token = kind }
+        try confineIDToken(token)
         token.authority = token.authority.withoutTrailingSlashes
         if let tenant = explicit.tenant { try token.apply(tenant: tenant) }
         token.authorityIsConfigured = configuration.names(authority: token.authority) || identity != nil

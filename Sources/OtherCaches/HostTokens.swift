@@ -40,10 +40,15 @@ public struct HostTokens: Sendable, Equatable {
             for name in names.sorted().filter({ $0 != active }) + [active].compactMap(\.self) {
                 let isActive = name == active
                 let own = users?[name]?["oauth_token"]?.text.map { Secret($0) }
-                entries.append(
-                    Entry(host: host, username: name, token: own ?? (isActive ? token : nil), isActive: isActive))
+                var entry = Entry(
+                    host: host, username: name, token: own ?? (isActive ? token : nil), isActive: isActive)
+                entry.isProgramsOwn = users?[name]?.isRenewed ?? false || isActive && settings.isRenewed
+                entries.append(entry)
             }
-            if names.isEmpty, active == nil { entries.append(Entry(host: host, token: token)) }
+            guard names.isEmpty, active == nil else { continue }
+            var entry = Entry(host: host, token: token)
+            entry.isProgramsOwn = settings.isRenewed
+            entries.append(entry)
         }
     }
 
@@ -68,6 +73,13 @@ public struct HostTokens: Sendable, Equatable {
 
     private static func sorted(_ hosts: YAMLNode) -> [(host: String, settings: YAMLNode)] {
         hosts.entries.map { ($0.name, $0.value) }.sorted { $0.0 < $1.0 }
+    }
+}
+
+extension YAMLNode {
+    /// Whether settings of gh have a refresh token, which works once, or an end of the token beside it.
+    fileprivate var isRenewed: Bool {
+        entries.contains { entry in ["refresh", "expir"].contains { entry.name.hasBytes($0) } }
     }
 }
 

@@ -18,6 +18,8 @@ public struct PluginResult: Sendable, Equatable {
     public var familyID: String?
     /// The OpenID Connect ID token; nil if the authority returned none.
     public var idToken: Secret?
+    /// The claims of the UserInfo endpoint, as JSON, if the claims request names any (OpenID Connect Core 1.0, 5.5).
+    public var userInfo: String?
     /// The granted scopes.
     public var scopes: [String]
     /// The scopes that were requested but not granted.
@@ -224,6 +226,7 @@ extension PluginResult: PluginAnswer {
         try writer.put("refresh_token", refreshToken)
         try writer.put("family_id", familyID)
         try writer.put("id_token", idToken)
+        try writer.put("userinfo", userInfo)
         try writer.put("scope[]", list: scopes)
         try writer.put("declined_scope[]", list: declinedScopes)
         try writer.put("environment", environment)
@@ -253,6 +256,7 @@ extension PluginResult: PluginAnswer {
         refreshToken = try reader.secret("refresh_token")
         familyID = try reader.optional("family_id", .token(64))
         idToken = try reader.secret("id_token")
+        userInfo = try reader.optional("userinfo", .text(32_768))
         declinedScopes = try reader.list("declined_scope[]", .scope)
         basicUsername = try reader.optional("basic_username", .basicUsername)
         memo = try PluginMemo(reader)

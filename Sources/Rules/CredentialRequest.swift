@@ -39,6 +39,13 @@ public struct CredentialRequest: Sendable, Equatable {
         public var tenant: String?
         /// The application's client ID.
         public var clientID: String?
+        /// Which token of the sign-in is meant; nil for the rule's.
+        public var token: TokenRequest.Kind?
+        /// The name of that token.
+        public var tokenName: String? {
+            get { token?.rawValue }
+            set { token = newValue.flatMap(TokenRequest.Kind.init) }
+        }
         /// The scopes; empty if there are none.
         public var scopes: [String] = []
         /// The account's user name or home account ID.

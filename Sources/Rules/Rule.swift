@@ -13,6 +13,8 @@ public struct Rule: Sendable, Equatable {
     public var clientID: String?
     /// The scopes of the token; empty for those that a manifest specifies for the authority's issuers.
     public var scopes: [String]
+    /// Which token of the sign-in it gives.
+    public var token = TokenRequest.Kind.access
     /// The resource indicators of the token, each an absolute URI (RFC 8707).
     public var resourceIndicators: [String] = []
     /// The plugin's name of an exchange for the token; nil for what a manifest specifies for the host, usually the
@@ -40,8 +42,8 @@ public struct Rule: Sendable, Equatable {
     /// The keys of a rule.
     public static let keys =
         [
-            "url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind",
-            "issuer-hosts", "source",
+            "url", "authority", "client-id", "scopes", "token", "resource-indicators", "exchange", "account",
+            "identity", "kind", "issuer-hosts", "source",
         ]
         + SignInParameter.ofRules.map(\.setting)
 
@@ -99,6 +101,12 @@ public struct Rule: Sendable, Equatable {
         resourceIndicators = indicators
         self.authority = table.keys.contains("authority") ? try table.authority(authority) : ""
         self.scopes = scopes ?? []
+        if let name = try table.string("token") {
+            guard let kind = TokenRequest.Kind(rawValue: name) else {
+                throw table.error("token", "`token` is access or id", hint: "such as token = \"id\"")
+            }
+            token = kind
+        }
         clientID = try table.clientID()
         exchange = try table.exchange()
         account = try table.string("account")
@@ -173,6 +181,7 @@ extension Rule: ConfigurationTable {
         if !authority.isEmpty { lines.append("authority = \(authority.inTOML)") }
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
         if !scopes.isEmpty { lines.append("scopes    = \(scopes.inTOML)") }
+        if token != .access { lines.append("token     = \(token.rawValue.inTOML)") }
         if let exchange { lines.append("exchange  = \(exchange.inTOML)") }
         if !resourceIndicators.isEmpty { lines.append("resource-indicators = \(resourceIndicators.inTOML)") }
         if let account { lines.append("account   = \(account.inTOML)") }

@@ -20,6 +20,14 @@ public struct TokenRequest: Sendable, Equatable {
         case scopes
     }
 
+    /// The tokens of a sign-in that can be handed out.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The access token (RFC 6749, 1.4).
+        case access
+        /// The ID token (OpenID Connect Core 1.0, 2), whose audience is the app itself.
+        case id
+    }
+
     /// What can name the account or the identity that a token is for.
     public enum Namer: Sendable, Equatable {
         /// The tool's request.
@@ -32,6 +40,8 @@ public struct TokenRequest: Sendable, Equatable {
 
     /// The reason for giving the token to this tool.
     public var origin: Origin
+    /// Which token is handed out.
+    public var token = Kind.access
     /// The authority's URL.
     public var authority: String
     /// Whether the configuration names the authority, so that its host is a known one.
@@ -144,6 +154,10 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case noTenants(authority: String)
     /// A scope is invalid.
     case badScope
+    /// An ID token is wanted for a host that no rule names.
+    case idTokenWithoutRule(host: String)
+    /// An ID token is wanted of an identity; with its name.
+    case idTokenOfIdentity(String)
     /// The claims that the tool sent can't be requested.
     case badClaims(ParameterError)
     /// A parameter of the sign-in is invalid.

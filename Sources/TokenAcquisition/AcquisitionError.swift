@@ -24,6 +24,8 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     case wrongAccount(wanted: String, signedIn: AccountRecord, known: [AccountRecord])
     /// The authority granted fewer scopes than requested; the granted token is stored.
     case scopesDeclined(granted: [String], declined: [String])
+    /// An ID token is wanted, and the authority returned none; with its host.
+    case noIDToken(String)
     /// Users may only sign in through a broker, and no broker of this machine serves the authority.
     case noBroker
     /// No way to sign in works here: the client has only these; if no client is named, the authority's host has only

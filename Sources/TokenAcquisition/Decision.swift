@@ -313,7 +313,8 @@ public struct Decider: Serviced {
 
     /// Returns the same plugin, whatever prompt the request has.
     private func anyBroker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
-        guard services.configuration.mayUseBroker, request.identity == nil, request.resourceIndicators.isEmpty,
+        guard services.configuration.mayUseBroker, request.identity == nil, request.token == .access,
+            request.resourceIndicators.isEmpty,
             let plugin = registry.broker(for: match), plugin.hasNeeds(in: services.environment),
             match.client(request.clientID)?.usable([.broker]).isEmpty != true
         else { return nil }

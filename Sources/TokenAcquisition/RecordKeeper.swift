@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 import Keyring
 import PluginHost
@@ -84,7 +85,8 @@ struct RecordKeeper: Serviced {
             let granted = result.scopes.filter { !$0.isOpenIDScope }
             throw .scopesDeclined(granted: granted, declined: result.declinedScopes)
         }
-        return AcquiredToken(made.accessToken, account: made.account, source: source)
+        guard let token = made.wanted else { throw .noIDToken(authority.authority.host) }
+        return AcquiredToken(token, account: made.account, source: source)
     }
 
     /// Returns the token of a result that can't be stored; nil if it lacks scopes.
@@ -96,7 +98,7 @@ struct RecordKeeper: Serviced {
         var made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         made.stored = known
-        return AcquiredToken(made.accessToken, account: made.account, source: .renewed)
+        return made.wanted.map { AcquiredToken($0, account: made.account, source: .renewed) }
     }
 
     /// Returns what is stored now that the authority has answered, given the records read under the refresh token's
@@ -190,6 +192,11 @@ struct RecordsOfResult {
         return token.requested(besides: stored.accessTokens)
     }
 
+    /// The token that the request is for; nil if the authority returned no ID token.
+    var wanted: AccessTokenRecord? {
+        request.token == .access ? accessToken : idToken.flatMap { AccessTokenRecord(handingOut: $0, for: request) }
+    }
+
     /// The account; nil if nobody signed in.
     ///
     /// Claims that the authority omits at a renewal (OpenID Connect Core 1.0, 12.2) keep their stored values.
@@ -228,7 +235,8 @@ struct RecordsOfResult {
     var changes: [CredentialRecord] {
         let known = stored.all
         let account = account.map(CredentialRecord.account)
-        let isKnown = redeemed != nil && request.claims == nil && account.map(known.contains) == true
+        let isKnown =
+            redeemed != nil && request.claims == nil && request.token == .access && account.map(known.contains) == true
         let hint = idToken.map(CredentialRecord.idToken)
         let isHintKept = isKnown && known.contains { hint?.isSameItem(as: $0) == true }
         return [
@@ -305,6 +313,11 @@ struct RecordsOfResult {
             homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
             realm: result.realm, secret: secret)
         token.plugin = plugin
+        let before = stored.idTokens.first { CredentialRecord.idToken($0).isSameItem(as: .idToken(token)) }
+        let realms = before?.requestedRealm
+        let isKnown = realms?.pieces(between: " ").contains { $0.isSame(as: place.realm) } ?? false
+        token.requestedRealm = isKnown ? realms : [place.realm, realms].compactMap(\.self).joined(separator: " ")
+        token.userInfo = result.userInfo ?? before?.userInfo
         return token
     }
 }

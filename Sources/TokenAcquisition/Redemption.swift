@@ -126,7 +126,8 @@ extension TokenRequest {
         var members: [String: JSONValue] = [
             "authority": .string(authority), "configured": .bool(authorityIsConfigured), "client": .string(clientID),
             "scopes": JSONValue(strings: scopes), "resources": JSONValue(strings: resourceIndicators),
-            "hint_is_account": .bool(userHintIsAccount), "port": JSONValue(signIn.redirectPort),
+            "hint_is_account": .bool(userHintIsAccount), "token": .string(token.rawValue),
+            "port": JSONValue(signIn.redirectPort),
         ]
         if let exchange {
             members["exchange"] = [
@@ -145,6 +146,7 @@ extension TokenRequest {
             scopes: members["scopes"]?.elements.compactMap(\.string) ?? [])
         resourceIndicators = members["resources"]?.elements.compactMap(\.string) ?? []
         userHintIsAccount = members["hint_is_account"] == true
+        token = members["token"]?.string.flatMap(Kind.init) ?? .access
         signIn.redirectPort = members["port"]?.wholeNumber
         for (name, member) in Self.texts { self[keyPath: member] = members[name]?.string }
         if let named = members["exchange"], let name = named["name"]?.string, let host = named["audience"]?.string {

@@ -202,7 +202,14 @@ struct Renewal: Serviced {
         switch try await redeem(refreshToken, request, run) {
         case .success(let result):
             recentErrors.forget(key)
-            return .ended(try await keep(result, request, run.authority, redeemed: refreshToken, of: account), run)
+            do throws(AcquisitionError) {
+                return .ended(try await keep(result, request, run.authority, redeemed: refreshToken, of: account), run)
+            } catch {
+                guard case .noIDToken(let host) = error else { throw error }
+                // An authority need not renew ID tokens (OpenID Connect Core 1.0, 12.2); a sign-in brings one.
+                run.failure = PluginError(.interactionRequired, "\(host) renews no ID tokens")
+                return .ended(nil, run)
+            }
         case .failure(let error):
             let isAnyLeft = tokens.contains { [tried = run.tried] in !tried.contains($0.secret) }
             if try keepGoing(after: error, refreshToken, account, request, run.authority), isAnyLeft {

@@ -1,6 +1,9 @@
 import Addresses
+import Claims
+import JSON
 import Keyring
 import Rules
+import Secrets
 
 /// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).
 struct SilentSelection: Sendable {
@@ -45,7 +48,11 @@ struct SilentSelection: Sendable {
         let standing = refreshTokens.map { RejectedTokens.standing(in: $0, for: request, now: now) }
         let refusals = standing.flatMap(\.self)
         redeemable = zip(refreshTokens, standing).filter { $1.allSatisfy { $0.remaining(at: now) == nil } }.map(\.0)
-        matching = records.accessTokens
+        let tokens =
+            request.token == .id
+            ? records.idTokens.compactMap { AccessTokenRecord(handingOut: $0, for: request) } : records.accessTokens
+        matching =
+            tokens
             .filter { $0.serves(request, at: place) && place.owns($0, of: account) }
             .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
         candidates = matching.filter { token in !refusals.contains { $0.excludes(token) } }
@@ -154,6 +161,25 @@ extension AccessTokenRecord {
     func serves(_ request: TokenRequest, at place: AuthorityKey) -> Bool {
         clientID.clientKey == request.clientID.clientKey && resourceIndicators == request.resourceKey
             && place.scopeKeys(request.scopes).isSubset(of: place.scopeKeys(scopes))
+    }
+}
+
+extension AccessTokenRecord {
+    /// An ID token in the place of an access token that a request is for; nil unless it was issued to the client itself.
+    init?(handingOut token: IDTokenRecord, for request: TokenRequest) {
+        guard let claims = WebToken.claims(of: token.secret.reveal()), let end = claims["exp"]?.wholeNumber,
+            let audience = claims["aud"],
+            ([audience.string] + audience.elements.map(\.string)).contains(where: {
+                $0?.clientKey == token.clientID.clientKey
+            })
+        else { return nil }
+        self.init(
+            homeAccountID: token.homeAccountID, environment: token.environment, clientID: token.clientID,
+            realm: token.realm, target: request.scopes.joined(separator: " "), secret: token.secret,
+            cachedAt: claims["iat"]?.wholeNumber ?? 0, expiresOn: end)
+        resourceIndicators = request.resourceKey
+        requestedRealm = token.requestedRealm
+        plugin = token.plugin
     }
 }
 

@@ -2,6 +2,9 @@ import Synchronization
 
 /// The shared state of all handlers: users, issued tokens and injected faults.
 final class World: Sendable {
+    /// What a host does with the scope `offline_access`.
+    enum OfflineAccess: Int, Sendable { case ignored, granted, refused }
+
     /// The settings that tests may change while the sandbox runs.
     struct Settings: Sendable {
         var accessTokenLifetime = 3600
@@ -18,6 +21,8 @@ final class World: Sendable {
         var renewalEndsAccessToken = false
         /// Whether programs may register themselves at the issuer.
         var offersRegistration = true
+        /// What the forge does with the scope `offline_access`; an older GitHub Enterprise Server ignores it.
+        var offlineAccess = OfflineAccess.granted
         /// Whether the applications' secrets have expired.
         var hasExpiredSecrets = false
         /// The lifetime of the registry's refresh tokens, in seconds.

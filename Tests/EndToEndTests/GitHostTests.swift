@@ -209,6 +209,55 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         }
     }
 
+    /// Runs the body in a world with GitHub's rule, and signs in; passes the scopes of the sign-ins.
+    private static func withGitHub(
+        offlineAccess: Int, _ body: @escaping @Sendable (World, String, [String?]) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 30, "offline_access": \#(offlineAccess)}"#)
+            let host = world.sandbox.forge
+            let added = try await world.lanyard(
+                ["rule", "add", host.url, "--authority", host.url, "--kind", "github", "--client-id", host.clientID])
+            #expect(added.status == 0, "\(added)")
+            let stored = try await world.lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
+            #expect(stored.status == 0, "\(stored)")
+            let login = try await world.lanyard(["login", host.url], world.browser(as: alice))
+            #expect(login.status == 0, "\(login)")
+            let pages = try await world.sandbox.requests().filter {
+                $0.path == "/login/oauth/authorize" && $0.query?["client_id"] != nil
+            }
+            try await body(world, host.url, pages.map { $0.query?["scope"] })
+        }
+    }
+
+    @Test func `GitHub's tokens end and are renewed by whoever comes first`() async throws {
+        try await Self.withGitHub(offlineAccess: 1) { world, url, scopes in
+            #expect(scopes == ["offline_access repo gist workflow"])
+            try await world.sandbox.clearLog()
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<16 { group.addTask { try await world.lanyard(["token", url]).output } }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(tokens.count == 1 && tokens.first?.hasPrefix("gho_") == true)
+            let asked = try await world.sandbox.requests().compactMap(\.grantType)
+            #expect(asked == ["refresh_token"])
+        }
+    }
+
+    @Test(arguments: [(0, 1), (2, 2)])
+    func `a GitHub without tokens that end is asked for one of the other kind, once`(
+        offlineAccess: Int, signIns: Int
+    ) async throws {
+        try await Self.withGitHub(offlineAccess: offlineAccess) { world, url, scopes in
+            #expect(scopes.count == signIns && (signIns == 1 || scopes.last == "repo gist workflow"), "\(scopes)")
+            let status = try await world.lanyard(["status", url])
+            #expect(status.output.contains("valid until it is revoked"), "\(status)")
+            let doctor = try await world.lanyard(["doctor", "--all"])
+            #expect(doctor.output.contains("are valid until they are revoked"), "\(doctor)")
+        }
+    }
+
     @Test func `signing out has the host take back the tokens`() async throws {
         try await World.with(hosts: Self.hosts) { world in
             let url = GitHost.gitLab.repository(in: world.sandbox)
@@ -469,7 +518,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
 
     @Test(arguments: GitProgram.all)
     func `an OAuth app's token has no end, and is a password to every git`(program: GitProgram) async throws {
-        try await Self.withAlice(client: { $0.clientID }) { world, url in
+        try await Self.withAlice(client: { $0.clientID }, settings: #"{"offline_access": 0}"#) { world, url in
             try await world.sandbox.clearLog()
             let clone = try await world.git(["clone", "-q", url, "hello"], by: program)
             #expect(clone.status == 0 && clone.errors.isEmpty, "\(clone)")

@@ -52,10 +52,13 @@ import Testing
             let clone = try await world.git(["clone", "\(url)/contoso/hello.git"])
             #expect(clone.status == 0 && clone.errors == "Cloning into 'hello'...\n", "\(clone)")
             let asked = try await host.requests(world).authority
-            #expect(Set(asked.compactMap { $0.query["client_id"] ?? $0.form["client_id"] }) == [Self.defaultApp], "\(asked)")
+            #expect(
+                Set(asked.compactMap { $0.query?["client_id"] ?? $0.form?["client_id"] }) == [Self.defaultApp],
+                "\(asked)")
 
             let explained = try await world.lanyard(["explain", "\(url)/contoso/hello.git"])
-            #expect(explained.output.contains("  client ID  git-credential-oauth, \(Self.defaultApp) ("), "\(explained)")
+            #expect(
+                explained.output.contains("  client ID  git-credential-oauth, \(Self.defaultApp) ("), "\(explained)")
         }
     }
 
@@ -76,7 +79,8 @@ import Testing
                     lanyard: hint: or to replace the rule, remove it: lanyard rule remove \(url)
 
                     """), "\(login)")
-            #expect(try await GitHost.gitea.requests(world).authority.allSatisfy { $0.path != "/login/oauth/authorize" })
+            #expect(
+                try await GitHost.gitea.requests(world).authority.allSatisfy { $0.path != "/login/oauth/authorize" })
         }
     }
 

@@ -37,7 +37,7 @@ import Testing
                     "If that terminal cannot open a browser, let a scripted one sign in:", "Then:",
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
-                #expect(commands.map(\.count) == [3, 1, 10], "\(text)")
+                #expect(commands.map(\.count) == [3, 1, 11], "\(text)")
                 // fish has no `set -e`; the results of the commands are checked below.
                 let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(

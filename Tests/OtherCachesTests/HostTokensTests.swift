@@ -16,6 +16,24 @@ import Testing
         #expect(try #require(HostTokens(gh: Array("# none\n".utf8))).entries.isEmpty)
     }
 
+    @Test func `gh's tokens that only gh can renew are its own`() throws {
+        let text = """
+            github.com:
+                users:
+                    alice:
+                        oauth_token: gho_alice
+                        oauth_refresh_token: ghr_alice
+                    bob:
+                        oauth_token: gho_bob
+                user: bob
+            ghe.example:
+                oauth_token: gho_old
+                oauth_token_expires_at: 2026-11-27T20:00:00Z
+            """
+        let entries = try #require(HostTokens(gh: Array(text.utf8))).entries
+        #expect(entries.map(\.isProgramsOwn) == [true, true, false])
+    }
+
     @Test func `gh's accounts of a host are found, the active one last`() throws {
         let text = """
             github.com:

@@ -91,7 +91,6 @@ import Yams
         ),
         ("exec:\n  args: [-c, kubelogin get-token]\n  command: sh", "it runs sh, not kubelogin itself"),
         ("exec:\n  args: [run, x/kubelogin, get-token]\n  command: docker", "it runs docker, not kubelogin itself"),
-        (oidc(), "its cluster takes ID tokens"), (oidc("--oidc-use-access-token=false"), "its cluster takes ID tokens"),
         (oidc("--oidc-use-access-token", "--certificate-authority=/ca"), "it has --certificate-authority"),
         (oidc("--oidc-use-access-token", "--oidc-client-secret=s"), "it has --oidc-client-secret"),
         (oidc("--oidc-use-access-token", "--username", "u"), "it has --username"),
@@ -99,6 +98,12 @@ import Yams
             oidc("--oidc-use-access-token", "--grant-type=password"),
             "no user signs in with it (--grant-type password)"
         ),
+        (oidc("--grant-type", "client-credentials"), "no user signs in with it (--grant-type client-credentials)"),
+        (oidc("--insecure-skip-tls-verify"), "it has --insecure-skip-tls-verify"),
+        (oidc("--oidc-client-secret", "s"), "it has --oidc-client-secret"),
+        (oidc("--certificate-authority-data=Zm9v"), "it has --certificate-authority-data"),
+        (oidc("--oidc-request-header", "a=b"), "it has --oidc-request-header"),
+        (oidc("--password=p"), "it has --password"),
         (oidc("--oidc-use-access-token").replacing("--oidc-client-id", with: "--v"), "it has no --oidc-client-id"),
     ])
     func `who can't be converted stays, with the reason`(user: String, reason: String) throws {
@@ -199,7 +204,61 @@ import Yams
             oidc.signIn
                 == KubeSignIn(
                     tenant: nil, clientID: "kubernetes", server: nil, cloud: nil, issuer: "https://id.example.com/lab",
-                    scopes: ["openid", "a", "b", "c"]))
+                    scopes: ["openid", "a", "b", "c"], givesIDTokens: true))
+    }
+
+    /// Forms of the options of the kubelogin for OpenID Connect, as its documentation and its users write them: whether the
+    /// cluster takes ID tokens, the port, the scopes besides openid, and extra parameters.
+    private static let forms: [([String], Bool, String?, [String], [String])] = [
+        ([], true, nil, [], []),
+        (["--oidc-extra-scope=email"], true, nil, ["email"], []),
+        (["--oidc-extra-scope", "email"], true, nil, ["email"], []),
+        (["--oidc-extra-scope=email,profile"], true, nil, ["email", "profile"], []),
+        (["--oidc-extra-scope=email", "--oidc-extra-scope=groups"], true, nil, ["email", "groups"], []),
+        (["--oidc-extra-scope=openid", "--oidc-extra-scope=offline_access"], true, nil, ["offline_access"], []),
+        (["--oidc-use-pkce"], true, nil, [], []),
+        (["--oidc-pkce-method=S256"], true, nil, [], []),
+        (["--oidc-pkce-method", "auto"], true, nil, [], []),
+        (["--oidc-use-access-token"], false, nil, [], []),
+        (["--oidc-use-access-token=true"], false, nil, [], []),
+        (["--oidc-use-access-token=false"], true, nil, [], []),
+        (["--grant-type=auto"], true, nil, [], []),
+        (["--grant-type=authcode"], true, nil, [], []),
+        (["--grant-type=authcode-keyboard"], true, nil, [], []),
+        (["--grant-type", "device-code"], true, nil, [], []),
+        (["--skip-open-browser"], true, nil, [], []),
+        (["--browser-command=firefox"], true, nil, [], []),
+        (["--listen-address=127.0.0.1:12345"], true, "12345", [], []),
+        (["--listen-address=0.0.0.0:8000", "--listen-address=127.0.0.1:18000"], true, "18000", [], []),
+        (["--listen-port=8000"], true, "8000", [], []),
+        (["--oidc-redirect-url=http://localhost:8000"], true, "8000", [], []),
+        (["--oidc-redirect-url-hostname=localhost"], true, nil, [], []),
+        (["--authentication-timeout-sec=60"], true, nil, [], []),
+        (["--token-cache-dir=/tmp/cache"], true, nil, [], []),
+        (["--token-cache-storage=keyring"], true, nil, [], []),
+        (["--force-refresh"], true, nil, [], []),
+        (["--insecure-skip-tls-verify=false"], true, nil, [], []),
+        (["-v1"], true, nil, [], []),
+        (["--v=1"], true, nil, [], []),
+        (["--oidc-auth-request-extra-params=ttl=86400"], true, nil, [], ["ttl=86400"]),
+        (["--open-url-after-authentication=https://example.com"], true, nil, [], []),
+    ]
+
+    @Test(arguments: forms)
+    func `the forms of kubelogin's options mean what they mean to it`(
+        words: [String], givesIDTokens: Bool, port: String?, scopes: [String], parameters: [String]
+    ) throws {
+        let user = try Self.user(
+            Self.file(
+                "exec:\n  args:\n"
+                    + (["oidc-login", "get-token", "--oidc-issuer-url=https://id.example.com", "--oidc-client-id=app"]
+                    + words)
+                    .map { "  - \($0)\n" }.joined() + "  command: kubectl"))
+        #expect(user.converted(running: "lanyard") != nil && user.obstacle == nil, "\(user.obstacle ?? "")")
+        let wanted = KubeSignIn(
+            tenant: nil, clientID: "app", server: nil, cloud: nil, issuer: "https://id.example.com",
+            scopes: ["openid"] + scopes, givesIDTokens: givesIDTokens, port: port, parameters: parameters)
+        #expect(user.signIn == wanted)
     }
 
     @Test(arguments: [

@@ -36,7 +36,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         return try await connector.connected(request) { transport throws(PluginError) in
             let session = try await IssuerSession.open(request, over: transport)
             try await session.checkDefaultApp()
-            return try await session.signIn(flows, user)
+            return try await session.signIn(flows, by: user)
         }
     }
 

@@ -85,6 +85,8 @@ struct IssuerTraits: Sendable {
     var accountKind: String?
     /// Whether its servers register some apps by themselves.
     var registersApps = false
+    /// Whether `offline_access` gets tokens that end, and refresh tokens, although no metadata says so.
+    var takesOfflineAccess = false
     /// Whether it issues ID tokens, if its metadata isn't fetched.
     var givesIDTokens = false
     /// Whether the client secret is sent in the form, if its metadata isn't fetched.
@@ -154,6 +156,7 @@ struct IssuerTraits: Sendable {
     private mutating func github(_ authority: StrictURL) {
         accountKind = "GitHub"
         takesSecretInForm = true
+        takesOfflineAccess = true
         hintName = "login"
         subjectName = "id"
         let isHosted = authority.host.name == "github.com" || authority.host.name.hasSuffix(".ghe.com")

@@ -1,6 +1,7 @@
 import Addresses
 import Claims
 import OAuth
+import PluginKit
 import PluginOAuth
 import PluginWire
 import Secrets
@@ -15,6 +16,8 @@ struct IssuerSession: Sendable {
     let transport: Transport
     /// The metadata of the issuer and other services; from this request if `isRecalled` is false.
     var memo = MetadataMemo(nil)
+    /// Whether the issuer has refused `offline_access`, as an older server may.
+    var isWithoutOfflineAccess = false
     /// Whether the issuer wasn't asked because its metadata is cached.
     var isRecalled = false
 
@@ -136,7 +139,8 @@ struct IssuerSession: Sendable {
     /// token and a refresh token.
     var scope: String {
         let known = ["profile", "offline_access"].filter(metadata.scopes.contains)
-        let own = metadata.isOpenID ? ["openid"] + known : []
+        let others = traits.takesOfflineAccess && !isWithoutOfflineAccess ? ["offline_access"] : []
+        let own = metadata.isOpenID ? ["openid"] + known : others
         return (own + request.scopes.filter { !own.contains($0) }).joined(separator: " ")
     }
 
@@ -147,6 +151,10 @@ struct IssuerSession: Sendable {
     ///
     /// - Throws: `interaction-required` if the tokens are another account's.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
+        // Claims are for the sign-in page (OpenID Connect Core 1.0, 5.5), and a renewal repeats those of the sign-in.
+        guard request.claims == nil else {
+            throw PluginError(.interactionRequired, "\(address.hostText) takes requests for claims at a sign-in only")
+        }
         let result = try await redeem(refreshToken)
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }
@@ -160,6 +168,16 @@ struct IssuerSession: Sendable {
             _ = try await plainly { () async throws(OAuthError) in try await transport.get(request.authority) }
         }
         return try await probe(request.authority, clockLead: metadata.clockLead)
+    }
+
+    /// Signs a user in, once more without `offline_access` if it may be that which the issuer refuses.
+    func signIn(_ flows: [Flow], by user: any Conversation) async throws(PluginError) -> PluginResult {
+        do throws(PluginError) { return try await signIn(flows, user) } catch {
+            guard traits.takesOfflineAccess, error.error == "invalid_scope" else { throw error }
+            var again = self
+            again.isWithoutOfflineAccess = true
+            return try await again.signIn(flows, user)
+        }
     }
 
     /// Checks that a server still has the app that its kind registers by itself.

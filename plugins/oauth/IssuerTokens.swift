@@ -1,4 +1,6 @@
 import Addresses
+import HTTP
+import JSON
 import OAuth
 import PluginOAuth
 import PluginWire
@@ -40,8 +42,19 @@ extension IssuerSession {
         result.declinedScopes = tokens.declined
         result.refreshToken = response.refreshToken
         result.idToken = response.idToken
+        result.userInfo = await userInfo(response, of: owner)
         result.memo = memo.memo
         return result
+    }
+
+    /// Returns what the UserInfo endpoint says, if the request asks for its claims; nil if it says nothing of this account.
+    func userInfo(_ response: TokenResponse, of owner: PluginAccount) async -> String? {
+        guard let text = request.claims, let asked = JSONValue(bytes: text.utf8), asked["userinfo"]?.members != nil,
+            let endpoint = metadata.endpoints.userinfo,
+            let answer = try? await client.answer(of: endpoint, to: response.accessToken),
+            let claims = JSONValue(bytes: answer.body, atMost: 16_384), claims["sub"]?.string == owner.localAccountID
+        else { return nil }
+        return claims.encodedText
     }
 
     /// The authority's path, the only difference between issuers of one host.

@@ -12,13 +12,31 @@ package import TokenAcquisition
 
 extension Session {
     /// Prints the accounts that have signed in, those in use first.
-    package func listAccounts(at authority: NamedAuthority?, inJSON: Bool) async throws {
+    package func listAccounts(at authority: NamedAuthority?, inJSON: Bool, withClaims: Bool) async throws {
         var known = try await accounts(at: authority)
         known.ofMachine = await accountsOfBrokers(besides: known)
         let console = context.console
         if inJSON { return console.print(json: .array(known.byUse.map { $0.json(among: known) })) }
         guard !known.byUse.isEmpty else { return console.note("nobody is signed in") }
         for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
+        guard withClaims else { return }
+        for account in known.byUse {
+            for token in account.idTokens {
+                guard let decoded = try? DecodedToken(token.secret, now: context.now) else { continue }
+                let app = registry.client(withID: token.clientID)?.name ?? token.clientID
+                let owner = "\(account.account.displayName) at \(token.environment.displayable(limit: 255))"
+                console.print("")
+                console.print("ID token of \(owner), app \(app.displayable(limit: 100)):")
+                for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print("  \(line)") }
+                let told = token.userInfo.flatMap { JSONValue(bytes: $0.utf8) }?.members
+                guard let told else { continue }
+                console.print("UserInfo of \(owner):")
+                for line in DecodedToken(claims: told, now: context.now).lines(columns: OutputWidth.ofTerminal) {
+                    console.print("  \(line)")
+                }
+            }
+        }
+        console.note("decoded only: no signature was verified")
     }
 
     /// How long the list may wait for a broker.
@@ -79,8 +97,11 @@ extension KnownAccounts {
 
 extension IDTokenRecord {
     /// What the token says, without its signature, so that it can't be used.
-    fileprivate var claimsJSON: JSONValue {
-        ["clientId": .string(clientID), "claims": WebToken.claims(of: secret.reveal()) ?? .null]
+    package var claimsJSON: JSONValue {
+        [
+            "clientId": .string(clientID), "claims": WebToken.claims(of: secret.reveal()) ?? .null,
+            "userinfo": userInfo.flatMap { JSONValue(bytes: $0.utf8) } ?? .null,
+        ]
     }
 }
 

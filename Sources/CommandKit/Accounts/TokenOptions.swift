@@ -19,11 +19,14 @@ package protocol TokenNamingCommand: Command {
     var page: SignInPageOptions { get }
     /// The name of the identity to get the token as; nil for a user.
     var identity: String? { get }
+    /// Which token of the sign-in is meant; nil for the rule's.
+    var kind: TokenRequest.Kind? { get }
     /// Whether the command prepares what git gets, too.
     static var isForGit: Bool { get }
 }
 
 extension TokenNamingCommand {
+    package var kind: TokenRequest.Kind? { nil }
     package var identity: String? { nil }
     package static var isForGit: Bool { false }
 
@@ -33,7 +36,7 @@ extension TokenNamingCommand {
     package func request(in session: Session) async throws(CommandError) -> (request: TokenRequest, url: String?) {
         let asked = try await asked(in: session)
         // A script's request may be just as incomplete, but only here is it the command line that lacks something.
-        guard asked.host != nil || named.isComplete(identity, in: session.configuration) else {
+        guard asked.host != nil || kind == .id || named.isComplete(identity, in: session.configuration) else {
             throw CommandError(.incomplete, in: session.context).with(.usage)
         }
         guard let request = try session.resolve(asked) else {
@@ -52,6 +55,11 @@ extension TokenNamingCommand {
             throw CommandError(
                 "an agent can only be asked for a URL", hints: ["add the URL to the command"], status: .usage)
         }
+        guard kind == nil else {
+            throw CommandError(
+                "an agent gives the token that the rule on its machine says",
+                hints: [Hint("leave out the option, and write in that rule", write: "token = \"id\"")], status: .usage)
+        }
         return try session.forwardedToken(for: try await asked(in: session), interaction.values)
     }
 
@@ -63,6 +71,10 @@ extension TokenNamingCommand {
         }
         try named.write(to: &asked.explicit)
         asked.explicit.identity = identity
+        asked.explicit.token = kind
+        if kind == .id, asked.host == nil, named.scope.isEmpty, named.resource.isEmpty {
+            asked.explicit.scopes = ["openid"]
+        }
         for resource in named.resource { asked.explicit.scopes += try session.scopes(ofResource: resource) }
         asked.explicit.account = try await accountMeant(in: session)
         try write(to: &asked.explicit.signIn)

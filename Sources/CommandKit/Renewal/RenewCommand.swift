@@ -143,7 +143,7 @@ struct RenewalRequest: Sendable, Equatable {
         [
             ("scheme", \.scheme), ("path", \.path), ("username", \.username), ("authority", \.explicit.authority),
             ("tenant", \.explicit.tenant), ("client_id", \.explicit.clientID), ("account", \.explicit.account),
-            ("identity", \.explicit.identity),
+            ("identity", \.explicit.identity), ("token", \.explicit.tokenName),
         ]
     }
     private static var lists: [(String, WritableKeyPath<CredentialRequest, [String]>)] {

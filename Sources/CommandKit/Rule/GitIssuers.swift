@@ -157,7 +157,9 @@ package struct IssuerFinder {
     /// Returns the issuer at the URL's host, as a manifest or the server says, without asking; nil if it may be at a path.
     package func guess() async -> Found? {
         guard let root = pattern.ownAuthority, session.registry.resource(of: pattern) == nil else { return nil }
-        if let known = session.registry.gitAuthority(ofHost: pattern.host.urlText) { return ("\(known.authority)", nil) }
+        if let known = session.registry.gitAuthority(ofHost: pattern.host.urlText) {
+            return ("\(known.authority)", nil)
+        }
         guard !pattern.hasPath, let issuer = await suggestion() else { return nil }
         return (root, issuer.kind)
     }

@@ -139,6 +139,17 @@ package final class Session: Sendable {
         }
     }
 
+    /// Returns the ID token that a client got for a token's account and realm; nil if none is stored.
+    package func idToken(of token: AcquiredToken, for clientID: String) throws(CommandError) -> IDTokenRecord? {
+        guard let account = token.account else { return nil }
+        let records = try keeping { () throws(KeyringError) in try acquirer.allRecords() }
+        return records.idTokens.first {
+            $0.homeAccountID.lowercased() == account.homeAccountID.lowercased()
+                && $0.environment.lowercased() == account.environment.lowercased()
+                && $0.realm.lowercased() == token.realm.lowercased() && $0.clientID.clientKey == clientID.clientKey
+        }
+    }
+
     /// Signs the user in.
     package func signIn(_ request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
         guard let user = await sources.prompter.user(for: url) else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Claims
 import CommandKit
+import JSON
 import Keyring
 import Rules
 import Terminal
@@ -28,6 +29,9 @@ struct LoginCommand: TokenNamingCommand {
     @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
     @OptionGroup(title: "Sign-in") var prompting: PromptOptions
+
+    @Flag(help: "Print JSON: the account that signed in, and the claims of its ID token.")
+    var json = false
 
     mutating func run(in context: CommandContext) async throws {
         var options = interaction.values
@@ -58,6 +62,7 @@ struct LoginCommand: TokenNamingCommand {
             try await session.signIn(request, url: url)
         }
         guard let signedIn = token.account else { return }
+        if json { try await report(token, signedIn, of: request, in: session) }
         let console = session.context.console
         do throws(CommandError) {
             try session.select(signedIn, at: place?.place)
@@ -76,6 +81,22 @@ struct LoginCommand: TokenNamingCommand {
         else { return }
         let text = "using \(signedIn.displayName) for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
+    }
+
+    /// Prints the account, as `status --accounts --json` does, and what its ID token says.
+    private func report(
+        _ token: AcquiredToken, _ signedIn: AccountRecord, of request: TokenRequest, in session: Session
+    ) async throws(CommandError) {
+        let known = try await session.accounts(for: url)
+        let account = (known.all + known.elsewhere).first {
+            $0.account.homeAccountID.lowercased() == signedIn.homeAccountID.lowercased()
+                && $0.account.environment.lowercased() == signedIn.environment.lowercased()
+        }
+        let idToken = try session.idToken(of: token, for: request.clientID)
+        session.context.console.print(json: [
+            "account": account?.json(among: known) ?? .null, "scopes": JSONValue(strings: token.scopes),
+            "expiresOn": JSONValue(token.expiresOn), "idToken": idToken?.claimsJSON ?? .null,
+        ])
     }
 
     /// Has the user configure git for a URL that has no rule yet, at a terminal; false if there is nothing to ask.

@@ -147,6 +147,7 @@ extension Rule {
             facts.append(("client ID", client.displayable()))
         }
         facts.append(("scopes", scopesForPeople(session)))
+        if token == .id { facts.append(("token", "the ID token")) }
         if let exchange { facts.append(("exchange", exchange.displayable())) }
         if let account { facts.append(("account", account.displayable())) }
         if let kind { facts.append(("kind", kind.displayable())) }
@@ -162,6 +163,7 @@ extension Rule {
         if let exchange, let wanted = match?.scopes(ofExchange: exchange, for: pattern) {
             return wanted.joined(separator: " ").displayable() + " (the exchange's)"
         }
+        if token == .id { return "openid" }
         guard let wanted = match?.issuer?.scopes else { return "none" }
         return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the authority's)"
     }
@@ -171,7 +173,7 @@ extension Rule {
             "url": .string(pattern.text), "authority": authority.isEmpty ? .null : .string(authority),
             "identity": JSONValue(identity), "source": JSONValue(source),
             "clientId": JSONValue(session.configuration.clientID(of: self)),
-            "scopes": JSONValue(strings: scopes), "exchange": JSONValue(exchange),
+            "scopes": JSONValue(strings: scopes), "token": .string(token.rawValue), "exchange": JSONValue(exchange),
             "account": JSONValue(account), "kind": JSONValue(kind),
             "file": .string(file),
             "line": JSONValue(line),
@@ -236,6 +238,11 @@ struct RuleOptions: ParsableArguments {
             "A resource instead of scopes: its identifier, or a name such as \"Azure DevOps\".", valueName: "resource"))
     var resource: String?
 
+    @Option(
+        help: ArgumentHelp("Which token of the sign-in the URL gets: access or id.", valueName: "token"),
+        transform: TokenRequest.Kind.init(option:))
+    var token = TokenRequest.Kind.access
+
     @Option(help: ArgumentHelp("The account: a user name or an identifier.", valueName: "account"))
     var account: String?
 
@@ -269,6 +276,13 @@ struct RuleOptions: ParsableArguments {
 
     var isEmpty: Bool {
         authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
-            && exchange == nil
+            && exchange == nil && token == .access
+    }
+}
+
+extension TokenRequest.Kind {
+    fileprivate init(option: String) throws {
+        guard let kind = Self(rawValue: option) else { throw ValidationError("it is access or id") }
+        self = kind
     }
 }

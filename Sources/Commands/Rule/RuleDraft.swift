@@ -32,6 +32,7 @@ struct RuleDraft {
         if let kind = options.kind { try session.registry.requireKind(kind) }
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
+        rule.token = options.token
         if let identity { return try await completed(rule, for: identity, known) }
         let authority = try await authority()
         if let name = authority.match.plugin.reserved(in: rule.signIn) {
@@ -56,7 +57,8 @@ struct RuleDraft {
         else { return nil }
         let host = match.authority.host.displayable(limit: 255)
         let looks = found.kind == nil ? "is" : "looks like"
-        let question = "\(host) \(looks) \(match.issuer?.displayName ?? ""); sign git in there as \(app.name), its own app?"
+        let question =
+            "\(host) \(looks) \(match.issuer?.displayName ?? ""); sign git in there as \(app.name), its own app?"
         guard await prompt.accepts(question) else { return nil }
         var rule = Rule(pattern: pattern, authority: found.authority, scopes: [])
         rule.clientID = app.name
@@ -309,6 +311,8 @@ struct RuleDraft {
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
         if let exchange = options.exchange, match.scopes(ofExchange: exchange, for: pattern) != nil { return [] }
+        // A rule for an ID token without scopes uses openid.
+        if options.token == .id { return [] }
         // A rule without scopes uses the issuer's, including those that later versions know.
         if match.issuer?.scopes != nil { return [] }
         guard prompt != nil else { throw noScope }

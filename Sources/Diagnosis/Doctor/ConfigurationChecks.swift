@@ -78,7 +78,10 @@ extension Examination {
         if let unknown = rule.exchange, exchange == nil {
             return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
         }
-        guard !rule.scopes.isEmpty || match.issuer?.scopes != nil || exchange?.scopes.isEmpty == false else {
+        guard
+            !rule.scopes.isEmpty || rule.token == .id || match.issuer?.scopes != nil
+                || exchange?.scopes.isEmpty == false
+        else {
             return .fail("rule", "\(name) has no scopes", Hint(place, write: "scopes = [\"…\"]"))
         }
         guard rule.pattern.isTokenPlace else {

@@ -104,7 +104,8 @@ extension Examination {
 
     private var contents: [Finding] {
         do throws(KeyringError) {
-            return [accounts(in: try store.records(matching: .all))]
+            let records = try store.records(matching: .all)
+            return [accounts(in: records), endless(in: records)].compactMap(\.self)
                 + (try clientSecretFindings())
         } catch {
             return [.fail("accounts", CommandError(error))]
@@ -120,6 +121,16 @@ extension Examination {
             records.hasDamaged
                 ? Hint("remove what is damaged", run: "lanyard cache clear --damaged")
                 : Hint("see", run: "lanyard cache list"))
+    }
+
+    /// The hosts whose tokens last until somebody revokes them.
+    private func endless(in records: StoredRecords) -> Finding? {
+        let hosts = Set(records.accessTokens.filter { $0.expiresOn == nil }.map(\.environment)).sorted()
+        guard !hosts.isEmpty else { return nil }
+        return .pass(
+            "tokens",
+            "those of \(hosts.map { $0.displayable(limit: 255) }.joined(separator: ", ")) are valid until they are revoked"
+        )
     }
 
     private func failed(_ check: String, _ reason: KeyringError.Reason) -> Finding {

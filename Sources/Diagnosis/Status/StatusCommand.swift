@@ -37,19 +37,24 @@ package struct StatusCommand: Command {
     @Flag(help: "List only the accounts.")
     package var accounts = false
 
+    @Flag(help: "With --accounts, also show what each account's ID tokens say.")
+    package var claims = false
+
     @OptionGroup package var place: AuthorityOptions
 
     @Flag(help: "Print JSON.")
     package var json = false
 
     package mutating func validate() throws {
+        if claims, !accounts { throw ValidationError("--claims is for --accounts") }
         if place.authority != nil, !accounts { throw ValidationError("--authority is for --accounts") }
     }
 
     package mutating func run(in context: CommandContext) async throws {
         guard !accounts else {
             let session = try Session(context)
-            return try await session.listAccounts(at: try place.place(url, in: session), inJSON: json)
+            return try await session.listAccounts(
+                at: try place.place(url, in: session), inJSON: json, withClaims: claims)
         }
         let timing = DueRenewals.timing(in: context)
         let status = try Status(of: url, in: Session(context, options: .init(isInteractive: false, timing: timing)))

@@ -117,6 +117,10 @@ public struct IDTokenRecord: Sendable, Equatable {
     public var realm = ""
     /// The token.
     public var secret = Secret("")
+    /// The realms in the URLs of the authorities that it was requested from, as of an access token; lanyard's own member.
+    public var requestedRealm: String?
+    /// The claims of the UserInfo endpoint that came with it, as JSON; lanyard's own member.
+    public var userInfo: String?
     /// The plugin that it came from, and the only one that may get it; nil for one that ships with lanyard; lanyard's own
     /// member.
     public var plugin: String?
@@ -145,6 +149,8 @@ extension IDTokenRecord: MSALRecord {
         members.text("client_id", &clientID)
         members.text("realm", &realm)
         members.secret("secret", &secret)
+        members.text("requested_realm", &requestedRealm)
+        members.text("lanyard_userinfo", &userInfo)
         members.text("lanyard_plugin", &plugin)
     }
 }

@@ -66,16 +66,18 @@ public struct GitRequest: Sendable, Equatable {
         }
         try readLocation(current)
         try readCredential(current)
-        readRequest(current)
+        try readRequest(current)
     }
 
-    private mutating func readRequest(_ attributes: Attributes) {
+    private mutating func readRequest(_ attributes: Attributes) throws(ProtocolError) {
         wanted.explicit.authority = attributes["authority"]
         wanted.explicit.clientID = attributes["client_id"]
         wanted.explicit.scopes = attributes.list("scope[]")
         wanted.explicit.account = attributes["account"]
         wanted.explicit.identity = attributes["identity"].flatMap { $0.isEmpty ? nil : $0 }
         wanted.explicit.claims = attributes["claims"]
+        wanted.explicit.tokenName = attributes["token"]
+        if attributes["token"] != wanted.explicit.tokenName { throw .invalid("token") }
         for parameter in SignInParameter.allCases {
             let texts = parameter.texts(in: attributes)
             if !texts.isEmpty { wanted.explicit.signIn[parameter] = texts }

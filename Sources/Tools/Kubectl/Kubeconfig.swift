@@ -242,7 +242,9 @@ extension KubeUser {
                     ?? setting("--client-id", "client-id"),
             server: setting("--server-id", "apiserver-id"), cloud: setting("--environment", "environment"),
             issuer: isOIDC ? options?.values["--oidc-issuer-url"]?.last : nil,
-            scopes: isOIDC ? ["openid"] + (scopes ?? []).filter { $0 != "openid" } : [])
+            scopes: isOIDC ? ["openid"] + (scopes ?? []).filter { $0 != "openid" } : [],
+            givesIDTokens: isOIDC && options?.takesAccessTokens == false, port: isOIDC ? options?.port : nil,
+            parameters: options?.values["--oidc-auth-request-extra-params"] ?? [])
     }
 
     /// What gets the tokens, in rows, without anything that may be a secret.
@@ -289,6 +291,7 @@ private struct Options {
     ]
     private static let ofOIDC: Set = [
         "--oidc-issuer-url", "--oidc-client-id", "--oidc-extra-scope", "--oidc-pkce-method",
+        "--oidc-auth-request-extra-params",
         "--oidc-redirect-url", "--oidc-redirect-url-hostname", "--oidc-redirect-url-authcode-keyboard", "--grant-type",
         "--listen-address", "--listen-port", "--browser-command", "--authentication-timeout-sec", "--local-server-cert",
         "--local-server-key", "--open-url-after-authentication", "--token-cache-dir", "--token-cache-storage", "--v",
@@ -340,11 +343,22 @@ private struct Options {
         for needed in ["--oidc-issuer-url", "--oidc-client-id"] where values[needed]?.last?.isEmpty ?? true {
             return "it has no \(needed)"
         }
-        if values["--grant-type"]?.last == "password" { return "no user signs in with it (--grant-type password)" }
-        guard ["true", "t", "1"].contains(values["--oidc-use-access-token"]?.last?.lowercased()) else {
-            return "its cluster takes ID tokens (it has no --oidc-use-access-token), and lanyard gives access tokens"
+        guard let grant = values["--grant-type"]?.last, ["password", "client-credentials"].contains(grant) else {
+            return nil
         }
-        return nil
+        return "no user signs in with it (--grant-type \(grant))"
+    }
+
+    /// Whether the cluster takes access tokens in place of ID tokens.
+    var takesAccessTokens: Bool {
+        ["true", "t", "1"].contains(values["--oidc-use-access-token"]?.last?.lowercased())
+    }
+
+    /// The port that the browser comes back to, if one is named, since it may be the registered one.
+    var port: String? {
+        let places = values["--oidc-redirect-url"] ?? values["--listen-address"] ?? values["--listen-port"]
+        let last = places?.last?.pieces(between: ":").last?.pieces(between: "/").first
+        return last.flatMap { UInt16($0) }.map(String.init)
     }
 }
 
@@ -371,4 +385,10 @@ package struct KubeSignIn: Sendable, Equatable {
     /// The issuer of OpenID Connect, with the scopes; for Entra ID there is none.
     package var issuer: String?
     package var scopes: [String] = []
+    /// Whether the cluster takes ID tokens.
+    package var givesIDTokens = false
+    /// The port that the browser comes back to; nil for any.
+    package var port: String?
+    /// Extra parameters of the sign-in, each `NAME=VALUE`.
+    package var parameters: [String] = []
 }

@@ -107,5 +107,6 @@ extension CredentialRequest.ExplicitToken {
         clientID = config["client-id"]?.string
         scopes = config["scopes"]?.elements.compactMap(\.string) ?? []
         account = config["account"]?.string
+        tokenName = config["token"]?.string
     }
 }

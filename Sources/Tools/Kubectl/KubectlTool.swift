@@ -23,10 +23,10 @@ extension Tool {
                 ])),
         { KubectlProtocol($0.arguments, environment: $0.environment) },
         setup: ToolSetup(
-            purpose: "kubectl, helm and k9s use lanyard for clusters that use Entra ID",
+            purpose: "kubectl, helm and k9s use lanyard for clusters that use Entra ID or another issuer",
             discussion: """
-                Converts the users of your kubeconfigs that sign a user in with kubelogin or with kubectl's former azure auth-provider. \
-                Those of service principals and managed identities stay.
+                Converts the users of your kubeconfigs that sign a user in with either kubelogin or with kubectl's former azure \
+                auth-provider. Those of service principals and managed identities stay.
                 """,
             paths: ["KUBECONFIG"],
             // Of another program only what can't be a secret.
@@ -233,6 +233,9 @@ extension KubeSignIn {
         if let issuer {
             arguments += ["--authority", issuer, "--kind", "oidc", "--trust-authority"]
             arguments += self.scopes.flatMap { ["--scope", $0] }
+            if givesIDTokens { arguments += ["--token", "id"] }
+            if let port { arguments += ["--redirect-port", port] }
+            arguments += parameters.flatMap { ["--query-parameter", $0] }
         }
         return NeededRule(
             subject: "the cluster \(cluster.displayable(limit: 200))", user: user, arguments: arguments)

@@ -59,6 +59,9 @@ extension World {
             case ("machine_token_lifetime", let number?): change { $0.machineTokenLifetime = number }
             case ("expired_secrets", let number?): change { $0.hasExpiredSecrets = number != 0 }
             case ("default_apps", let number?): for host in hosts { host.setDefaultApp(number != 0) }
+            case ("offline_access", let number?):
+                guard let choice = OfflineAccess(rawValue: number) else { throw SandboxError("\(name) is 0, 1 or 2") }
+                change { $0.offlineAccess = choice }
             case ("registration", let number?): change { $0.offersRegistration = number != 0 }
             default: throw SandboxError("there is no setting \(name)")
             }

@@ -258,7 +258,7 @@ extension HostSite {
             [
                 "repo": "Full control of private repositories", "gist": "Create gists",
                 "workflow": "Update GitHub Actions workflows", "read:org": "Read your organizations",
-                "user": "Update all your user data",
+                "user": "Update all your user data", "offline_access": "Keep this access while you are away",
             ]
         }
     }
@@ -317,7 +317,12 @@ extension HostSite {
         guard let text else { return style == .issuer ? ["read_repository"] : [] }
         let asked = text.split { $0 == " " || style == .forge && $0 == "," }.map(String.init)
         if style == .issuer, let odd = asked.first(where: { !known.contains($0) }) { throw .badScope(odd) }
-        return known.filter(asked.contains)
+        let offline = "offline_access"
+        guard style == .forge, asked.contains(offline), world.settings.offlineAccess != .granted else {
+            return known.filter(asked.contains)
+        }
+        if world.settings.offlineAccess == .refused { throw .badScope(offline) }
+        return known.filter { $0 != offline && asked.contains($0) }
     }
 
     /// Returns the resources of a request (RFC 8707): this host as a whole, or paths of it.

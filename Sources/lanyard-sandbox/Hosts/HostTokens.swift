@@ -149,18 +149,22 @@ extension HostSite {
         return style == .gitea || isNeeded && isForLong && issue.grant.request.client.grants.contains("refresh_token")
     }
 
-    /// Returns tokens with GitHub's prefixes: `gho_` for access tokens of OAuth apps, `ghu_` for those of GitHub Apps.
+    /// Returns tokens with GitHub's prefixes: `gho_` for access tokens of OAuth apps, which end if they may be renewed, `ghu_`
+    /// for those of GitHub Apps.
     private func gitHubTokens(_ issue: Issue) -> [String: JSONValue] {
-        guard issue.grant.request.client.isApp else {
+        let isApp = issue.grant.request.client.isApp
+        let scope = JSONValue.string(isApp ? "" : issue.scopes.joined(separator: ","))
+        guard isApp || issue.scopes.contains("offline_access") else {
             return [
                 "access_token": .string(accessToken(issue, prefix: "gho_", lifetime: nil)), "token_type": "bearer",
-                "scope": .string(issue.scopes.joined(separator: ",")),
+                "scope": scope,
             ]
         }
         let lifetime = world.settings.accessTokenLifetime
+        let token = accessToken(issue, prefix: isApp ? "ghu_" : "gho_", lifetime: lifetime)
         return [
-            "access_token": .string(accessToken(issue, prefix: "ghu_", lifetime: lifetime)), "token_type": "bearer",
-            "scope": "", "expires_in": .integer(Int64(lifetime)),
+            "access_token": .string(token), "token_type": "bearer", "scope": scope,
+            "expires_in": .integer(Int64(lifetime)),
             "refresh_token": .string(refreshToken(issue, prefix: "ghr_")), "refresh_token_expires_in": 15_897_600,
         ]
     }
@@ -183,7 +187,7 @@ extension HostSite {
         var claims = claims(about: issue.grant)
         claims["iss"] = .string(world.faults.consume(\.issuer, at: visit.path) ?? host.url)
         claims["aud"] = .string(issue.grant.request.client.id)
-        claims["exp"] = .integer(now + 3600)
+        claims["exp"] = .integer(now + min(3600, Int64(world.settings.accessTokenLifetime)))
         claims["iat"] = .integer(now)
         claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
         // An ID token of a renewal has no nonce (OpenID Connect Core 1.0, 12.2).
@@ -196,7 +200,7 @@ extension HostSite {
     func claims(about grant: Grant) -> Claims {
         guard let user = known(grant.signedIn.username) else { return [:] }
         var claims: Claims = ["sub": .string(style == .gitea ? String(user.number) : user.id)]
-        if grant.request.scopes.contains("profile") {
+        if grant.request.scopes.contains("profile") || style == .gitea {
             claims["name"] = .string(user.name)
             claims["preferred_username"] = .string(user.login)
         }
@@ -284,7 +288,8 @@ extension HostSite {
     }
 
     func userInfo(_ visit: Visit) -> Response {
-        guard let token = visit.bearer.flatMap(liveToken), token.scopes.contains("openid") else {
+        // Gitea's has no scopes to check: a token without any has all permissions.
+        guard let token = visit.bearer.flatMap(liveToken), style == .gitea || token.scopes.contains("openid") else {
             return .json(["error": "invalid_token"], status: .unauthorized)
                 .challenging("Bearer error=\"invalid_token\"")
         }

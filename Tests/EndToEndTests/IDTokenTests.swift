@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// ID tokens as credentials, and what they say.
+@Suite struct IDTokenTests {
+    private static let alice = "alice_contoso"
+
+    /// Runs the body in a world with a rule for the issuer's own URL; passes the URL.
+    private static func withRule(
+        _ settings: String = "{}", _ options: [String] = ["--token", "id"],
+        _ body: @escaping @Sendable (World, String) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(settings)
+            let issuer = world.sandbox.issuer
+            let added = try await world.lanyard(
+                [
+                    "rule", "add", issuer.url, "--authority", issuer.url, "--kind", "oidc", "--client-id",
+                    issuer.clientID,
+                ]
+                    + options)
+            #expect(added.status == 0, "\(added)")
+            try await body(world, issuer.url)
+        }
+    }
+
+    private static func claims(_ token: String) throws -> [String: Any] {
+        let parts = token.split(separator: ".")
+        try #require(parts.count == 3, "\(token)")
+        var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        let data = try #require(Data(base64Encoded: text))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    @Test func `a rule's ID token is the app's, for kubectl and all others, until it ends`() async throws {
+        try await Self.withRule(#"{"access_token_lifetime": 330}"#) { world, url in
+            let signedIn = try await world.lanyard(["token", url], world.browser(as: Self.alice))
+            let token = try #require(signedIn.lines.first, "\(signedIn)")
+            let claims = try Self.claims(token)
+            #expect(claims["aud"] as? String == world.sandbox.issuer.clientID, "\(claims)")
+            try await world.sandbox.clearLog()
+            let info =
+                #"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false}}"#
+            let kubectl = try await world.lanyard(["kubectl", url], ["KUBERNETES_EXEC_INFO": info])
+            #expect(kubectl.output.contains("\"token\":\"\(token)\""), "\(kubectl)")
+            #expect(kubectl.output.contains("expirationTimestamp"), "\(kubectl)")
+            #expect(try await world.sandbox.requests().isEmpty)
+            // It has less than the five minutes left that it must have.
+            try await Task.sleep(for: .seconds(31))
+            let renewed = try await world.lanyard(["token", url])
+            #expect(renewed.lines.first.map { $0 != token } == true, "\(renewed)")
+            #expect(try await world.sandbox.requests().compactMap(\.grantType) == ["refresh_token"])
+        }
+    }
+
+    @Test func `an issuer that renews no ID tokens has the user sign in again`() async throws {
+        try await Self.withRule(#"{"access_token_lifetime": 30, "id_token_at_renewal": 0}"#) { world, url in
+            let first = try await world.lanyard(["token", url], world.browser(as: Self.alice))
+            #expect(first.status == 0, "\(first)")
+            let alone = try await world.lanyard(["token", url])
+            #expect(alone.status == 2 && alone.errors.contains("renews no ID tokens"), "\(alone)")
+            let again = try await world.lanyard(["token", url], world.browser(as: Self.alice))
+            #expect(again.status == 0 && again.output != first.output, "\(again)")
+        }
+    }
+
+    @Test func `a request may ask for it where a rule names the host, and nowhere else`() async throws {
+        try await Self.withRule("{}", ["--scope", "openid"]) { world, url in
+            let login = try await world.lanyard(["login", url, "--json"], world.browser(as: Self.alice))
+            #expect(login.status == 0 && login.output.contains("\"claims\""), "\(login)")
+            let asked = try await world.lanyard(["get"], input: "url=\(url)/contoso\ntoken=id\n")
+            let printed = try await world.lanyard(["token", "--id-token", url])
+            let token = try #require(printed.lines.first, "\(printed)")
+            #expect(asked.value("password") == token, "\(asked)")
+            let plain = try await world.lanyard(["token", url])
+            #expect(plain.status == 0 && plain.lines.first != token, "\(plain)")
+            let named = try await world.lanyard(
+                ["token", "--id-token", "--authority", url, "--client-id", world.sandbox.issuer.clientID])
+            #expect(named.lines.first == token, "\(named)")
+            let elsewhere = try await world.lanyard(
+                ["get"],
+                input: "url=https://graph.microsoft.com/v1.0\nauthority=\(world.sandbox.authority)/common\n"
+                    + "client_id=\(world.sandbox.clientID)\ntoken=id\n")
+            #expect(
+                elsewhere.hasNoCredential
+                    && elsewhere.errors.contains(
+                        "an ID token is only for hosts that a rule names, and none names graph.microsoft.com"),
+                "\(elsewhere)")
+            let wrong = try await world.lanyard(["get"], input: "url=\(url)\ntoken=refresh\n")
+            #expect(wrong.hasNoCredential && wrong.status != 0, "\(wrong)")
+        }
+    }
+
+    @Test func `claims that are asked for come with a new sign-in, and are shown`() async throws {
+        try await Self.withRule("{}", ["--scope", "openid", "--scope", "email"]) { world, url in
+            let browser = world.browser(as: Self.alice)
+            #expect(try await world.lanyard(["login", url], browser).status == 0)
+            try await world.sandbox.clearLog()
+            let decoded = try await world.lanyard(
+                ["token", "--decode", url, "--claim", "userinfo.email", "--claim", "id_token.auth_time=essential"],
+                browser)
+            #expect(decoded.status == 0 && decoded.output.contains("ID token:\n"), "\(decoded)")
+            #expect(
+                decoded.output.contains("UserInfo:\n") && decoded.output.contains("alice@contoso.example"), "\(decoded)"
+            )
+            let pages = try await world.sandbox.requests().filter { $0.path == "/oauth/authorize" }
+            #expect(pages.first?.query?["claims"]?.contains("auth_time") == true, "\(pages)")
+            let listed = try await world.lanyard(["status", "--accounts", "--claims"])
+            #expect(listed.output.contains("ID token of \(Self.alice) at"), "\(listed)")
+            #expect(listed.output.contains("alice@contoso.example"), "\(listed)")
+            let json = try await world.lanyard(["token", "--decode", "--json", url])
+            #expect(json.output.contains("\"idToken\"") && json.output.contains("\"userinfo\""), "\(json)")
+        }
+    }
+}
