@@ -504,7 +504,8 @@ let package = Package(
         .target(
             name: "OpenIDConnect",
             dependencies: [
-                "Addresses", "Claims", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+                "Addresses", "Claims", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                crypto,
             ],
             path: "plugins/oauth",
             exclude: ["plugin.toml"], swiftSettings: strict),

@@ -7,9 +7,13 @@ public struct AuthorityApp: Sendable, Equatable {
     public let authority: String
     /// The client ID, or a well-known app's name.
     public let clientID: String
+    /// The kind of the authority, if the app is also a rule for the authority's own URL; nil if it is for rules only.
+    public let kind: String?
+    /// That rule; nil if there is none.
+    let rule: Rule?
 
     /// The keys of an app.
-    public static let keys = ["issuer", "client-id"]
+    public static let keys = ["issuer", "client-id", "kind"]
 
     /// Parses a `[[client]]` table.
     ///
@@ -23,6 +27,14 @@ public struct AuthorityApp: Sendable, Equatable {
         guard let id = try table.clientID() else { throw table.error(nil, "an app needs `client-id`") }
         self.authority = try table.authority(authority, key: "issuer")
         clientID = id
+        kind = try table.string("kind")
+        guard let kind, let pattern = URLPattern(self.authority) else {
+            rule = nil
+            return
+        }
+        var rule = Rule(pattern: pattern, authority: self.authority, scopes: [])
+        (rule.kind, rule.file, rule.line) = (kind, table.file, table.line)
+        self.rule = rule
     }
 
     /// Whether it is the app for an authority, with the same case or with any.

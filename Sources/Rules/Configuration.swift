@@ -134,11 +134,7 @@ public struct Configuration: Sendable, Equatable {
             guard isSystem else { throw file.systemOnly("device-mode") }
             if !isLocked("device-mode") { deviceMode = mode }
         }
-        var known: [AuthorityApp] = []
-        for table in try file.tables("client") {
-            if let app = try read(table, "client", AuthorityApp.keys, AuthorityApp.init) { known.append(app) }
-        }
-        if !isLocked("client") { apps += known }
+        try addApps(from: file)
         try add(Identity.self, from: file)
         try add(Rule.self, from: file)
         // A far side's name is its socket's, so one of the user's can't be one of everybody's.
@@ -149,6 +145,17 @@ public struct Configuration: Sendable, Equatable {
             throw file.systemOnly("policy", as: "[policy]")
         }
         try applyPolicy(policy)
+    }
+
+    /// Adds apps, and the rules that they are before the file's own rules, which win.
+    private mutating func addApps(from file: SettingsTable) throws(SettingsError) {
+        var known: [AuthorityApp] = []
+        for table in try file.tables("client") {
+            if let app = try read(table, "client", AuthorityApp.keys, AuthorityApp.init) { known.append(app) }
+        }
+        guard !isLocked("client") else { return }
+        apps += known
+        if !isLocked("rule") { rules += known.compactMap(\.rule) }
     }
 
     private mutating func add<Table: ConfigurationTable>(
@@ -277,6 +284,16 @@ public struct Configuration: Sendable, Equatable {
     /// The path of the system's file.
     public static let systemFile = "/etc/lanyard/config.toml"
 
+    /// The folder where packages put files with apps: `[[client]]` tables, and nothing else.
+    public static let appsFolder = "/etc/lanyard/config.d"
+
+    /// The files in that folder, in the order in which they are read.
+    public static var appsFiles: [String] {
+        guard let folder = try? Folder(appsFolder) else { return [] }
+        return folder.names(atMost: 256).filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
+            .map { "\(appsFolder)/\($0)" }
+    }
+
     /// The user's file: `$LANYARD_CONFIG`, else `lanyard/config.toml` under `$XDG_CONFIG_HOME` or `~/.config`;
     /// nil if those are no absolute paths.
     public static func userFile(environment: [String: String]) -> String? {
@@ -321,11 +338,17 @@ public struct Configuration: Sendable, Equatable {
             command: ["unset", "LANYARD_CONFIG", "LANYARD_SANDBOX_DIR", "GIT_CONFIG_GLOBAL"] + browser)
     }
 
-    /// Loads only the system's file, which applies to everybody.
+    /// Loads only what applies to everybody: the packages' apps, then the system's file.
     ///
-    /// - Throws: `SettingsError` if it can't be read or is invalid.
+    /// - Throws: `SettingsError` if a file can't be read or is invalid.
     public static func loadSystem() throws(SettingsError) -> Configuration {
         var configuration = Configuration()
+        for file in appsFiles {
+            guard let text = try read(file, isSystem: true) else { continue }
+            let table = try SettingsTable(file: file, text: text)
+            try table.allow(only: ["client"])
+            try configuration.addApps(from: table)
+        }
         if let text = try read(systemFile, isSystem: true) {
             try configuration.apply(SettingsTable(file: systemFile, text: text), isSystem: true)
         }

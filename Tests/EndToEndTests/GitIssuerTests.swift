@@ -106,6 +106,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `an app of the system's leaves only the sign-in of the first clone`(isOfPackage: Bool) async throws {
+        try await World.with { world in
+            let host = world.sandbox.forge
+            let client = "[[client]]\nissuer = \"\(host.url)\"\nkind = \"github\"\nclient-id = \"\(host.clientID)\"\n"
+            let certificates = "ca-file = \"\(world.sandbox.caFile)\"\n"
+            if isOfPackage {
+                let folder = world.folder + "/config.d"
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try client.write(toFile: folder + "/50-contoso.toml", atomically: true, encoding: .utf8)
+            }
+            try certificates.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let system = isOfPackage ? "" : client
+            let url = "\(host.url)/contoso/hello.git"
+            let stored = try await world.lanyard(
+                ["rule", "secret", host.clientID], system: system, input: host.clientSecret)
+            #expect(stored.status == 0, "\(stored)")
+            let got = try await world.lanyard(
+                ["get"], system: system, world.browser(as: "alice@contoso.example"), input: "url=\(url)\n")
+            #expect(got.status == 0 && got.value("password")?.hasPrefix("gho_") == true, "\(got)")
+            let listed = try await world.lanyard(["rule", "list"], system: system)
+            #expect(listed.output.contains(isOfPackage ? "/config.d/50-contoso.toml:1" : "/config.toml:1"), "\(listed)")
+        }
+    }
+
     @Test func `login names the first step where nobody can be asked`() async throws {
         try await World.with { world in
             let other = try await world.lanyard(["login", "https://git.other.example/repo"])

@@ -135,6 +135,7 @@ private struct Stage {
             ("https://login.microsoftonline.com", world.sandbox.authority),
             ("11111111-2222-3333-4444-555555555555", world.sandbox.clientID),
             ("@contoso.com", "@contoso.example"),
+            ("https://gitea.contoso.com", world.sandbox.gitea.url),
             ("https://gitlab.contoso.com", world.sandbox.issuer.url), ("7d0c6f2a", world.sandbox.issuer.clientID),
         ]
         let variables = ["CLIENT_ID": world.sandbox.clientID]

@@ -486,8 +486,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(text: "[[later]]\n[[later]]\n", line: 1, message: "unknown key `later`", hint: "the keys known"),
         Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
         Case(
-            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
-            message: "unknown key `kind`: this [[client]] gives nothing", hint: nil),
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nlater = \"x\"\n", line: 4,
+            message: "unknown key `later`: this [[client]] gives nothing", hint: nil),
         Case(
             text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nflow = \"browser\"\n", line: 4,
             message: "`flow` is not a key of [[client]]", hint: "move it above the first [[client]]"),
