@@ -495,10 +495,8 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "Addresses", "Claims", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
+                "Addresses", "Claims", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
                 "Secrets",
-                subprocess,
-                system,
             ],
             swiftSettings: strict),
         .target(
@@ -520,7 +518,11 @@ let package = Package(
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "PluginOAuth",
-            dependencies: ["Addresses", "Claims", "HTTP", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            dependencies: [
+                "Addresses", "Claims", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets",
+                subprocess,
+                system,
+            ],
             swiftSettings: strict),
         .target(
             name: "HTTP",

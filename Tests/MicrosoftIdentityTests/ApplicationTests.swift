@@ -8,6 +8,7 @@ import Testing
 
 @testable import MicrosoftIdentity
 @testable import OAuth
+@testable import PluginOAuth
 
 /// Applications that get tokens by themselves.
 struct ApplicationTests {
@@ -238,9 +239,10 @@ struct ApplicationTests {
         ("https://login.partner.microsoftonline.cn/t", "api://AzureADTokenExchangeChina"),
     ])
     func `each cloud has its audience`(_ authority: String, _ audience: String) throws {
+        #expect(ApplicationToken.audience(of: authority) == audience)
         var identity = PluginIdentity(.client)
         identity.assertion = "gitlab"
-        let told = #expect(throws: PluginError.self) { try AssertionSource(identity, authority: authority) }
+        let told = #expect(throws: PluginError.self) { try AssertionSource(identity, audience: audience) }
         #expect(told?.hint?.contains("audience \(audience);") == true, "\(String(describing: told?.hint))")
     }
 

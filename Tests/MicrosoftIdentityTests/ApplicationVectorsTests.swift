@@ -7,6 +7,7 @@ import Vectors
 
 @testable import MicrosoftIdentity
 @testable import OAuth
+@testable import PluginOAuth
 
 /// The cases in `machine.json` for applications at Entra.
 struct ApplicationVectorsTests {

@@ -40,6 +40,18 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
+    /// Gets a token as an application (RFC 6749, 4.4).
+    package func authenticate(
+        _ request: PluginRequest, _ host: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        guard let identity = request.identity, identity.kind == .client else {
+            throw PluginError(.unsupported, "oauth signs in applications only")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await IssuerSession.open(request, over: transport).authenticate(identity)
+        }
+    }
+
     /// Redeems a refresh token (RFC 6749, 6).
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let refreshToken = try request.requiredRefreshToken()

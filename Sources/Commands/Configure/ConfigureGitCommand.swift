@@ -148,8 +148,9 @@ struct ConfigureGitCommand: Command {
         return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
     }
 
-    /// Returns the rule to write, from the options or the user's answers; nil for none. `isAgreed` says that the user has
-    /// agreed to all that follows.
+    /// Returns the rule to write, from the options or the user's answers; nil for none.
+    ///
+    /// `isAgreed` says that the user has agreed to all that follows.
     private func rule(
         for pattern: URLPattern?, _ session: Session
     ) async throws(CommandError) -> (rule: Rule?, isAgreed: Bool) {

@@ -31,8 +31,9 @@ extension Examination {
             let place: Hint = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
             return .fail("configuration", error.description, error.hints.first ?? place, "see lanyard-config(5)")
         }
-        let paths = Configuration.appsFiles + [Configuration.systemFile, Configuration.userFile(environment: context.environment)]
-        let read = paths.compactMap(\.self).filter(context.isFile).map(context.short)
+        let own = Configuration.userFile(environment: context.environment)
+        let paths = Configuration.appsFiles + [Configuration.systemFile, own].compactMap(\.self)
+        let read = paths.filter(context.isFile).map(context.short)
         let count = configuration.rules.count
         let text =
             "\(count) \(count == 1 ? "rule" : "rules"), \(read.isEmpty ? "no file" : read.joined(separator: ", "))"

@@ -123,7 +123,7 @@ struct ApplicationToken: Sendable {
     private static func proof(of request: PluginRequest, _ identity: PluginIdentity) throws(PluginError) -> Proof {
         if let secret = request.clientSecret { return .secret(secret) }
         guard let path = identity.certificate else {
-            return .assertion(try AssertionSource(identity, authority: request.authority))
+            return .assertion(try AssertionSource(identity, audience: audience(of: request.authority)))
         }
         let explicit = identity.variable("AZURE_CLIENT_SEND_CERTIFICATE_CHAIN")?.lowercased()
         do throws(OAuthError) {
@@ -131,6 +131,16 @@ struct ApplicationToken: Sendable {
             return .certificate(certificate, sendsChain: explicit == "1" || explicit == "true")
         } catch {
             throw error.pluginError()
+        }
+    }
+
+    /// Returns the audience that Entra expects, by its cloud.
+    static func audience(of authority: String) -> String {
+        let host = StrictURL(https: authority)?.hostText ?? ""
+        return switch InstanceMetadata.known(host)?.preferredNetwork {
+        case "login.microsoftonline.us": "api://AzureADTokenExchangeUSGov"
+        case "login.partner.microsoftonline.cn": "api://AzureADTokenExchangeChina"
+        default: "api://AzureADTokenExchange"
         }
     }
 
@@ -165,12 +175,5 @@ extension String {
     fileprivate var resource: String {
         guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return "https://graph.microsoft.com" }
         return resource.hasSuffix(":/") ? self : String(resource)
-    }
-}
-
-extension PluginIdentity {
-    /// Returns the value of a variable of the request; nil if it is missing or empty.
-    func variable(_ name: String) -> String? {
-        variables.first { $0.name.isSame(as: name) }.map { $0.value.reveal() }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -32,6 +32,13 @@ extension HostSite {
         case nil where style == .forge: return try redeemCode(visit, client)
         case "refresh_token": return try redeemRefreshToken(visit, client)
         case HostClient.deviceGrant: return try redeemDeviceCode(visit, client)
+        case "client_credentials" where style == .issuer && client.secret != nil:
+            let scopes = try scopes(visit.form["scope"])
+            let request = HostRequest(
+                client: client, target: nil, scopes: scopes, resources: try resources(of: visit.form))
+            // Nobody signed in, so there is no refresh token either (RFC 6749, 4.4.3).
+            let grant = Grant(request: request, signedIn: SignedIn(username: client.id, at: .now))
+            return Issue(grant: grant, scopes: scopes, isRenewal: true)
         default: throw .unknownGrantType
         }
     }

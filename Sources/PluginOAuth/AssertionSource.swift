@@ -2,17 +2,16 @@ import Addresses
 import Files
 import HTTP
 import JSON
-import OAuth
-import PluginOAuth
-import PluginWire
-import Secrets
+package import OAuth
+package import PluginWire
+package import Secrets
 import Subprocess
 import SystemPackage
 
-/// The source of a federated assertion (RFC 7523), which Entra accepts from issuers that the application trusts.
+/// The source of a federated assertion (RFC 7523), which an authority accepts from issuers that the application trusts.
 ///
 /// The assertion is read or fetched for each request and never stored.
-struct AssertionSource: Sendable {
+package struct AssertionSource: Sendable {
     private enum Source: Sendable {
         case text(Secret)
         case file(String)
@@ -29,12 +28,15 @@ struct AssertionSource: Sendable {
 
     /// Creates a source from its name and the request's variables.
     ///
+    /// - Parameters:
+    ///   - identity: The identity, with its variables.
+    ///   - audience: The audience that the authority expects in the assertion.
     /// - Throws: `unsupported` for an unknown name, `unavailable` if lanyard doesn't run in a job of this source, or
     ///   `invalid-request` if the job's configuration lacks something.
-    init(_ identity: PluginIdentity, authority: String) throws(PluginError) {
+    package init(_ identity: PluginIdentity, audience: String) throws(PluginError) {
         let text = identity.assertion ?? ""
         let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
-        audience = Self.audience(of: authority)
+        self.audience = audience
         switch name {
         case "file": source = .file(argument)
         case "command": source = .command(argument)
@@ -89,20 +91,10 @@ struct AssertionSource: Sendable {
             token: token)
     }
 
-    /// Returns the audience that Entra expects, by its cloud.
-    private static func audience(of authority: String) -> String {
-        let host = StrictURL(https: authority)?.hostText ?? ""
-        return switch InstanceMetadata.known(host)?.preferredNetwork {
-        case "login.microsoftonline.us": "api://AzureADTokenExchangeUSGov"
-        case "login.partner.microsoftonline.cn": "api://AzureADTokenExchangeChina"
-        default: "api://AzureADTokenExchange"
-        }
-    }
-
     /// Reads or fetches the assertion.
     ///
     /// - Throws: the reason why there is none; never the answer's text.
-    func assertion(over transport: Transport) async throws(PluginError) -> Secret {
+    package func assertion(over transport: Transport) async throws(PluginError) -> Secret {
         let text: String
         switch source {
         case .text(let secret): text = secret.reveal()
@@ -153,7 +145,7 @@ struct AssertionSource: Sendable {
         _ member: String, _ ask: () async throws(OAuthError) -> HTTPAnswer
     ) async throws(PluginError) -> String {
         let answer: HTTPAnswer
-        do throws(OAuthError) { answer = try await ask() } catch { throw error.pluginError() }
+        do throws(OAuthError) { answer = try await ask() } catch { throw error.plain }
         guard answer.status == 200 else {
             throw PluginError(
                 .invalidRequest, "\(what) gave no token (HTTP \(answer.status))",
@@ -178,7 +170,7 @@ struct AssertionSource: Sendable {
 
 extension String {
     /// Returns the URL with this audience in its query, replacing an existing one.
-    func asking(for audience: String) -> String {
+    package func asking(for audience: String) -> String {
         guard let (place, query) = cut(at: "?") else { return FormEncoding.append([("audience", audience)], to: self) }
         let others = query.pieces(between: "&").filter { !$0.utf8.starts(with: "audience=".utf8) }
         let url = others.isEmpty ? String(place) : "\(place)?\(others.joined(separator: "&"))"
@@ -208,10 +200,10 @@ extension PluginIdentity {
 }
 
 /// A user's program that prints an assertion.
-struct AssertionCommand: Sendable {
+package struct AssertionCommand: Sendable {
     let path: String
     /// The time limit.
-    var patience = Duration.seconds(8)
+    package var patience = Duration.seconds(8)
 
     /// Runs the program without arguments and returns its output; its error output is dropped because it may contain
     /// secrets.
@@ -265,5 +257,12 @@ struct AssertionCommand: Sendable {
             .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .milliseconds(300))
         ]
         return options
+    }
+}
+
+extension PluginIdentity {
+    /// Returns the value of a variable of the request; nil if it is missing or empty.
+    package func variable(_ name: String) -> String? {
+        variables.first { $0.name.isSame(as: name) }.map { $0.value.reveal() }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
