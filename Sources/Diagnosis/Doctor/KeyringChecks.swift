@@ -63,7 +63,8 @@ extension Examination {
     private func unneeded(_ problem: KeyringError?) -> Finding? {
         let reason = configuration.agent == nil ? "identities need none" : "an agent is asked"
         return switch problem?.reason {
-        case .noSessionBus, .noProvider, .noDefaultCollection: .pass("keyring", "there is none, and \(reason)")
+        case .noSessionBus, .noProvider, .noDefaultCollection, .notCreated:
+            .pass("keyring", "there is none, and \(reason)")
         case .noLibrary: .pass("keyring", "there is no libsecret for one, and \(reason)")
         default: nil
         }
