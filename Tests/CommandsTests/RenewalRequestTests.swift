@@ -16,7 +16,7 @@ import Testing
         request.wwwAuthenticate = ["Bearer authorization_uri=\"https://login.example/t\""]
         (request.explicit.authority, request.explicit.tenant) = ("https://login.example/t", "contoso.com")
         (request.explicit.clientID, request.explicit.scopes) = ("client", ["s/one", "s/two"])
-        (request.explicit.account, request.explicit.identity) = ("me", "release")
+        (request.explicit.account, request.explicit.identity, request.explicit.token) = ("me", "release", .id)
         let lines = try #require(RenewalRequest(request: request, mark: "mark").encoded)
         let read = try #require(RenewalRequest(lines))
         let fields = CachedCredential.fields(of: request)

@@ -421,7 +421,8 @@ import Testing
                     answering: [
                         ("add one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""), ("client ID: ", client),
                         ("go on? [Y/n] ", ""),
-                    ] + (isForge ? [] : [("sign in now? [Y/n] ", "")]), Self.quiet)
+                    ] + (isForge ? [("create the sealed keyring? [Y/n] ", "n")] : [("sign in now? [Y/n] ", "")]),
+                    Self.quiet)
                 let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 let lack = (isForge ? "no client secret is kept and " : "") + "nobody has signed in"
                 #expect(

@@ -29,7 +29,8 @@ import Testing
             let piped = try await home.lanyard(command)
             for line in shown.split(separator: "\n") { #expect(line.fits, "\(line)") }
             let words = { (text: String) in text.split { $0 == " " || $0 == "\n" } }
-            #expect(words(shown) == words(piped.output + piped.errors))
+            // At a terminal, explain tells what the user would be asked there.
+            #expect(command.first == "explain" || words(shown) == words(piped.output + piped.errors))
             #expect(shown.contains("\n    ") && shown != piped.output + piped.errors)
         }
     }

@@ -28,7 +28,8 @@ import Testing
                         """)
             }
             if forwarding { try world.configure(forward: "devbox", urls: [host.url]) }
-            try await world.sandbox.set(#"{"device_code_interval": 1}"#)
+            // Tokens without an end, which can't be renewed.
+            try await world.sandbox.set(#"{"device_code_interval": 1, "offline_access": 0}"#)
             try await body(world, Forge(place: place))
         }
     }

@@ -14,7 +14,7 @@ package struct IssuerPlugin: AuthorityPlugin {
     package var description: PluginDescription {
         PluginDescription(
             name: "oauth", version: Version.current, protocols: [PluginProtocol.version],
-            flows: [.browser, .deviceCode, .paste], exchanges: [STSExchange.name])
+            flows: [.browser, .deviceCode, .paste], identities: [.client], exchanges: [STSExchange.name])
     }
 
     /// Creates the plugin.
@@ -47,6 +47,8 @@ package struct IssuerPlugin: AuthorityPlugin {
         guard let identity = request.identity, identity.kind == .client else {
             throw PluginError(.unsupported, "oauth signs in applications only")
         }
+        // A source that isn't known is an error whether or not the issuer can be reached.
+        if identity.assertion != nil { _ = try AssertionSource(identity, audience: "") }
         return try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).authenticate(identity)
         }

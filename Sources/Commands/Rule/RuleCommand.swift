@@ -151,6 +151,9 @@ extension Rule {
         if let exchange { facts.append(("exchange", exchange.displayable())) }
         if let account { facts.append(("account", account.displayable())) }
         if let kind { facts.append(("kind", kind.displayable())) }
+        for (label, texts) in [("resources", resourceIndicators), ("issuer hosts", issuerHosts)] where !texts.isEmpty {
+            facts.append((label, texts.joined(separator: " ").displayable()))
+        }
         for parameter in SignInParameter.ofRules {
             facts += signIn.texts(of: parameter).map { (parameter.label, $0.displayable()) }
         }
@@ -175,6 +178,8 @@ extension Rule {
             "clientId": JSONValue(session.configuration.clientID(of: self)),
             "scopes": JSONValue(strings: scopes), "token": .string(token.rawValue), "exchange": JSONValue(exchange),
             "account": JSONValue(account), "kind": JSONValue(kind),
+            "resourceIndicators": JSONValue(strings: resourceIndicators),
+            "issuerHosts": JSONValue(strings: issuerHosts),
             "file": .string(file),
             "line": JSONValue(line),
         ]

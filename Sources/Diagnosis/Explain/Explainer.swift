@@ -263,6 +263,8 @@ final class Explainer {
                     + "without one, \(next.text)",
                 hints: next.hints, status: isSure ? .done : next.status)
         case .signIn(let flow, _): return signIn(by: flow, wanted)
+        case .unlock(let error, _) where error.isAbsent:
+            return .init(step: .unlock, text: "offer to keep secrets in sealed files first")
         case .unlock(let error, let how): return Self.unlock(how, makesFirst: error.reason == .noDefaultCollection)
         case .fail(.interactionRequired(let error, let account)):
             let failure = failure(.interactionRequired(error, account: account), wanted)
