@@ -20,6 +20,14 @@ package struct AssertionSource: Sendable {
         case azurePipelines(url: String, token: Secret)
     }
 
+    /// The names that rules and `[[identity]]` tables may have for a source, before its colon.
+    private enum Name: String {
+        case file, command, variable, gitlab, kubernetes
+        case terraform = "hcp-terraform"
+        case github = "github-actions"
+        case azurePipelines = "azure-pipelines"
+    }
+
     private let source: Source
     private let audience: String
 
@@ -34,39 +42,50 @@ package struct AssertionSource: Sendable {
     /// - Throws: `unsupported` for an unknown name, `unavailable` if lanyard doesn't run in a job of this source, or
     ///   `invalid-request` if the job's configuration lacks something.
     package init(_ identity: PluginIdentity, audience: String) throws(PluginError) {
-        let text = identity.assertion ?? ""
-        let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
+        let (name, argument) = try Self.parts(of: identity)
         self.audience = audience
         switch name {
-        case "file": source = .file(argument)
-        case "command": source = .command(argument)
-        case "variable": source = .text(try identity.required(argument, "set it where lanyard runs"))
-        case "gitlab":
+        case .file: source = .file(argument)
+        case .command: source = .command(argument)
+        case .variable: source = .text(try identity.required(argument, "set it where lanyard runs"))
+        case .gitlab:
             source = .text(
                 try identity.required(
                     "AZURE_ID_TOKEN",
                     "name it in the job's id_tokens, with the audience \(audience); "
                         + "for another name, write assertion = \"variable:NAME\""))
-        case "kubernetes":
+        case .kubernetes:
             source = .file(
                 argument.isEmpty ? identity.variable("AZURE_FEDERATED_TOKEN_FILE") ?? Self.kubernetesFile : argument)
-        case "hcp-terraform":
+        case .terraform:
             source = .text(
                 try identity.required(
                     "TFC_WORKLOAD_IDENTITY_TOKEN",
                     "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace to \(audience)"))
-        case "github-actions":
+        case .github:
             let advice = "give the job the permission: permissions: id-token: write"
             source = .github(
                 url: try identity.requiredURL("ACTIONS_ID_TOKEN_REQUEST_URL", advice),
                 token: try identity.required("ACTIONS_ID_TOKEN_REQUEST_TOKEN", advice))
-        case "azure-pipelines": source = try Self.azurePipelines(identity, connection: argument)
-        default:
+        case .azurePipelines: source = try Self.azurePipelines(identity, connection: argument)
+        }
+    }
+
+    /// Refuses a name that no source has, which needs no request to the authority.
+    ///
+    /// - Throws: `unsupported` for an unknown name.
+    package static func requireKnown(_ identity: PluginIdentity) throws(PluginError) { _ = try parts(of: identity) }
+
+    private static func parts(of identity: PluginIdentity) throws(PluginError) -> (name: Name, argument: String) {
+        let text = identity.assertion ?? ""
+        let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
+        guard let known = Name(rawValue: name) else {
             throw PluginError(
                 .unsupported, "there is no source of assertions called \(name.displayable(limit: 64))",
                 hint: "there are github-actions, gitlab, azure-pipelines, kubernetes, hcp-terraform, variable:NAME, "
                     + "file:PATH and command:PATH")
         }
+        return (known, argument)
     }
 
     private static let kubernetesFile = "/var/run/secrets/azure/tokens/azure-identity-token"

@@ -47,8 +47,7 @@ package struct IssuerPlugin: AuthorityPlugin {
         guard let identity = request.identity, identity.kind == .client else {
             throw PluginError(.unsupported, "oauth signs in applications only")
         }
-        // A source that isn't known is an error whether or not the issuer can be reached.
-        if identity.assertion != nil { _ = try AssertionSource(identity, audience: "") }
+        if identity.assertion != nil { try AssertionSource.requireKnown(identity) }
         return try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).authenticate(identity)
         }
