@@ -145,12 +145,10 @@ public struct Decider: Serviced {
         among known: StoredRecords? = nil
     ) -> Decision {
         if let source = request.source {
-            let name = String(source.cut(at: ":")?.0 ?? source[...])
-            guard let (plugin, _) = registry.source(named: name) else {
-                return Decision(step: .refuse(.unknownSource(name, registry.sourceNames)))
+            do throws(AcquisitionError) { _ = try registry.usableSource(source) } catch {
+                return Decision(step: .refuse(error))
             }
-            return Decision(
-                step: plugin.problem.map { .refuse(.unusablePlugin($0, name: plugin.name)) } ?? .authenticate)
+            return Decision(step: .authenticate)
         }
         var decision = Decision(step: .askUser(nil))
         var found: StoredRecords?

@@ -295,12 +295,10 @@ extension TokenAcquirer {
     private func lookUp(
         _ source: String, for request: TokenRequest, _ finder: UserFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let (name, reference) = source.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (source, "")
-        guard let (plugin, row) = registry.source(named: name) else { throw .unknownSource(name, registry.sourceNames) }
-        if let problem = plugin.problem { throw .unusablePlugin(problem, name: plugin.name) }
+        let (plugin, row, reference) = try registry.usableSource(source)
         var ask = PluginRequest(.lookup)
         ask.lookup = PluginLookup(
-            source: name, reference: reference, host: request.host ?? "", path: request.path,
+            source: row.name, reference: reference, host: request.host ?? "", path: request.path,
             username: request.userHint, row: row.row)
         do throws(PluginError) {
             let credential = try await runner.lookup(
@@ -309,6 +307,20 @@ extension TokenAcquirer {
         } catch {
             throw .plugin(error, name: plugin.name)
         }
+    }
+}
+
+extension PluginRegistry {
+    /// Returns the plugin and the row that a rule's source names, and what the rule says besides.
+    ///
+    /// - Throws: `unknownSource` or `unusablePlugin`.
+    func usableSource(
+        _ text: String
+    ) throws(AcquisitionError) -> (plugin: PluginManifest, row: PluginSource, reference: String) {
+        let (name, reference) = Self.parts(ofSource: text)
+        guard let (plugin, row) = source(named: name) else { throw .unknownSource(name, sourceNames) }
+        if let problem = plugin.problem { throw .unusablePlugin(problem, name: plugin.name) }
+        return (plugin, row, reference)
     }
 }
 

@@ -54,7 +54,7 @@ extension Examination {
         let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
         let place = "edit \(rule.place(context))"
         if let source = rule.source {
-            let known = String(source.cut(at: ":")?.0 ?? source[...])
+            let known = PluginRegistry.parts(ofSource: source).name
             guard registry.source(named: known) == nil else { return nil }
             return .fail("rule", "\(name): no plugin has the source \(known.displayable(limit: 64))", Hint(place))
         }

@@ -217,7 +217,12 @@ public struct PluginRegistry: Sendable {
         return able.first { $0.exchange(named: name, forHost: host) != nil }
     }
 
-    /// Returns the plugin and the row that a source's name stands for, without what follows its colon; nil if there is none.
+    /// Returns the name of the row in a rule's source, and what the rule says besides after a colon; empty if nothing.
+    public static func parts(ofSource text: String) -> (name: String, reference: String) {
+        text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
+    }
+
+    /// Returns the plugin and the row that a source's name stands for; nil if there is none.
     ///
     /// It may be a plugin that can't be used.
     public func source(named name: String) -> (plugin: PluginManifest, row: PluginSource)? {
