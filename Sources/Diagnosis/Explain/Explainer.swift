@@ -207,8 +207,10 @@ final class Explainer {
             }
             return .init(step: .password, text: "answer with the password that is stored for it")
         } catch {
-            return unlocking.flatMap { AvailablePrompts(mayAsk: true, unlocking: $0).unlocking(error) }.map {
-                Self.unlock($0, makesFirst: false)
+            // To make a keyring is only offered for a token.
+            let how = error.isAbsent ? nil : unlocking
+            return how.flatMap { AvailablePrompts(mayAsk: true, unlocking: $0).unlocking(error) }.map {
+                Self.unlock($0, after: error)
             }
                 ?? .init(CommandError(error), "print nothing: ")
         }
@@ -263,9 +265,7 @@ final class Explainer {
                     + "without one, \(next.text)",
                 hints: next.hints, status: isSure ? .done : next.status)
         case .signIn(let flow, _): return signIn(by: flow, wanted)
-        case .unlock(let error, _) where error.isAbsent:
-            return .init(step: .unlock, text: "offer to keep secrets in sealed files first")
-        case .unlock(let error, let how): return Self.unlock(how, makesFirst: error.reason == .noDefaultCollection)
+        case .unlock(let error, let how): return Self.unlock(how, after: error)
         case .fail(.interactionRequired(let error, let account)):
             let failure = failure(.interactionRequired(error, account: account), wanted)
             return .init(failure, after: request.isUnattended ? "" : ", and lanyard can't ask you here")
@@ -305,10 +305,12 @@ final class Explainer {
         return session.sources.mayAskToUnlock(for: request) ? .atTerminal : nil
     }
 
-    private static func unlock(_ how: Unlocking, makesFirst: Bool) -> Explanation.Next {
+    private static func unlock(_ how: Unlocking, after error: KeyringError) -> Explanation.Next {
         switch how {
         case .inWindow: .init(step: .unlock, text: "have the keyring ask you to unlock it first")
-        case .atTerminal where makesFirst:
+        case .atTerminal where error.isAbsent:
+            .init(step: .unlock, text: "offer to keep secrets in sealed files first")
+        case .atTerminal where error.reason == .noDefaultCollection:
             .init(step: .unlock, text: "ask you for the password of a new keyring first")
         case .atTerminal: .init(step: .unlock, text: "ask you for the password of the keyring first")
         }
