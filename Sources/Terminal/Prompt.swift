@@ -63,6 +63,22 @@ package struct Prompt: Sendable {
         return nil
     }
 
+    /// Asks whether to go on, unless nobody is there who could be asked; an option `--yes` answers that beforehand.
+    ///
+    /// - Parameters:
+    ///   - question: The question.
+    ///   - act: What is refused then, in words that follow "refusing to".
+    ///   - isYes: The suggestion.
+    ///   - isSomebodyThere: Whether the user can be asked.
+    /// - Returns: Whether the user agreed.
+    /// - Throws: The error for a script, which names the option.
+    package func confirmed(
+        _ question: String, to act: String, suggesting isYes: Bool = false, isSomebodyThere: Bool
+    ) async throws(CommandError) -> Bool {
+        guard isSomebodyThere else { throw CommandError("refusing to \(act) without --yes", status: .usage) }
+        return await decision(question, suggesting: isYes) ?? false
+    }
+
     /// Asks for yes or no, again if the answer is neither.
     ///
     /// If `takesEarlier` is false, text typed before the question doesn't count as an answer.

@@ -99,10 +99,9 @@ struct CacheClearCommand: Command {
 
     private func confirmed(_ question: String, _ session: Session) async throws(CommandError) -> Bool {
         if yes { return true }
-        guard session.presence.hasTerminal, ControllingTerminal.isThere else {
-            throw CommandError("refusing to \(question.dropLast()) without --yes", status: .usage)
-        }
-        return await Prompt(session.context.console).decision(question, suggesting: false) ?? false
+        return try await Prompt(session.context.console).confirmed(
+            question, to: "\(question.dropLast())",
+            isSomebodyThere: session.presence.hasTerminal && ControllingTerminal.isThere)
     }
 }
 

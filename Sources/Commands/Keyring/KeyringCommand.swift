@@ -237,12 +237,11 @@ struct KeyringMoveCommand: Command {
         }
         let count = try session.keeping { () throws(KeyringError) in try move.count() }
         if count > 0, !yes {
-            guard context.isInputTerminal else {
-                throw CommandError("refusing to move \(count) items without --yes", status: .usage)
-            }
-            guard await Prompt(console).decision("move \(count) items?", suggesting: true) == true else {
-                return console.note("nothing was moved")
-            }
+            let act = "move \(count) items"
+            guard
+                try await Prompt(console).confirmed(
+                    "\(act)?", to: act, suggesting: true, isSomebodyThere: context.isInputTerminal)
+            else { return console.note("nothing was moved") }
         }
         context.answers.forget()
         try session.keeping { () throws(KeyringError) in try move.copy() }
@@ -272,13 +271,11 @@ struct KeyringDeleteCommand: Command {
         let console = context.console
         guard setup.keyring.exists else { return console.note("this machine has no sealed keyring") }
         if !yes {
-            guard context.isInputTerminal else {
-                throw CommandError("refusing to delete the keyring without --yes", status: .usage)
-            }
             let question = "delete the sealed keyring, with all sign-ins and passwords in it?"
-            guard await Prompt(console).decision(question, suggesting: false) == true else {
-                return console.note("nothing was deleted")
-            }
+            guard
+                try await Prompt(console).confirmed(
+                    question, to: "delete the keyring", isSomebodyThere: context.isInputTerminal)
+            else { return console.note("nothing was deleted") }
         }
         context.answers.forget()
         try session.keeping { () throws(KeyringError) in try setup.keyring.delete() }
