@@ -35,7 +35,7 @@ struct PluginNewCommand: Command {
     var language = Language.python
 
     mutating func run(in context: CommandContext) async throws {
-        guard PluginManifest.isName(name) else {
+        guard PluginManifest.isName(name), name.utf8.first != UInt8(ascii: "-") else {
             throw CommandError(
                 "\(name.displayable(limit: 64)) is no name of a plugin",
                 hints: ["use 1 to 64 of a to z, 0 to 9 and -"], status: .usage)
@@ -185,13 +185,4 @@ struct PluginNewCommand: Command {
         esac
 
         """
-}
-
-extension PluginManifest {
-    /// Whether a text can be a plugin's name.
-    fileprivate static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-            && text.utf8.first != 0x2D
-    }
 }

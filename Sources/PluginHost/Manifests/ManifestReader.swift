@@ -373,6 +373,11 @@ extension UInt8 {
     var isLowerCaseNameByte: Bool { isDigit || (0x61...0x7A).contains(self) || self == UInt8(ascii: "-") }
 }
 
+extension PluginManifest {
+    /// Whether a text can be a plugin's name: 1 to 64 of a to z, 0 to 9 and `-`.
+    package static func isName(_ text: String) -> Bool { WireForm.pluginName.accepts(text) }
+}
+
 extension WireForm {
     /// A plugin's name, which becomes part of paths and messages.
     static let pluginName = WireForm(limit: 64) { name in
