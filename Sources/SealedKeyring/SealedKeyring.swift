@@ -331,6 +331,8 @@ private final class SealedSession: KeyringSession {
     private let keyring: SealedKeyring
     let folder: KeyringFolder
     private var known: KeyringKey?
+    private var knownID: KeyringID?
+    private var knownSlots: [ProtectorKind: Slot]?
     private var index: ItemIndex?
     private var read: [String: ItemContent] = [:]
 
@@ -340,11 +342,18 @@ private final class SealedSession: KeyringSession {
     }
 
     private func id() throws(KeyringError) -> KeyringID {
+        if let knownID { return knownID }
         guard let id = try folder.id() else { throw KeyringError(.notCreated) }
+        knownID = id
         return id
     }
 
-    func slots() throws(KeyringError) -> [ProtectorKind: Slot] { try folder.slots(of: id()) }
+    func slots() throws(KeyringError) -> [ProtectorKind: Slot] {
+        if let knownSlots { return knownSlots }
+        let slots = try folder.slots(of: id())
+        knownSlots = slots
+        return slots
+    }
 
     /// Returns the key; nil if the keyring's only key ended with its session, so that it holds nothing.
     func key() throws(KeyringError) -> KeyringKey? {
@@ -354,7 +363,7 @@ private final class SealedSession: KeyringSession {
             guard try folder.opens(with: key) else { throw SealedKeyring.otherKey }
             known = key
         } else {
-            let slots = try folder.slots(of: id)
+            let slots = try slots()
             guard !slots.isEmpty else { throw KeyringError(.sealedElsewhere, detail: "it has no protector left") }
             known = try keyring.unwrapped(slots, folder)
         }
@@ -364,7 +373,7 @@ private final class SealedSession: KeyringSession {
     private func storingKey() throws(KeyringError) -> KeyringKey {
         if let key = try key() { return key }
         let key = try keyring.startAnew(folder, after: id())
-        known = key
+        (known, knownID, knownSlots) = (key, nil, nil)
         return key
     }
 
