@@ -15,13 +15,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["python", "sh"])
+    @Test(arguments: ["python", "sh", "swift"])
     func `a new plugin keeps to the protocol, and signs in at the made-up issuer`(_ language: String) async throws {
         try await World.with { world in
             let made = try await world.lanyard(["plugin", "new", "acme-login", "--language", language])
             #expect(made.status == 0, "\(made)")
             let folder = world.folder + "/work/acme-login"
-            let checked = try await world.lanyard(["plugin", "check", folder])
+            // The compiler may be anywhere.
+            let path = "\(world.folder)/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? Programs.folder)
+            let checked = try await run(
+                folder + "/test.sh", [], environment: world.environment.merging(["PATH": path]) { $1 })
             #expect(checked.status == 0, "\(checked)")
             let authority = "\(world.sandbox.issuer.url)/quill"
             for (code, status, text) in [("4242", 0, "signed out"), ("0000", 1, "refuses")] {
