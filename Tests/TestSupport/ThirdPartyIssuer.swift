@@ -48,6 +48,11 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
             "\(Self.scripts)/third-party-sign-in", [folder, "--device", page], environment: ["PATH": Programs.folder])
     }
 
+    /// The end of what its program has written, for a test that fails.
+    package var lastOutput: String {
+        String(decoding: (FileManager.default.contents(atPath: folder + "/log") ?? Data()).suffix(3000), as: UTF8.self)
+    }
+
     fileprivate static let scripts = Built.checkout + "/Tests/TestSupport/Scripts"
     private var folder: String { URL(fileURLWithPath: caFile).deletingLastPathComponent().path }
 
