@@ -1,35 +1,47 @@
 internal import CLinux
 internal import Crypto
+import Files
 internal import Glibc
 import Keyring
 
 /// The unwrapped key in the user's kernel keyring, where all of the user's processes find it until they log out or it is
 /// locked.
 ///
-/// The kernel keeps it as long as the user has a process.
+/// Since Linux 5.3, the kernel keeps a user's keys until the machine restarts, even if no process of the user's is left. So
+/// the kernel gets the key combined with random bytes from the runtime folder, which systemd removes after the user's last
+/// logout. Neither of the two tells anything without the other. Where there is no such folder, no login can be told from the
+/// next, and the kernel gets the key itself.
 struct KernelKey {
+    private static let file = "login"
     private let id: KeyringID
+    private let runtimeFolder: String
     private var description: String { "lanyard:keyring:\(id)" }
 
-    init(_ id: KeyringID) { self.id = id }
+    /// Refers to the kernel's copy of a keyring's key; `runtimeFolder` is the one that ends with the login.
+    init(_ id: KeyringID, runtimeFolder: String) { (self.id, self.runtimeFolder) = (id, runtimeFolder) }
 
-    /// Returns the key; nil if the kernel doesn't have it.
+    /// Returns the key; nil if the kernel doesn't have it, or if that was before the last login.
     func read() -> KeyringKey? {
         let serial = lanyard_key_find(description)
         guard serial >= 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: KeyringKey.length)
+        let login = login(making: false)
+        var bytes = [UInt8](repeating: 0, count: KeyringKey.length + login.mark.count)
         defer { explicit_bzero(&bytes, bytes.count) }
         guard lanyard_key_read(serial, &bytes, bytes.count) == bytes.count else { return nil }
-        return KeyringKey(bytes, of: id)
+        guard bytes[KeyringKey.length...].elementsEqual(login.mark) else {
+            forget()
+            return nil
+        }
+        return KeyringKey(zip(bytes, login.pad).map { $0 ^ $1 }, of: id)
     }
 
     /// Keeps the key for some seconds, or until the user logs out if that is 0.
-    static func put(_ key: KeyringKey, seconds: UInt32) throws(KeyringError) {
-        let serial = key.master.withUnsafeBytes {
-            lanyard_key_put(KernelKey(key.id).description, $0.baseAddress, $0.count, seconds)
-        }
+    func put(_ key: KeyringKey, seconds: UInt32) throws(KeyringError) {
+        let login = login(making: true)
+        let bytes = zip(key.bytes, login.pad).map { $0 ^ $1 } + login.mark
+        let serial = lanyard_key_put(description, bytes, bytes.count, seconds)
         guard serial < 0 else { return }
-        KernelKey(key.id).forget()
+        forget()
         throw KeyringError(
             .broken, detail: "the kernel keeps no key for this user: \(String(cString: strerror(-serial)))")
     }
@@ -38,5 +50,31 @@ struct KernelKey {
     func forget() {
         let serial = lanyard_key_find(description)
         if serial >= 0 { _ = lanyard_key_revoke(serial) }
+    }
+
+    /// What the kernel's copy is combined with, and what tells it from that of another login.
+    private func login(making: Bool) -> (pad: [UInt8], mark: [UInt8]) {
+        let pad = pad(making: making) ?? [UInt8](repeating: 0, count: KeyringKey.length)
+        return (pad, Array(SHA256.hash(data: Array("lanyard login".utf8) + pad)))
+    }
+
+    private func pad(making: Bool) -> [UInt8]? {
+        guard Folder.isOwn(runtimeFolder) else { return nil }
+        let path = "\(runtimeFolder)/lanyard"
+        if making { Folder.make(path) }
+        guard let folder = try? Folder(path) else { return nil }
+        if let pad = Self.pad(in: folder) { return pad }
+        // Of two processes that make it, the later one finds the other's.
+        guard making, (try? folder.lock(within: .seconds(5))) == true else { return nil }
+        if let pad = Self.pad(in: folder) { return pad }
+        let pad = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+        return (try? folder.write(pad, to: Self.file, isDurable: false)).map { pad }
+    }
+
+    private static func pad(in folder: borrowing Folder) -> [UInt8]? {
+        guard let pad = try? folder.read(file, atMost: KeyringKey.length), pad.count == KeyringKey.length else {
+            return nil
+        }
+        return pad
     }
 }

@@ -21,6 +21,7 @@ public final class SealedKeyring: Keyring {
     private let unlockFor: UInt32
     private let allowed: [String]?
     private let credentials: SystemdCredentials
+    private let runtimeFolder: String
 
     /// Creates a reference to this machine's keyring, which need not exist.
     ///
@@ -36,8 +37,9 @@ public final class SealedKeyring: Keyring {
 
     init(
         environment: [String: String], unlockFor: Int = 0, allowed: [String]? = nil, machine: String,
-        credentials: SystemdCredentials
+        credentials: SystemdCredentials, runtimeFolder: String = "/run/user/\(geteuid())"
     ) {
+        self.runtimeFolder = runtimeFolder
         self.allowed = allowed
         self.environment = environment
         self.unlockFor = UInt32(clamping: unlockFor)
@@ -93,8 +95,8 @@ public final class SealedKeyring: Keyring {
     /// Whether the kernel keeps keys for this user, which the protectors passphrase and session need.
     public var hasKernelKeys: Bool {
         let key = KeyringKey.random()
-        defer { KernelKey(key.id).forget() }
-        return (try? KernelKey.put(key, seconds: 1)) != nil
+        defer { kernelKey(key.id).forget() }
+        return (try? kernelKey(key.id).put(key, seconds: 1)) != nil
     }
 
     /// Whether the policy allows a kind of protector.
@@ -166,7 +168,7 @@ public final class SealedKeyring: Keyring {
             let key = KeyringKey.random()
             let slot = try slot(key, by: protector)
             // Without the kernel's keyring, each process unwraps the key, if it can without asking.
-            do throws(KeyringError) { try KernelKey.put(key, seconds: unlockFor) } catch {
+            do throws(KeyringError) { try kernelKey(key.id).put(key, seconds: unlockFor) } catch {
                 guard [.systemd, .command].contains(protector.kind) else { throw error }
             }
             try folder.put(slot, protector.kind)
@@ -233,7 +235,7 @@ public final class SealedKeyring: Keyring {
                 throw KeyringError(.forbidden, detail: "it has no passphrase")
             }
             guard try session.folder.opens(with: key) else { throw Self.otherKey }
-            try KernelKey.put(key, seconds: unlockFor)
+            try kernelKey(key.id).put(key, seconds: unlockFor)
         }
     }
 
@@ -241,7 +243,7 @@ public final class SealedKeyring: Keyring {
     public func lock() throws(KeyringError) {
         try explaining { () throws(KeyringError) in
             guard let id = try opened().id() else { throw KeyringError(.notCreated) }
-            KernelKey(id).forget()
+            kernelKey(id).forget()
         }
     }
 
@@ -252,12 +254,14 @@ public final class SealedKeyring: Keyring {
             let lock = try folder.locked()
             defer { withExtendedLifetime(lock) {} }
             // One that can't be read is deleted, too.
-            if let id = try? folder.id() { KernelKey(id).forget() }
+            if let id = try? folder.id() { kernelKey(id).forget() }
             try folder.clear()
         }
     }
 
     // MARK: Opening it
+
+    fileprivate func kernelKey(_ id: KeyringID) -> KernelKey { KernelKey(id, runtimeFolder: runtimeFolder) }
 
     private static let noPlace = KeyringError(.broken, detail: "neither HOME nor XDG_STATE_HOME says where it would be")
     fileprivate static let otherKey = KeyringError(
@@ -289,7 +293,7 @@ public final class SealedKeyring: Keyring {
             do throws(KeyringError) {
                 guard let key = try slot.key(nil, credentials) else { continue }
                 guard try folder.opens(with: key) else { throw Self.otherKey }
-                try? KernelKey.put(key, seconds: unlockFor)
+                try? kernelKey(key.id).put(key, seconds: unlockFor)
                 return key
             } catch {
                 failure = failure ?? error
@@ -308,10 +312,10 @@ public final class SealedKeyring: Keyring {
         let lock = try folder.locked()
         defer { withExtendedLifetime(lock) {} }
         guard let id = try folder.id() else { throw KeyringError(.notCreated) }
-        if let key = KernelKey(id).read() { return key }
+        if let key = kernelKey(id).read() { return key }
         guard id == old else { throw KeyringError(.busy) }
         let key = KeyringKey.random()
-        try KernelKey.put(key, seconds: unlockFor)
+        try kernelKey(key.id).put(key, seconds: unlockFor)
         folder.clearItems()
         try folder.put(Slot(key, by: .session, credentials), .session)
         try folder.begin(key)
@@ -359,7 +363,7 @@ private final class SealedSession: KeyringSession {
     func key() throws(KeyringError) -> KeyringKey? {
         if let known { return known }
         let id = try id()
-        if let key = KernelKey(id).read() {
+        if let key = keyring.kernelKey(id).read() {
             guard try folder.opens(with: key) else { throw SealedKeyring.otherKey }
             known = key
         } else {

@@ -30,7 +30,7 @@ struct SealedFixture {
     ) -> SealedKeyring {
         SealedKeyring(
             environment: scratch.environment.merging(["XDG_STATE_HOME": scratch.path + "/state"]) { $1 },
-            machine: machine, credentials: SystemdCredentials(socket: socket))
+            machine: machine, credentials: SystemdCredentials(socket: socket), runtimeFolder: scratch.path + "/run")
     }
 
     var folder: String { keyring.path ?? "" }
@@ -80,6 +80,24 @@ private func reason(_ body: () throws -> Void) -> KeyringError.Reason? {
 }
 
 @Suite struct SealedKeyringTests {
+    @Test(arguments: [Protector.session, .passphrase(Secret("p"))])
+    func `nobody has the key after the last logout, although the kernel does`(protector: Protector) async throws {
+        try await SealedFixture.with(protector) { fixture in
+            try fixture.store("a", "one")
+            #expect(try SealedFixture.made(fixture.scratch).state().items == 1)
+            // What systemd does.
+            try FileManager.default.removeItem(atPath: fixture.scratch.path + "/run/lanyard")
+            guard protector.kind == .session else {
+                #expect(reason { _ = try fixture.secrets() } == .locked)
+                try fixture.keyring.unlock(Secret("p"))
+                return #expect(try fixture.secrets() == ["one"])
+            }
+            #expect(try fixture.secrets() == [])
+            try fixture.store("b", "two")
+            #expect(try fixture.secrets() == ["two"])
+        }
+    }
+
     @Test func `items are found by what they have, replaced, and deleted`() async throws {
         try await SealedFixture.with { fixture in
             try fixture.store("a", "one")

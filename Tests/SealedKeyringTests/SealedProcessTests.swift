@@ -41,6 +41,20 @@ import Testing
         }
     }
 
+    @Test func `where no file can be locked, items can be read and nothing is changed`() async throws {
+        try await Self.with { fixture in
+            let environment = Self.environment(fixture)
+            func run(_ how: String, _ arguments: String...) async throws -> Ended {
+                try await TestSupport.run(
+                    Built.folder + "/Seclusion", [how, Built.storeProbe] + arguments, environment: environment)
+            }
+            #expect(try await run("session", "--count", "1", "churn").output == "0\n")
+            let changed = try await run("enolck", "--first", "5", "--count", "1", "churn")
+            #expect(changed.status == 1 && changed.output.contains("No locks available"), "\(changed)")
+            #expect(try await run("enolck", "secret-tool", "lookup", "xdg:schema", "churn").output == "0")
+        }
+    }
+
     @Test func `processes that are killed lose and tear nothing`() async throws {
         try await Self.with { fixture in
             var stored: [Int: Int] = [:]

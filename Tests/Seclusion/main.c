@@ -1,5 +1,6 @@
-// seclusion HOW PROGRAM [ARGUMENT...]: runs a program where the kernel's keyring is not what it is elsewhere.
-//   eperm, enosys   the kernel refuses it, as in many containers
+// seclusion HOW PROGRAM [ARGUMENT...]: runs a program where the kernel's keyring, or a lock, is not what it is elsewhere.
+//   eperm, enosys   the kernel refuses its keyring, as in many containers
+//   enolck          it locks no files, as for those on an NFS server without locks
 //   session         the session has a new keyring of its own that doesn't lead to the user's
 //   enter=PID       the users of that process's namespace have other keyrings
 // seclusion hold: is such a process, until its input ends; writes a byte once it is one.
@@ -18,11 +19,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int refuse(int error) {
+static int refuse(int error, unsigned call, unsigned other) {
     struct sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_keyctl, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_add_key, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
     };
@@ -69,8 +70,9 @@ int main(int count, char **arguments) {
     if (count < 3) return 64;
     int failed = 64;
     if (strncmp(arguments[1], "enter=", 6) == 0) failed = enter(arguments[1] + 6);
-    if (strcmp(arguments[1], "eperm") == 0) failed = refuse(EPERM);
-    if (strcmp(arguments[1], "enosys") == 0) failed = refuse(ENOSYS);
+    if (strcmp(arguments[1], "eperm") == 0) failed = refuse(EPERM, SYS_keyctl, SYS_add_key);
+    if (strcmp(arguments[1], "enosys") == 0) failed = refuse(ENOSYS, SYS_keyctl, SYS_add_key);
+    if (strcmp(arguments[1], "enolck") == 0) failed = refuse(ENOLCK, SYS_flock, SYS_flock);
     if (strcmp(arguments[1], "session") == 0)
         failed = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ? -1 : 0;
     if (failed) {

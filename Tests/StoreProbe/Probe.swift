@@ -4,6 +4,7 @@ internal import Glibc
 internal import Keyring
 internal import SealedKeyring
 internal import SecretService
+internal import Secrets
 
 /// The operations that tests select by name.
 struct Probe {
@@ -41,7 +42,17 @@ struct Probe {
         case "delete": print(try store.delete(matching: query))
         case "delete-exactly": print(try store.delete(UnifiedCache(json: readInput())?.records ?? []))
         case "bench": try bench(store)
-        case "seal": try SealedKeyring(environment: ProcessInfo.processInfo.environment).create(.session)
+        case "secret-tool": try SecretTool(configuration).run(readInput())
+        case "seal":
+            // Unlike a key that only the kernel keeps, every user namespace can unwrap it.
+            try SealedKeyring(environment: ProcessInfo.processInfo.environment).create(
+                .command(wrap: ["/bin/cat"], unwrap: ["/bin/cat"]))
+        case "lock":
+            // Unlike commands, a passphrase has to be asked for.
+            let sealed = SealedKeyring(environment: ProcessInfo.processInfo.environment)
+            try sealed.protect(.passphrase(Secret(String(decoding: readInput(), as: UTF8.self))))
+            try sealed.unprotect(.command)
+            try sealed.lock()
         case "forget": try SealedKeyring(environment: ProcessInfo.processInfo.environment).lock()
         case "churn": try churn()
         case "count": try await count()

@@ -8,7 +8,7 @@ struct ProbeArguments {
         while let argument = rest.popFirst() {
             if argument.hasPrefix("--") {
                 options[String(argument.dropFirst(2))] = rest.popFirst()
-            } else {
+            } else if operation.isEmpty {
                 operation = argument
             }
         }
