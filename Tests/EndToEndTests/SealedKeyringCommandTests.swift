@@ -162,13 +162,28 @@ import Testing
             #expect(again.description.contains("lanyard keyring create"), "\(again)")
         }
         try await withHome { home in
-            let agreed = try await home.lanyardAtTerminal(
-                ["cache", "list"],
-                [
-                    ("create the sealed keyring? [Y/n]", ""), ("new passphrase", "p q r"),
-                    ("repeat the passphrase", "p q r"),
-                ])
+            let agreed = try await home.lanyardAtTerminal(["cache", "list"], Self.agreement)
             #expect(agreed.status == 0, "\(agreed)")
         }
     }
+
+    @Test func `it is offered at a desktop without a keyring service, and no window is waited for`() async throws {
+        try await withHome { home in
+            let desktop = home.with(["DISPLAY": ":99"])
+            let agreed = try await desktop.lanyardAtTerminal(["cache", "list"], Self.agreement)
+            #expect(agreed.status == 0, "\(agreed)")
+            guard !Self.hasSystemd else { return }
+            #expect(try await desktop.lanyard(["lock"]).status == 0)
+            let unlocked = try await desktop.lanyardAtTerminal(
+                ["cache", "list"], [("password of the keyring", "p q r")])
+            #expect(unlocked.status == 0, "\(unlocked)")
+        }
+    }
+
+    /// Whether this machine has the service with which no passphrase is needed.
+    private static let hasSystemd = FileManager.default.fileExists(atPath: "/run/systemd/io.systemd.Credentials")
+    /// What a user types who wants the keyring.
+    private static let agreement =
+        [("create the sealed keyring? [Y/n]", "")]
+        + (hasSystemd ? [] : [("new passphrase", "p q r"), ("repeat the passphrase", "p q r")])
 }

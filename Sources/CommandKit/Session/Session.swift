@@ -163,6 +163,13 @@ package final class Session: Sendable {
         }
     }
 
+    /// The keyring service, where other programs keep what is theirs, whichever keyring lanyard uses.
+    package var serviceConfiguration: KeyringConfiguration {
+        var configuration = store.configuration
+        if context.sealedKeyring != nil { configuration.keyring = MachineKeyring.service(context) }
+        return configuration
+    }
+
     /// Runs a body that only throws errors of the keyring.
     package func keeping<Result>(_ body: () throws(KeyringError) -> Result) throws(CommandError) -> Result {
         do { return try body() } catch { throw CommandError(error) }

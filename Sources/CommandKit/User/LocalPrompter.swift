@@ -1,6 +1,6 @@
 import CredentialEngine
 import Files
-import Keyring
+package import Keyring
 package import PluginWire
 package import Rules
 import SealedKeyring
@@ -48,8 +48,10 @@ struct LocalPrompter: UserPrompter {
         }
     }
 
-    /// Whether there is a terminal to ask for the keyring's password; a window asks by itself.
-    var mayAskToUnlock: Bool { presence.isSomebodyThere && !presence.hasDisplay && ControllingTerminal.isThere }
+    /// Whether there is a terminal to ask for the keyring's password, or whether to make a keyring.
+    var mayAskToUnlock: Bool {
+        presence.isSomebodyThere && ControllingTerminal.isThere && !presence.keyringAsks(store, in: context)
+    }
 
     func unlockKeyring(for url: String?) async -> Bool {
         context.console.endProgress()
@@ -111,6 +113,11 @@ package struct Presence: Sendable, Equatable {
         let named = browser ?? context.variable("BROWSER")
         refusesBrowser = named == Configuration.noBrowser
         hasBrowser = !refusesBrowser && (named != nil || hasDisplay || (context.isInWSL && !isRemote))
+    }
+
+    /// Whether the keyring asks the user in a window of its own; only a keyring service that runs does.
+    package func keyringAsks(_ store: RecordStore, in context: CommandContext) -> Bool {
+        hasDisplay && context.sealedKeyring == nil && store.problem()?.isAbsent != true
     }
 
     /// Returns the ways to sign in, best first; if the page is opened elsewhere, pasting comes first, because the

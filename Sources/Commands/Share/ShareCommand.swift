@@ -110,11 +110,15 @@ private struct SharedCacheWriter {
     let session: Session
 
     func add(_ records: [CredentialRecord]) throws(CommandError) {
+        let service = session.serviceConfiguration
+        if session.context.sealedKeyring != nil, RecordStore(configuration: service).problem()?.isAbsent == true {
+            throw CommandError("Azure Identity keeps its cache in a keyring service, and there is none here")
+        }
         guard let home = session.context.environment.absolutePath("HOME") else {
             throw CommandError("HOME names no folder, and the cache's lock is there")
         }
         let item = SharedCacheItem(
-            session.store.configuration, schema: place.schema, attributes: place.attributes, label: place.label)
+            service, schema: place.schema, attributes: place.attributes, label: place.label)
         Folder.make(String("\(home)/\(place.signal)".cut(atLast: "/")?.0 ?? ""))
         try write(records, to: item, home)
         let written = try session.keeping { () throws(KeyringError) in try item.contents() }

@@ -81,7 +81,7 @@ extension Examination {
 
     private func standing(_ problem: KeyringError?) -> Finding {
         let name = "keyring.state"
-        let canAsk = presence.hasDisplay
+        let canAsk = presence.keyringAsks(store, in: context)
         guard let problem = problem ?? store.problemOfItems() else {
             guard let file = context.secretService?.plainFile(store.configuration) else {
                 return .pass(name, "unlocked")

@@ -301,7 +301,7 @@ final class Explainer {
 
     /// How the keyring is unlocked if it is in the way; nil if it isn't.
     private var unlocking: Unlocking? {
-        if session.presence.hasDisplay { return .inWindow }
+        if session.presence.keyringAsks(session.store, in: session.context) { return .inWindow }
         return session.sources.mayAskToUnlock(for: request) ? .atTerminal : nil
     }
 
