@@ -458,7 +458,8 @@ let package = Package(
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
-        .target(name: "YAML", swiftSettings: strict),
+        .target(name: "CYAML", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "YAML", dependencies: ["CYAML"], swiftSettings: strict),
         .target(name: "CGLib", linkerSettings: [.linkedLibrary("dl")]),
         // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
         // sandbox depend on it for nothing else.

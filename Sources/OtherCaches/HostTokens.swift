@@ -26,6 +26,9 @@ public struct HostTokens: Sendable, Equatable {
     /// All entries.
     public private(set) var entries: [Entry] = []
 
+    /// Whether the library that reads them is installed.
+    public static var isSupported: Bool { YAMLNode.isSupported }
+
     /// Parses gh's `hosts.yml`; nil if it is invalid.
     ///
     /// An account's own token takes precedence over the host's, which is normally the same.

@@ -174,3 +174,12 @@ extension ToolTarget {
         }
     }
 }
+
+extension CommandError {
+    /// The error if a file can't be read because libyaml isn't installed.
+    package static func withoutYAML(_ file: String) -> CommandError {
+        CommandError(
+            "libyaml, which reads \(file), is not installed",
+            hints: [Hint("sudo apt install libyaml-0-2, sudo dnf install libyaml, or sudo pacman -S libyaml")])
+    }
+}

@@ -1,3 +1,5 @@
+import CYAML
+
 /// A value in a YAML document.
 public indirect enum YAMLNode: Sendable, Equatable {
     /// A scalar, whatever it stands for; empty for null.
@@ -17,15 +19,19 @@ public indirect enum YAMLNode: Sendable, Equatable {
         }
     }
 
+    /// Whether libyaml is there, without which nothing can be read.
+    public static var isSupported: Bool { lanyard_yaml_open() }
+
     /// Parses the first document in a text; nil if it is invalid, or has what isn't supported: keys that aren't text, or are there
-    /// twice, directives, and depth.
-    ///
-    /// The libraries that could do this bring all of Foundation along, which is twice the size of this program. The tests compare it with
-    /// one of them.
+    /// twice, depth, and characters that only some readers take for the end of a row.
     public init?(yaml bytes: some Collection<UInt8>) {
-        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-        var reader = YAMLReader(Array(bytes))
-        guard let node = try? reader.document() else { return nil }
+        let bytes = Array(bytes)
+        guard let text = String(validating: bytes, as: UTF8.self), text.hasPlainBreaks else { return nil }
+        let node = bytes.withUnsafeBufferPointer { bytes -> YAMLNode? in
+            guard var reader = try? YAMLReader(bytes) else { return nil }
+            return try? reader.document()
+        }
+        guard let node else { return nil }
         self = node
     }
 
@@ -78,5 +84,23 @@ public struct YAMLEntry: Sendable, Equatable {
     /// Whether both say the same, wherever it stands.
     public static func == (one: YAMLEntry, other: YAMLEntry) -> Bool {
         one.name == other.name && one.value == other.value
+    }
+}
+
+extension String {
+    /// Whether it has no control characters, and no end of a row but those that all readers know.
+    fileprivate var hasPlainBreaks: Bool {
+        var last: Unicode.Scalar = "\n"
+        for (index, scalar) in unicodeScalars.enumerated() {
+            guard last != "\r" || scalar == "\n" else { return false }
+            switch scalar.value {
+            case 9, 10, 13, 0x20..<0x7F: break
+            case ..<0xA0, 0x2028, 0x2029: return false
+            case 0xFEFF where index > 0: return false
+            default: break
+            }
+            last = scalar
+        }
+        return last != "\r"
     }
 }

@@ -7,6 +7,7 @@ import Rules
 import Secrets
 import SystemPackage
 import Terminal
+import Tools
 
 /// Reads the contents of a source.
 struct SourceReader {
@@ -164,6 +165,7 @@ struct SourceReader {
         let path = file ?? place
         guard file != nil || session.context.isFile(path) else { throw Self.nothing(source, at: path) }
         let settings = try SourceFile(path, input: session.context.input)
+        guard HostTokens.isSupported else { throw .withoutYAML(Self.name(path)) }
         guard let hosts = read(settings.contents) else {
             throw CommandError("\(Self.name(path)) is not what \(source.name) writes")
         }

@@ -146,6 +146,7 @@ struct ContainerSettings: ForwardSettings {
 
     /// Returns the names of a compose file's services; nil if the file can't be read.
     private func services(of file: String) throws(CommandError) -> [String]? {
+        guard YAMLNode.isSupported else { throw .withoutYAML(place.context.short(file)) }
         let settings = YAMLNode(yaml: (try ToolTarget.text(of: file) ?? "").utf8)
         return settings.map { ($0["services"]?.entries ?? []).filter { $0.value != .other }.map(\.name) }
     }

@@ -3,6 +3,7 @@ import Files
 import Rules
 import Secrets
 import Terminal
+import YAML
 
 extension Tool {
     static let kubectl = Tool(
@@ -161,6 +162,7 @@ struct KubectlSettings: ToolSettings {
     }
 
     private func nothing() throws(CommandError) -> CommandError {
+        guard YAMLNode.isSupported else { return .withoutYAML("kubectl's configuration") }
         var unread: [String] = []
         for file in files where try !Kubeconfig(ToolTarget.text(of: file) ?? "").isReadable {
             unread.append(file)
