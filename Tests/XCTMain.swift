@@ -9,8 +9,8 @@ import Testing
     /// The variables that tests read, and `PATH`, where the compiler is; Swift Testing's own begin with the prefix.
     private static let variables = [
         "LANYARD_CLIENTS", "LANYARD_ISSUERS", "LANYARD_NEWER_CLIENTS", "LANYARD_NEWER_GIT", "LANYARD_PROVIDERS",
-        "LANYARD_RECORD", "LANYARD_SCREENSHOTS", "LANYARD_TESTED", "LANYARD_TEST_KEYRING", "LANYARD_TEST_ROUNDS",
-        "NO_COLOR", "PATH",
+        "LANYARD_RECORD", "LANYARD_SCREENSHOTS", "LANYARD_SYSTEMS", "LANYARD_TESTED", "LANYARD_TEST_KEYRING",
+        "LANYARD_TEST_ROUNDS", "NO_COLOR", "PATH",
     ]
 
     static func main() async {
