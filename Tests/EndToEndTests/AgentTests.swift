@@ -609,10 +609,10 @@ import Testing
                 #expect(first.value("password") == near.value("password"), "\(first)")
                 guard CachedAnswerTests.hasKernelKeyring else { return }
                 // The keyring hangs, but that doesn't matter.
-                try await world.keyring.suspendProvider()
+                try await world.keyring.suspend()
                 let second = try await far.get(url)
                 #expect(second.output == first.output, "\(second)")
-                try await world.keyring.resumeProvider()
+                try await world.keyring.resume()
             }
         }
     }

@@ -91,7 +91,7 @@ struct BrokerTests {
     func `a machine without a broker fails doctor only if nothing else may be used`(
         flow: String, status: Int32
     ) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let machine = try world.withBrokersPlugin().merging(["LANYARD_FLOW": flow]) { $1 }
             let doctor = try await world.lanyard(["doctor", "--all"], machine)
             #expect(doctor.status == status && doctor.output.contains("entra-broker: "), "\(doctor)")

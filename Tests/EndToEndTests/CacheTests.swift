@@ -243,9 +243,9 @@ extension World {
             "client": record["client_id"] ?? "", "realm": record["realm"] ?? "",
             "target": section == "AccessToken" ? target : "", "family": "",
         ]
-        let planted = try await run(
-            "/usr/bin/secret-tool", ["store", "--label=x"] + attributes.flatMap { [$0.key, $0.value] },
-            input: String(decoding: document, as: UTF8.self), environment: environment, folder: folder)
+        let planted = try await secretTool(
+            ["store", "--label=x"] + attributes.flatMap { [$0.key, $0.value] },
+            input: String(decoding: document, as: UTF8.self), environment: environment)
         #expect(planted.status == 0, "\(planted)")
     }
 

@@ -34,11 +34,11 @@ import Testing
         _ world: World, after change: () async throws -> Void = {}, _ get: () async throws -> Ended
     ) async throws -> Bool {
         for _ in 0..<12 {
-            try await world.keyring.resumeProvider()
+            try await world.keyring.resume()
             let plain = try await world.get(path)
             try #require(plain.status == 0 && !plain.output.isEmpty, "\(plain)")
             try await change()
-            try await world.keyring.suspendProvider()
+            try await world.keyring.suspend()
             let again = try await get()
             try #require(again.status == 0 || again.hasNoCredential, "\(again)")
             if !again.hasNoCredential { return again.output == plain.output && again.errors.isEmpty }
@@ -61,9 +61,9 @@ import Testing
     @Test func `who reads another format is given the same token`() async throws {
         try await Self.withAnswer { world, token in
             for _ in 0..<12 {
-                try await world.keyring.resumeProvider()
+                try await world.keyring.resume()
                 #expect(try await world.get(Self.path).value("password") == token)
-                try await world.keyring.suspendProvider()
+                try await world.keyring.suspend()
                 let bearer = try await world.get(Self.path, lines: "capability[]=authtype\n")
                 // A change by another lanyard process invalidates the answer.
                 if bearer.hasNoCredential, Self.hasKernelKeyring { continue }
@@ -122,7 +122,7 @@ import Testing
             case "off": try world.configure(before: "answer-cache = false")
             default: variables = ["LANYARD_ANSWER_CACHE": "0"]
             }
-            try await world.keyring.suspendProvider()
+            try await world.keyring.suspend()
             let after = try await world.get(Self.path, variables)
             #expect(after.status == 1 && after.lines == ["quit=1"], "\(after)")
             #expect(after.errors.hasPrefix("lanyard: error: "), "\(after)")
@@ -132,7 +132,7 @@ import Testing
     @Test func `erase and logout take answers away while the keyring hangs`() async throws {
         for verb in ["erase", "logout"] {
             try await Self.withAnswer { world, token in
-                try await world.keyring.suspendProvider()
+                try await world.keyring.suspend()
                 let input = "url=\(world.sandbox.resource)/\(Self.path)\nusername=x\npassword=\(token)\n"
                 let ended = try await world.lanyard([verb], input: verb == "erase" ? input : "")
                 #expect(ended.status == 1, "\(ended)")
@@ -207,7 +207,7 @@ import Testing
                 #expect(ended.value("password") == token && ended.errors.isEmpty, "\(ended)")
             }
             guard how == "session", Self.hasKernelKeyring else {
-                try await world.keyring.suspendProvider()
+                try await world.keyring.suspend()
                 let ended = try await get()
                 return #expect(ended.value("password") == nil, "\(ended)")
             }

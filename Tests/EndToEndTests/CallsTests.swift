@@ -9,7 +9,7 @@ import Testing
     private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
 
     @Test func `an answer given before asks nothing of the bus`() async throws {
-        try await World.with(ownKernelKeys: true) { world in
+        try await World.with(.secretService, ownKernelKeys: true) { world in
             try await signIn(world)
             // Without keys of its own, another lanyard process of this user may invalidate the answer.
             for _ in 0..<12 where try await calls(of: world, { try await world.get(Self.path) }) == [] { return }
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a stored token or password takes three or four calls to the keyring`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await signIn(world)
             let token = try await calls(of: world) { try await world.get(Self.path, Self.uncached) }
             #expect(
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a look in vain opens no session the next time, and finds what is stored by then`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await world.lanyard(["get"], input: Self.password)
             let vain = try await calls(of: world) { try await world.lanyard(["get"], input: Self.password) }
             #expect(vain.filter(\.isToKeyring).map(\.member).sorted() == ["Get", "SearchItems"], "\(vain)")
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `a password that is stored just so is only read`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let request = Self.password + "password=secret\n"
             try await world.lanyard(["store"], input: request)
             let again = try await calls(of: world) { try await world.lanyard(["store"], input: request) }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `a new password takes two searches, and so does one in another's place`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             // What is there, and whether it is a token.
             for password in ["secret", "other"] {
                 let calls = try await calls(of: world) {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `a renewal searches the keyring twice, and once for each token that it replaces`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             #expect(try await world.get(Self.path, world.browser(as: "alice@contoso.example")).status == 0)
             try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
@@ -113,7 +113,7 @@ import Testing
     func `a renewal at an issuer of its own finds the client's secret by the same searches`(
         hasSecret: Bool
     ) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let issuer = world.sandbox.issuer
             let client = hasSecret ? try #require(issuer.confidentialClientID) : issuer.clientID
             try world.configureIssuer(client: client, scopes: ["openid", "offline_access", "read_repository"])
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `a locked keyring isn't opened for an identity, whose token is remembered`() async throws {
-        try await World.with(ownKernelKeys: true) { world in
+        try await World.with(.secretService, ownKernelKeys: true) { world in
             try IdentityTests.configure(world)
             try await world.keyring.lock()
             // With a display, the keyring could open a window for its password; to unlock one without takes no prompt.
@@ -148,7 +148,7 @@ import Testing
 
     @Test(arguments: [["status", "--accounts"], ["cache", "list"]])
     func `listing searches the keyring once`(_ command: [String]) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await signIn(world)
             let calls = try await calls(of: world) { try await world.lanyard(command) }
             #expect(

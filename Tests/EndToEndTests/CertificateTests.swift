@@ -10,7 +10,7 @@ import Testing
 
     @Test(arguments: [(file, ""), (zone, "alice")])
     func `it is kept, found and erased as git's own helper does`(place: String, user: String) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let helper = try await GitLibsecretHelper.gitSchema.build(in: world.keyring.scratch)
             let asked = place + "username=\(user)\n"
             func theirs(_ verb: String, _ lines: String = "") async throws -> Ended {

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `attributes that a later version added to a secret survive its replacement`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let issuer = world.sandbox.issuer
             let client = try #require(issuer.confidentialClientID)
             try configure(world, issuer.url, client, "scopes = [\"openid\"]")

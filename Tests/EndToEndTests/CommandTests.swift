@@ -199,8 +199,7 @@ import Testing
                 ["store"],
                 input: "url=\(world.sandbox.resource)/\(path)\nusername=alice@contoso.example\npassword=\(token)\n")
             #expect(store.status == 0)
-            let found = try await run(
-                "secret-tool", ["search", "--all", "protocol", "https"], environment: world.environment)
+            let found = try await secretTool(["search", "--all", "protocol", "https"], environment: world.environment)
             #expect(!found.output.contains(token))
         }
     }

@@ -38,7 +38,7 @@ struct DockerTests {
     }
 
     @Test func `git's own helper finds what docker stored, and puts its own in its place`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try world.link("docker-credential-lanyard")
             let helper = "\(world.folder)/bin/docker-credential-lanyard"
             let git = try await GitLibsecretHelper.gitSchema.build(in: world.keyring.scratch)

@@ -128,7 +128,9 @@ private struct DocumentedWorld: Sendable {
     private var git: (before: [String: String], after: [String: String])
 
     static func with(_ body: @Sendable (DocumentedWorld) async throws -> Void) async throws {
-        try await World.with(people: { $0.replacing("contoso.example", with: "contoso.com") + admin }) { world in
+        // The pages are for a desktop.
+        try await World.with(.secretService, people: { $0.replacing("contoso.example", with: "contoso.com") + admin }) {
+            world in
             var documented = try DocumentedWorld(world)
             try await documented.prepareGit()
             try await body(documented)

@@ -102,9 +102,9 @@ import Testing
     func `what was exchanged is remembered at once`() async throws {
         try await World.withRegistry(as: "alice@contoso.example", ownKernelKeys: true) { world in
             let first = try await Self.docker(world)
-            try await world.keyring.suspendProvider()
+            try await world.keyring.suspend()
             #expect(try await Self.docker(world).Secret == first.Secret)
-            try await world.keyring.resumeProvider()
+            try await world.keyring.resume()
         }
     }
 

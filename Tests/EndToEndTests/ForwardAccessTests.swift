@@ -313,7 +313,7 @@ import Testing
     }
 
     @Test func `an agent that began without a desktop, or in an earlier one, asks in the one of now`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await world.signIn(Self.alice)
             try world.configure(forward: "devbox", "confirm = true")
             try Self.installNotifier(world, noting: "$DISPLAY,$WAYLAND_DISPLAY,$XAUTHORITY")

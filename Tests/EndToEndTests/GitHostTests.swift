@@ -72,7 +72,7 @@ extension World {
 
 /// Returns the token of the only item of a kind in an environment's keyring.
 func storedToken(_ kind: String, _ environment: [String: String]) async throws -> String {
-    let found = try await run("secret-tool", ["lookup", "kind", kind], environment: environment)
+    let found = try await secretTool(["lookup", "kind", kind], environment: environment)
     let record = try? JSONSerialization.jsonObject(with: Data(found.output.utf8)) as? [String: Any]
     return try #require(record?["secret"] as? String, "\(kind): \(found)")
 }

@@ -117,7 +117,7 @@ import Testing
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try client.write(toFile: folder + "/50-contoso.toml", atomically: true, encoding: .utf8)
             }
-            try certificates.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            try (certificates + world.keyringTable).write(toFile: world.configFile, atomically: true, encoding: .utf8)
             let system = isOfPackage ? "" : client
             let url = "\(host.url)/contoso/hello.git"
             let stored = try await world.lanyard(

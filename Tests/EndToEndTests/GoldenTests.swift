@@ -24,7 +24,8 @@ import Testing
 
     @Test(arguments: inSandbox)
     func `with a sandbox commands print what was recorded`(name: String) async throws {
-        try await World.with { world in
+        // The screens name lines of the configuration, and the keyring.
+        try await World.with(.secretService) { world in
             var environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
             environment["RESOURCE"] = world.sandbox.resource
             environment["AUTHORITY"] = world.sandbox.authority

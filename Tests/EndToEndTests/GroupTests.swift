@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -54,12 +55,13 @@ import Testing
         try await World.with { world in
             let browser = world.browser(as: "alice@contoso.example")
             #expect(try await world.lanyard(["login"] + Self.token(world, Self.editor), browser).status == 0)
+            let own = world.folder + "/own.toml"
+            try FileManager.default.copyItem(atPath: world.configFile, toPath: own)
             try world.configure(before: #"group = "another""#)
             #expect(try await world.lanyard(["token"] + Self.token(world, Self.editor)).status == 2)
             #expect(try await world.lanyard(["status", "--accounts", "--json"]).output.contains("alice") == false)
             _ = try await world.lanyard(["logout", "--all"])
-            let text = try await world.lanyard(
-                ["status", "--accounts"], ["LANYARD_CONFIG": world.sandbox.folder + "/config.toml"])
+            let text = try await world.lanyard(["status", "--accounts"], ["LANYARD_CONFIG": own])
             #expect(text.output.contains("alice@contoso.example"), "\(text)")
         }
     }

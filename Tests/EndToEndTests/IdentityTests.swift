@@ -85,7 +85,7 @@ import Testing
 
     @Test(arguments: lacks)
     func `what is missing is named, and the status is 1`(lack: Lack) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try Self.configure(world, lack.proof)
             let got = try await world.get(Self.path, Self.noKeyring, lines: "identity=release\n")
             #expect(got.status == 1 && got.hasNoCredential && got.errors.contains(lack.says), "\(got)")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ImportTests {
     /// Runs the body with a machine that has a fresh keyring and knows the same authority.
     private func elsewhere(_ world: World, _ body: @Sendable (Elsewhere) async throws -> Void) async throws {
-        try await KeyringFixture.with(.unlocked) { keyring in
+        try await KeyringFixture.with(world.keyring.state) { keyring in
             var environment = keyring.environment
             environment["PATH"] = world.environment["PATH"]
             environment["LANYARD_CONFIG"] = world.configFile
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `tokens of a client that isn't the user's are left, encrypted or not`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             _ = try await world.tokenOfAlice()
             let other = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: other)
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `Git Credential Manager's passwords and tokens are copied, and stay where they are`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let token = try await world.tokenOfAlice()
             let url = "\(world.sandbox.resource)/common/hello.git"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `git-credential-libsecret's passwords are usable as they are`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await elsewhere(world) { there in
                 let at = "protocol=https server=git.example user=bob"
                 try await there.keep("one", "xdg:schema=org.git.Password \(at)")
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test func `caches of azure-identity are read wherever they are, and stay as they are`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let token = try await world.tokenOfAlice()
             let url = "\(world.sandbox.resource)/common/hello.git"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
@@ -255,7 +255,7 @@ import Testing
     }
 
     @Test func `the Azure Developer CLI's caches, and whatever keyring item or file is named, are read`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             _ = try await world.tokenOfAlice()
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
             try await elsewhere(world) { there in
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test func `tokens of gh and glab become git's passwords`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             try await elsewhere(world) { there in
                 for program in ["gh", "glab"] {
                     let none = try await there.lanyard(["import", "--from", program])

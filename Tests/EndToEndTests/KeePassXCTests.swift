@@ -170,9 +170,9 @@ import Testing
 
     @Test func `an ordinary user is told its name if it hangs, too`() async throws {
         try await Self.with { world, _ in
-            try await world.keyring.suspendProvider()
+            try await world.keyring.suspend()
             let ended = try await world.lanyard(["get"], input: Self.place)
-            try await world.keyring.resumeProvider()
+            try await world.keyring.resume()
             #expect(ended.errors.contains("lanyard: hint: restart keepassxc and try again"), "\(ended)")
         }
     }

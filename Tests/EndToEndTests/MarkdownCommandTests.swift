@@ -66,7 +66,8 @@ import Testing
             (block.line, block.commands.filter { command in !Self.leftOut.keys.contains { command.hasPrefix($0) } })
         }.filter { !$0.1.isEmpty }
         guard !runnable.isEmpty else { return }
-        try await World.with { world in
+        // The pages are for a desktop.
+        try await World.with(.secretService) { world in
             let stage = try await Stage(world, isNew: page == "README.md")
             for (line, commands) in runnable {
                 let script = stage.named(commands.joined(separator: "\n"))

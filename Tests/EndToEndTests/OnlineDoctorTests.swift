@@ -36,7 +36,7 @@ import Testing
         try """
         \(trust.isEmpty ? "" : "ca-file = \"\(trust)\"")
 
-        [[rule]]
+        \(world.keyringTable)[[rule]]
         url = "\(world.sandbox.resource)/contoso"
         authority = "\(authority.hasPrefix("/") ? world.sandbox.authority + authority : authority)"
         client-id = "\(client ?? world.sandbox.clientID)"

@@ -35,7 +35,7 @@ import Testing
             try "\(lifetime)".write(
                 toFile: "\(world.folder)/plugins/quill/lifetime", atomically: true, encoding: .utf8)
             try """
-            [[rule]]
+            \(world.keyringTable)[[rule]]
             url = "https://git.quill.example"
             authority = "https://quill.example/acme"
             client-id = "c"

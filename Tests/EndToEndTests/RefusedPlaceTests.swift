@@ -70,7 +70,7 @@ import Testing
     @Test func `without a refresh token to note it beside, a refusal takes the token away`() async throws {
         try await World.with { world in
             let token = try await Self.renewed(world)
-            let cleared = try await world.keyring.run("secret-tool", ["clear", "kind", "refreshtoken"])
+            let cleared = try await world.keyring.secretTool(["clear", "kind", "refreshtoken"])
             try #require(cleared.status == 0, "\(cleared)")
             #expect(try await world.get(Self.lost).value("password") == token)
             try await Self.erase(token, at: "\(world.sandbox.resource)/\(Self.lost)", world)

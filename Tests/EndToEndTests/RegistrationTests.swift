@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `an app whose secret can't be kept is taken back, or named`(_ takesBack: Bool) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let bus = try #require(world.environment["DBUS_SESSION_BUS_ADDRESS"])
             // Somebody locks the keyring meanwhile.
             let lock =

@@ -11,7 +11,7 @@ import Testing
     /// values are compared before each change.
     @Test(arguments: [false, true])
     func `a renewal leaves alone what a sign-in without its lock stored meanwhile`(isRefused: Bool) async throws {
-        try await World.with(.unlocked) { world in
+        try await World.with(.secretService) { world in
             let browser = world.browser(as: Self.alice)
             let url = "\(world.sandbox.resource)/\(Self.path)"
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
@@ -24,12 +24,12 @@ import Testing
             let lockless = browser.merging(["DBUS_SESSION_BUS_ADDRESS": bus]) { $1 }
             let signedIn = try await world.lanyard(["login", url], lockless)
             #expect(signedIn.status == 0 && signedIn.duration < .seconds(60), "\(signedIn)")
-            let stored = try await world.keyring.run("secret-tool", ["lookup", "kind", "refreshtoken"])
+            let stored = try await world.keyring.secretTool(["lookup", "kind", "refreshtoken"])
             #expect(stored.status == 0 && !stored.output.isEmpty, "\(stored)")
             try await world.sandbox.clearFaults()
             let ended = try await renewed
             #expect(isRefused || ended.status == 0, "\(ended)")
-            let after = try await world.keyring.run("secret-tool", ["lookup", "kind", "refreshtoken"])
+            let after = try await world.keyring.secretTool(["lookup", "kind", "refreshtoken"])
             #expect(after.output == stored.output)
         }
     }
@@ -103,7 +103,7 @@ import Testing
 
     @Test(arguments: ["file", "no folder at all"])
     func `if the locks' folder can't be used, tokens are renewed all the same`(_ obstacle: String) async throws {
-        try await World.with(.unlocked) { world in
+        try await World.with(.secretService) { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
             let first = try await world.get(Self.path, world.browser(as: Self.alice))
             try #require(first.status == 0, "\(first)")

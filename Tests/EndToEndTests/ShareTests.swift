@@ -36,7 +36,7 @@ struct ShareTests {
     private static func with(
         _ body: @escaping @Sendable (World, Ended) async throws -> Void
     ) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let first = try await world.get("contoso/hello.git", world.browser(as: alice))
             try #require(first.status == 0, "\(first)")
             let shared = try await share(world)
@@ -236,7 +236,7 @@ struct ShareTests {
     }
 
     @Test func `nothing but an account of Entra ID's is shared`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             for name in ["", ".x", "a/b", "a b", String(repeating: "x", count: 65)] {
                 #expect(try await Self.share(world, name).status == 64)
             }

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `everything is in the session's keyring and ends with it`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             #expect(try await Self.login(world, as: Self.alice).status == 0)
             let store = "url=https://git.example/\nusername=u\npassword=p\n"
             #expect(try await world.lanyard(["store"], system: Self.shared, input: store).status == 0)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `two accounts are an error whichever was chosen, and signing one out settles it`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             #expect(try await Self.login(world, as: Self.alice).status == 0)
             let second = try await Self.login(world, as: Self.carol)
             #expect(second.errors.contains("lanyard: this device is shared: sign out the other accounts"), "\(second)")
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `signing out takes every client's tokens`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             #expect(try await Self.login(world, as: Self.alice).status == 0)
             let other = [
                 "login", "--authority", "\(world.sandbox.authority)/common", "--client-id", SignOutTests.family[0],
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func `only the system's file says so`() async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             for mode in ["shared", "personal"] {
                 let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
                 try world.configure(before: "device-mode = \"\(mode)\"")

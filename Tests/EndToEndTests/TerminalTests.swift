@@ -77,7 +77,7 @@ import Testing
             var environment = try world.install(plugin: "elsewhere", script: script, manifest: manifest)
             environment["BROWSER"] = "/bin/true"
             try """
-            [[rule]]
+            \(world.keyringTable)[[rule]]
             url = "https://git.example"
             authority = "https://id.example/t"
             client-id = "c"

@@ -38,8 +38,7 @@ struct ThirdPartyIssuerTests {
             var tokens: Set = [try await Self.token(home, issuer)]
             var refreshTokens: Set = [try await storedToken("refreshtoken", home.environment)]
             for _ in 0..<2 {
-                let cleared = try await run(
-                    "secret-tool", ["clear", "kind", "accesstoken"], environment: home.environment)
+                let cleared = try await secretTool(["clear", "kind", "accesstoken"], environment: home.environment)
                 #expect(cleared.status == 0, "\(cleared)")
                 tokens.insert(try await Self.token(home, issuer))
                 refreshTokens.insert(try await storedToken("refreshtoken", home.environment))

@@ -59,8 +59,7 @@ import Testing
 
     /// Returns the labels and attributes of all passwords in the keyring.
     private static func passwords(_ world: World) async throws -> String {
-        let found = try await world.keyring.run(
-            "secret-tool", ["search", "--all", "xdg:schema", "org.git.Password"])
+        let found = try await world.keyring.secretTool(["search", "--all", "xdg:schema", "org.git.Password"])
         return found.output + found.errors
     }
 
@@ -135,7 +134,7 @@ import Testing
                     }
                 }
                 #expect(try await Self.passwords(world).isEmpty)
-                let found = try await world.keyring.run("secret-tool", ["search", "--all", "kind", "authorization"])
+                let found = try await world.keyring.secretTool(["search", "--all", "kind", "authorization"])
                 #expect(found.output.isEmpty, "\(found)")
             }
             // Whoever relies on it being kept is told that it isn't.

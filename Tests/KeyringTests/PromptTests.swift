@@ -70,7 +70,7 @@ import Testing
                     operation == "save" ? String(decoding: UnifiedCache([Sample.account]).json(), as: UTF8.self) : ""
                 async let running = keyring.probe(operation, Self.asking, input: input)
                 try await until { try contents(log).contains { $0.hasPrefix("prompt") } }
-                if fate != "killed" { try await keyring.suspendProvider() }
+                if fate != "killed" { try await keyring.suspend() }
                 if fate != "stopped" { try await keyring.endProvider() }
                 let result = try await running
                 let reasons = fate == "stopped and killed" ? ["broken", "timedOut"] : [reason]

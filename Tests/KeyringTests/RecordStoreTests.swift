@@ -203,7 +203,7 @@ import Testing
 
     @Test func `a provider that ends in the middle of a call is asked again`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
-            try await keyring.suspendProvider()
+            try await keyring.suspend()
             async let reading = keyring.probe("records", ["deadline": "20"])
             try await Task.sleep(for: .milliseconds(300))
             try await keyring.endProvider()

@@ -3,6 +3,11 @@ internal import Glibc
 internal import Subprocess
 internal import SystemPackage
 
+// A release build of everything has no such module.
+#if canImport(Testing)
+    internal import Testing
+#endif
+
 /// A real gnome-keyring-daemon on a private bus, in a throwaway home.
 ///
 /// ## States
@@ -35,9 +40,12 @@ package struct KeyringFixture: Sendable {
         /// There is no bus, and lanyard's sealed keyring is unlocked.
         case sealed
 
+        /// The one for tests of what only the Secret Service has: its calls, and other programs' items.
+        package static let secretService: State = .unlocked
         /// Those with a keyring that can be used.
         package static let open: [State] = [.unlocked, .sealed]
-        /// The one that tests use if it doesn't matter which; `LANYARD_TEST_KEYRING=sealed` has them all use that.
+        /// The one that tests use if it doesn't matter which; with `LANYARD_TEST_KEYRING=sealed` it is that one, and tests
+        /// that name a state of their own are skipped, since they have nothing to do with it.
         package static let usual: State =
             ProcessInfo.processInfo.environment["LANYARD_TEST_KEYRING"] == "sealed" ? .sealed : .unlocked
     }
@@ -57,7 +65,10 @@ package struct KeyringFixture: Sendable {
         _ state: State, isolation: isolated (any Actor)? = #isolation,
         _ body: (KeyringFixture) async throws -> Result
     ) async throws -> Result {
-        try await ScratchDirectory.with { scratch in
+        #if canImport(Testing) && compiler(>=6.3)
+            if State.usual == .sealed, state != .sealed { try Test.cancel("its own keyring is \(state.rawValue)") }
+        #endif
+        return try await ScratchDirectory.with { scratch in
             let address = "unix:path=\(scratch.path)/bus"
             let announced = scratch.environment.merging(["DBUS_SESSION_BUS_ADDRESS": address]) { $1 }
             switch state {
@@ -101,8 +112,18 @@ extension KeyringFixture {
         return try result.get()
     }
 
-    /// Locks the login keyring, as a user or a screen saver does.
+    /// Runs secret-tool(1), or what does the same with the sealed keyring.
+    package func secretTool(_ arguments: [String], input: String = "") async throws -> Ended {
+        try await TestSupport.secretTool(arguments, input: input, environment: environment)
+    }
+
+    /// Locks the keyring, as a user or a screen saver does; ``password`` unlocks it.
     package func lock() async throws {
+        if state == .sealed {
+            let locked = try await run(Built.storeProbe, ["lock"], input: Self.password)
+            guard locked.status == 0 else { throw KeyringFixtureError(locked.output) }
+            return
+        }
         let result = try await send(
             to: "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock",
             "array:objpath:/org/freedesktop/secrets/collection/login")
@@ -146,14 +167,18 @@ extension KeyringFixture {
         try await eventually("a provider") { try await provider() != nil }
     }
 
-    /// Suspends the daemon wherever it is; it keeps its name.
-    package func suspendProvider() async throws {
+    private var sealedFolder: String { scratch.path + "/home/.local/state/lanyard/keyring" }
+
+    /// Makes the keyring unusable until ``resume()``: suspends the daemon, which keeps its name, or hides the files.
+    package func suspend() async throws {
+        if state == .sealed { return _ = rename(sealedFolder, sealedFolder + ".hidden") }
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
         kill(provider, SIGSTOP)
     }
 
-    /// Resumes a suspended provider.
-    package func resumeProvider() async throws {
+    /// Makes a suspended keyring usable.
+    package func resume() async throws {
+        if state == .sealed { return _ = rename(sealedFolder + ".hidden", sealedFolder) }
         if let provider = try await provider() { kill(provider, SIGCONT) }
     }
 
@@ -231,7 +256,7 @@ extension KeyringFixture {
             try await endProvider()
         case .hung:
             try await unlock()
-            try await suspendProvider()
+            try await suspend()
         case .noKeyring, .noBus, .staleBus, .noProvider, .sealed: return
         }
     }
@@ -306,6 +331,16 @@ extension KeyringFixture {
         }
         throw KeyringFixtureError("waited in vain: \(what)")
     }
+}
+
+/// Runs secret-tool(1) in an environment or, if that has no bus, what does the same with the sealed keyring.
+package func secretTool(
+    _ arguments: [String], input: String = "", environment: [String: String]
+) async throws -> Ended {
+    if environment["DBUS_SESSION_BUS_ADDRESS"] != nil {
+        return try await run("secret-tool", arguments, input: input, environment: environment)
+    }
+    return try await run(Built.storeProbe, ["secret-tool"] + arguments, input: input, environment: environment)
 }
 
 /// The reason why a fixture couldn't be set up.

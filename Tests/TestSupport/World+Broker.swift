@@ -12,7 +12,7 @@ extension World {
         _ mode: IdentityBroker.Mode,
         _ body: @Sendable (World, IdentityBroker, [String: String]) async throws -> Void
     ) async throws {
-        try await World.with { world in
+        try await World.with(.secretService) { world in
             let signedIn = try await world.get("common/hello.git", world.browser(as: alice))
             let exported = try await world.lanyard(["export"]).output
             let signedOut = try await world.lanyard(["logout", "--all", "--forget"])

@@ -67,8 +67,9 @@ package final class World: Sendable {
         for name in ["lanyard", "git-credential-lanyard"] {
             try files.createSymbolicLink(atPath: "\(folder)/bin/\(name)", withDestinationPath: Built.lanyard)
         }
-        let sealed = keyring.state == .sealed ? "\n[keyring]\nkind = \"sealed\"\n" : ""
-        try (rules(of: [sandbox.resource]) + sealed).write(toFile: configFile, atomically: true, encoding: .utf8)
+        // Tests that replace the rules keep what stands before them.
+        try rules(of: [sandbox.resource]).replacing("[[rule]]\n", with: keyringTable + "[[rule]]\n", maxReplacements: 1)
+            .write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
     /// Returns the sandbox's configuration, with the rules for these hosts only.
@@ -93,6 +94,9 @@ package final class World: Sendable {
 
     /// The path of `configure git`'s record, relative to the home.
     package static let gitRecordPath = ".local/state/lanyard/git-changes.json"
+
+    /// What a configuration file has to say of the keyring, after its top-level keys.
+    package var keyringTable: String { keyring.state == .sealed ? "[keyring]\nkind = \"sealed\"\n\n" : "" }
 
     /// The path of the user's configuration file.
     package var configFile: String { folder + "/config/lanyard/config.toml" }
