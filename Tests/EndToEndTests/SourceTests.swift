@@ -12,40 +12,117 @@ import Testing
     struct Case: Sendable, CustomTestStringConvertible {
         let source: String
         let program: String
-        let preparation: String
-        let username: String?
+        /// Shell commands that put the secret where the program finds it.
+        var preparation = ""
+        var username: String? = "carol"
         var secret = SourceTests.secret
-        var testDescription: String { source }
+        /// What the program asks at the terminal, with the answer.
+        var question: (text: String, answer: String)?
+        /// Shell commands after which the program gives nothing, and what the error then has.
+        let locking: String
+        let locked: String
+        /// A program that can't be had without an account of its maker's: what its documentation says that it prints.
+        var standIn: (arguments: String, output: String)?
+        var testDescription: String { "\(standIn == nil ? "" : "a stand-in for ")\(program)" }
+
+        /// Debian's program; nil if neither this system nor `script/get newer-tools` has it.
+        var path: String? {
+            ["/usr/bin/" + program, Clients.newer(program)].first { FileManager.default.isExecutableFile(atPath: $0) }
+        }
     }
+
+    /// Asked by gpg-agent and rbw-agent for the password.
+    private static let pinentry = """
+        echo OK
+        while read -r word rest; do
+            case $word in
+            GETPIN) if [ -e ~/locked ]; then echo 'ERR 83886179 cancelled'; else echo 'D geheim' && echo OK; fi ;;
+            *) echo OK ;;
+            esac
+        done
+        """
 
     private static let store = """
         mkdir -m 700 -p "$GNUPGHOME"
-        gpg --batch --quiet --passphrase '' --quick-generate-key carol@example.org default default never 2>&1
+        echo "pinentry-program $(command -v pinentry)" >"$GNUPGHOME/gpg-agent.conf"
+        gpg --batch --quiet --pinentry-mode loopback --passphrase geheim --quick-generate-key carol@example.org default default never 2>&1
         pass init carol@example.org
         printf '%s\\nuser: carol\\n' '\(secret)' | pass insert -m git/contoso
         """
 
-    private static let cases = [
-        Case(
-            source: "command:printf '%s\\\\nlogin: carol\\\\n' '\(secret)'", program: "sh", preparation: "",
-            username: "carol"),
-        Case(source: "pass:git/contoso", program: "pass", preparation: store, username: "carol"),
-        Case(source: "gopass:git/contoso", program: "gopass", preparation: store, username: "carol"),
-        Case(
-            source: "gh", program: "gh",
-            preparation: """
-                mkdir -p "$XDG_CONFIG_HOME/gh"
-                printf 'git.example:\\n    user: carol\\n    oauth_token: gho_abc\\n    git_protocol: https\\n' >"$XDG_CONFIG_HOME/gh/hosts.yml"
-                """, username: "x-access-token", secret: "gho_abc"),
-        Case(
-            source: "glab", program: "glab", preparation: "glab config set token glpat-abc --host git.example",
-            username: "oauth2", secret: "glpat-abc"),
-    ].filter { FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0.program)") }
+    private static let cases =
+        [
+            Case(
+                source: "command:cat ~/secret", program: "sh",
+                preparation: "printf '%s\\nlogin: carol\\n' '\(secret)' >~/secret",
+                locking: "rm ~/secret", locked: "No such file"),
+            Case(
+                source: "pass:git/contoso", program: "pass", preparation: store,
+                locking: "touch ~/locked && gpgconf --reload gpg-agent", locked: "pass show git/contoso"),
+            Case(
+                source: "gopass:git/contoso", program: "gopass", preparation: store,
+                locking: "touch ~/locked && gpgconf --reload gpg-agent", locked: "gopass show git/contoso"),
+            Case(
+                source: "gh", program: "gh",
+                preparation: """
+                    mkdir -p "$XDG_CONFIG_HOME/gh"
+                    printf 'git.example:\\n    user: carol\\n    oauth_token: gho_abc\\n    git_protocol: https\\n' >"$XDG_CONFIG_HOME/gh/hosts.yml"
+                    """, username: "x-access-token", secret: "gho_abc", locking: "rm \"$XDG_CONFIG_HOME/gh/hosts.yml\"",
+                locked: "gh auth login --hostname git.example"),
+            Case(
+                source: "glab", program: "glab", preparation: "glab config set token glpat-abc --host git.example",
+                username: "oauth2", secret: "glpat-abc", locking: "rm -r \"$XDG_CONFIG_HOME/glab-cli\"",
+                locked: "glab auth login --hostname git.example"),
+            Case(
+                source: "keepassxc:~/db.kdbx:contoso", program: "keepassxc-cli",
+                preparation: """
+                    printf 'geheim\\ngeheim\\n' | keepassxc-cli db-create -q -p ~/db.kdbx
+                    printf 'geheim\\n\(secret)\\n' | keepassxc-cli add -q -u carol -p ~/db.kdbx contoso
+                    """, question: ("db.kdbx: ", "geheim"),
+                locking: "mv ~/db.kdbx ~/old && printf 'falsch\\nfalsch\\n' | keepassxc-cli db-create -q -p ~/db.kdbx",
+                locked: "keepassxc-cli ls"),
+            Case(
+                source: "rbw:contoso", program: "rbw",
+                preparation:
+                    "'\(Built.checkout)/Tests/TestSupport/Scripts/rbw-vault' contoso carol '\(secret)' && rbw unlock",
+                locking: "touch ~/locked && rbw lock", locked: "rbw unlock"),
+            Case(
+                source: "op:contoso", program: "op", locking: "touch ~/locked", locked: "op signin",
+                standIn: (
+                    "item get contoso --format json --reveal",
+                    """
+                    {"id": "x", "title": "contoso", "category": "LOGIN", "fields": [
+                      {"id": "username", "type": "STRING", "purpose": "USERNAME", "label": "username", "value": "carol"},
+                      {"id": "password", "type": "CONCEALED", "purpose": "PASSWORD", "label": "password", "value": "\(secret)"},
+                      {"id": "notesPlain", "type": "STRING", "purpose": "NOTES", "label": "notesPlain"}]}
+                    """
+                )),
+            Case(
+                source: "bw:contoso", program: "bw", locking: "touch ~/locked", locked: "bw unlock",
+                standIn: (
+                    "--nointeraction get item contoso",
+                    """
+                    {"object": "item", "id": "x", "type": 1, "name": "contoso", "notes": null,
+                     "login": {"uris": [], "username": "carol", "password": "\(secret)", "totp": null}}
+                    """
+                )),
+        ]
+        + ["vault", "bao"].map { program in
+            Case(
+                source: "\(program):secret/contoso", program: program, locking: "touch ~/locked",
+                locked: "\(program) login",
+                standIn: (
+                    "kv get -format=json secret/contoso",
+                    """
+                    {"request_id": "x", "data": {"data": {"password": "\(secret)", "username": "carol"},
+                     "metadata": {"version": 1}}, "warnings": null}
+                    """
+                ))
+        }
 
-    private static func home(_ source: String, _ preparation: String, _ home: Home) async throws -> Home {
-        var variables = ["GNUPGHOME": home.folder + "/home/.gnupg", "XDG_CONFIG_HOME": home.folder + "/config"]
-        variables["HOME"] = home.folder + "/home"
-        let home = home.with(variables)
+    /// Returns the home with a rule for `git.example`, and with what the source needs.
+    private static func prepared(_ source: String, _ home: Home, _ row: Case? = nil) async throws -> Home {
+        let home = home.with(["GNUPGHOME": home.folder + "/home/.gnupg"])
         try home.write(
             "[[rule]]\nurl = \"https://git.example\"\nsource = \"\(source)\"\n",
             to: home.folder + "/config/lanyard/config.toml")
@@ -53,99 +130,137 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: "\(home.folder)/bin/\(name)", withDestinationPath: Built.lanyard)
         }
-        let prepared = try await run("/bin/sh", ["-ec", preparation], environment: home.environment)
-        #expect(prepared.status == 0, "\(prepared)")
+        try home.program("pinentry", pinentry)
+        guard let row else { return home }
+        if row.question != nil {
+            let file = home.folder + "/config/lanyard/config.toml"
+            try home.write(try home.text(file) + "[plugin.source]\nkeep-for = \"300\"\n", to: file)
+        }
+        // What a program is told: its arguments, its variables, and the arguments of what has started it. strace(1) doesn't show
+        // them, since nobody may look into lanyard and its plugins.
+        let telling = #"{ printf '%s\n' "$0" "$@"; env; tr '\0' '\n' </proc/$PPID/cmdline; } >>\#(home.folder)/told"#
+        if let standIn = row.standIn {
+            try home.program(
+                row.program,
+                """
+                \(telling)
+                [ "$*" = '\(standIn.arguments)' ] || exit 64
+                if [ -e ~/locked ]; then echo 'it is locked' >&2; exit 1; fi
+                cat <<'END'
+                \(standIn.output)
+                END
+                """)
+            return home
+        }
+        let path = try #require(row.path)
+        let agent = path + "-agent"
+        if FileManager.default.isExecutableFile(atPath: agent) {
+            try home.program("\(row.program)-agent", "exec '\(agent)' \"$@\"")
+        }
+        try home.program(row.program, "exec '\(path)' \"$@\"")
+        try await shell(row.preparation, home)
+        try home.program(row.program, "\(telling)\nexec '\(path)' \"$@\"")
         return home
+    }
+
+    private static func shell(_ script: String, _ home: Home) async throws {
+        let ended = try await run("/bin/sh", ["-ec", script], environment: home.environment)
+        #expect(ended.status == 0, "\(ended)")
     }
 
     @Test(arguments: cases)
     func `every tool gets what a source has, and nothing of it is kept`(_ row: Case) async throws {
-        try await Home.with { home in
-            let home = try await Self.home(row.source, row.preparation, home)
-            let folder = home.folder + "/bin"
-            func ask(_ program: String, _ arguments: [String], _ input: String = "", _ more: [String: String] = [:])
-                async throws -> Ended
-            {
+        guard row.standIn != nil || row.path != nil else {
+            try Test.cancel("\(row.program) is not installed; script/test --with newer-tools gets it")
+        }
+        try await Home.with(.sealed) { home in
+            let home = try await Self.prepared(row.source, home, row)
+            let secret = row.secret
+            /// Runs a program with this input, and answers what the source asks at the terminal.
+            func ask(_ words: [String], _ input: String = "") async throws -> Ended {
+                guard let question = row.question else { return try await quietly(words, input) }
+                return try await run(
+                    "\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal",
+                    [question.text, question.answer, "--", "/bin/sh", "-c", #"printf %s "$0" | exec "$@""#, input]
+                        + words,
+                    environment: home.environment, folder: home.folder + "/home")
+            }
+            func quietly(
+                _ words: [String], _ input: String = "", _ more: [String: String] = [:]
+            ) async throws -> Ended {
                 try await run(
-                    "\(folder)/\(program)", arguments, input: input, environment: home.environment.merging(more) { $1 })
+                    "/usr/bin/env", words, input: input, environment: home.environment.merging(more) { $1 },
+                    folder: home.folder + "/home")
             }
-            let git = try await ask("git-credential-lanyard", ["get"], "protocol=https\nhost=git.example\n\n")
-            #expect(git.output.contains("username=\(row.username ?? "token")\npassword=\(row.secret)\n"), "\(git)")
-            for action in ["store", "erase"] {
-                let told = try await ask(
-                    "git-credential-lanyard", [action],
-                    "protocol=https\nhost=git.example\nusername=carol\npassword=\(row.secret)\n\n")
-                #expect(told.status == 0 && told.errors.isEmpty, "\(told)")
+            let before = try home.keyringFiles()
+            let git = try await ask(["git-credential-lanyard", "get"], "protocol=https\nhost=git.example\n\n")
+            #expect(git.output.contains("username=\(row.username ?? "token")\npassword=\(secret)\n"), "\(git)")
+            // Where the source asks, what git got is kept for these, which can't ask.
+            let docker = try await quietly(["docker-credential-lanyard", "get"], "https://git.example\n")
+            #expect(docker.output.contains("\"Secret\":\"\(secret)\""), "\(docker)")
+            let pip = try await quietly(["keyring", "get", "https://git.example/simple", row.username ?? "carol"])
+            if row.question == nil {
+                #expect(pip.output == secret + "\n", "\(pip)")
+            } else {
+                // It names a path and a user, for which nothing is kept.
+                #expect(pip.output.isEmpty && pip.errors.contains("run it at a terminal"), "\(pip)")
             }
-            let docker = try await ask("docker-credential-lanyard", ["get"], "https://git.example\n")
-            #expect(docker.output.contains("\"Secret\":\"\(row.secret)\""), "\(docker)")
-            let pip = try await ask("keyring", ["get", "https://git.example/simple", row.username ?? "carol"])
-            #expect(pip.output == row.secret + "\n", "\(pip)")
             let info =
                 #"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":{"server":"https://git.example"}}}"#
-            let kubectl = try await ask("lanyard", ["kubectl"], "", ["KUBERNETES_EXEC_INFO": info])
-            #expect(kubectl.output.contains("\"token\":\"\(row.secret)\""), "\(kubectl)")
-            let token = try await ask("lanyard", ["token", "https://git.example"])
-            #expect(token.output == row.secret + "\n", "\(token)")
-            let explained = try await ask("lanyard", ["explain", "https://git.example"])
+            let kubectl = try await quietly(["lanyard", "kubectl"], "", ["KUBERNETES_EXEC_INFO": info])
+            #expect(kubectl.output.contains("\"token\":\"\(secret)\""), "\(kubectl)")
+            for action in ["store", "erase"] {
+                let told = try await quietly(
+                    ["git-credential-lanyard", action],
+                    "protocol=https\nhost=git.example\nusername=somebody\npassword=else\n\n")
+                #expect(told.status == 0 && told.errors.isEmpty, "\(told)")
+            }
+            let trace = home.folder + "/trace"
+            let token = try await ask(
+                ["strace", "-f", "-v", "-s", "10000", "-e", "trace=execve,execveat", "-o", trace]
+                    + ["lanyard", "token", "https://git.example"])
+            #expect(token.output.hasSuffix(secret + "\n"), "\(token)")
+            // No secret is an argument or a variable of any program.
+            let told = try home.text(trace) + home.text(home.folder + "/told")
+            #expect(told.contains("\nsource\nlanyard-plugin-v1\n"), "\(told)")
+            for word in [String(secret.prefix { $0.isASCII }), "geheim"] where told.contains(word) {
+                Issue.record("\(word) in \(told)")
+            }
+            let explained = try await home.lanyard(["explain", "https://git.example"])
             #expect(explained.output.contains("get would look it up in"), "\(explained)")
             // Other hosts don't get it.
-            let other = try await ask("git-credential-lanyard", ["get"], "protocol=https\nhost=git.example.org\n\n")
-            #expect(!other.output.contains(row.secret), "\(other)")
+            let other = try await home.lanyard(["get"], input: "protocol=https\nhost=git.example.org\n\n")
+            #expect(!other.output.contains(secret), "\(other)")
+
+            #expect(try home.keyringFiles() == before)
             let kept = try await run(
-                "/bin/sh", ["-c", "grep -rlF '\(row.secret)' '\(home.folder)' | grep -v config"],
-                environment: home.environment)
-            #expect(kept.output.isEmpty, "\(kept)")
-            _ = try await run(
-                "/bin/sh", ["-c", "gpgconf --kill gpg-agent; gpgconf --remove-socketdir"], environment: home.environment
-            )
+                "/bin/sh", ["-c", "grep -rlF -e '\(secret)' '\(home.folder)'"], environment: home.environment)
+            let own = ["/home/secret", "/config/gh/hosts.yml", "/config/glab-cli/config.yml", "/bin/\(row.program)"]
+            #expect(kept.lines.allSatisfy { file in own.contains { file == home.folder + $0 } }, "\(kept)")
+
+            try await Self.shell(row.locking, home)
+            let locked = try await ask(["lanyard", "token", "https://git.example"])
+            #expect(locked.status == 1, "\(locked)")
+            #expect((locked.output + locked.errors).contains(row.locked), "\(locked)")
+            try await Self.shell(
+                """
+                gpgconf --kill gpg-agent; gpgconf --remove-socketdir 2>/dev/null || :
+                [ ! -e '\(home.folder)/bin/rbw-agent' ] || rbw stop-agent
+                """, home)
         }
     }
 
-    @Test func `no secret is an argument of a program`() async throws {
+    @Test func `a database that asks for its password does so only at a terminal`() async throws {
         try await Home.with { home in
-            let home = try await Self.home("command:cat '\(home.folder)/secret'", "", home)
-            try home.write(Self.secret + "\n", to: home.folder + "/secret")
-            let traced = try await run(
-                "/usr/bin/strace",
-                [
-                    "-f", "-s", "1000", "-e", "trace=execve", "-o", home.folder + "/trace",
-                    home.folder + "/bin/lanyard",
-                    "token", "https://git.example",
-                ], environment: home.environment)
-            #expect(traced.output == Self.secret + "\n", "\(traced)")
-            let text = try home.text(home.folder + "/trace")
-            #expect(text.contains("/secret") && !text.contains("Sesam"))
-        }
-    }
-
-    @Test func `a locked database is an error with the command that shows why`() async throws {
-        try await Home.with { home in
-            let database = home.folder + "/passwords.kdbx"
-            let home = try await Self.home("keepassxc:\(database):contoso", "", home)
+            let home = try await Self.prepared("keepassxc:~/db.kdbx:contoso", home)
             let without = try await home.lanyard(["token", "https://git.example"])
             #expect(without.status == 1)
             #expect(
                 without.errors == """
                     lanyard: error: keepassxc needs a password, and nobody can be asked here
-                    lanyard: hint: run it at a terminal
+                    lanyard: hint: run it at a terminal; for a tool that can't ask, let git ask first, with `keep-for` in [plugin.source]
 
                     """)
-            let made = try await run(
-                "/bin/sh",
-                [
-                    "-ec",
-                    """
-                    printf 'geheim\\ngeheim\\n' | keepassxc-cli db-create -q -p '\(database)'
-                    printf 'geheim\\nKP secret\\n' | keepassxc-cli add -q -u kate -p '\(database)' contoso
-                    """,
-                ], environment: home.environment)
-            #expect(made.status == 0, "\(made)")
-            let question = "password of \(database): "
-            let right = try await home.lanyardAtTerminal(["token", "https://git.example"], [(question, "geheim\n")])
-            #expect(right.output.contains("KP secret"), "\(right)")
-            let wrong = try await home.lanyardAtTerminal(["token", "https://git.example"], [(question, "falsch\n")])
-            #expect(wrong.status == 1 && wrong.output.contains("keepassxc-cli ls"), "\(wrong)")
         }
     }
 
@@ -156,10 +271,11 @@ import Testing
         ("command:exit 3", "command has nothing for exit 3, or is locked"),
         ("command:echo out of order >&2; exit 1", "or is locked: out of order"),
         ("command:true", "sh gave no password for true"),
+        ("pass:Bob's entry", #"pass show 'Bob'\''s entry'"#),
     ])
     func `what is wrong with a source`(_ source: String, _ message: String) async throws {
         try await Home.with { home in
-            let home = try await Self.home(source, "", home)
+            let home = try await Self.prepared(source, home)
             let ended = try await home.lanyard(["token", "https://git.example"])
             #expect(ended.status == 1 && ended.errors.contains(message), "\(ended)")
         }
@@ -167,7 +283,7 @@ import Testing
 
     @Test func `an answer is kept only if an option says so`() async throws {
         try await Home.with { home in
-            let home = try await Self.home("command:echo x >>'\(home.folder)/runs'; echo abc", "", home)
+            let home = try await Self.prepared("command:echo x >>'\(home.folder)/runs'; echo abc", home)
             let file = home.folder + "/config/lanyard/config.toml"
             for _ in 1...2 { #expect(try await home.lanyard(["token", "https://git.example"]).output == "abc\n") }
             #expect(try home.text(home.folder + "/runs") == "x\nx\n")
@@ -178,5 +294,12 @@ import Testing
             let listed = try await home.lanyard(["config", "list"])
             #expect(listed.output.contains("plugin.source.kep-for"), "\(listed)")
         }
+    }
+}
+
+extension Home {
+    /// The names of all files of the sealed keyring.
+    fileprivate func keyringFiles() throws -> Set<String> {
+        Set(try FileManager.default.subpathsOfDirectory(atPath: folder + "/home/.local/state/lanyard/keyring"))
     }
 }

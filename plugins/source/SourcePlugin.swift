@@ -1,4 +1,5 @@
 import Addresses
+import Glibc
 import JSON
 public import PluginKit
 public import PluginWire
@@ -46,7 +47,9 @@ public struct SourcePlugin: AuthorityPlugin {
             case .unsupported:
                 throw PluginError(
                     .unavailable, "\(wanted.source) needs a password, and nobody can be asked here",
-                    hint: "run it at a terminal")
+                    hint:
+                        "run it at a terminal; for a tool that can't ask, let git ask first, with `keep-for` in [plugin.source]"
+                )
             default: throw PluginError(.cancelled, "no password was given for \(wanted.source)")
             }
         }
@@ -54,7 +57,8 @@ public struct SourcePlugin: AuthorityPlugin {
         guard let secret = output.value(at: wanted.row.secret ?? "line 1") else {
             throw PluginError(
                 .unavailable, "\(words[0].displayable(limit: 100)) gave no password for \(wanted.entry)",
-                hint: "look at its output: it must have one at `\((wanted.row.secret ?? "line 1").displayable())`")
+                hint: wanted.unlocking
+                    ?? "look at its output: it must have one at `\((wanted.row.secret ?? "line 1").displayable())`")
         }
         var credential = PluginCredential(
             username: wanted.row.username.lazy.compactMap { output.value(at: $0) }.first.map { Secret($0) },
@@ -75,11 +79,19 @@ extension PluginLookup {
     /// What is looked up, for people.
     var entry: String { (reference.isEmpty ? host : reference).displayable(limit: 200) }
 
-    /// Returns a word of the row with the parts of the request in the place of their names.
+    /// The hint with the command that unlocks the program; nil if it has none.
+    var unlocking: String? {
+        guard let unlock = row.unlock, let command = try? filled(unlock, quoting: true) else { return nil }
+        return "unlock it, or see what is wrong: \(command)"
+    }
+
+    /// Returns a word of the row with the parts of the request in the place of their names; a leading `~/` in one is the home.
+    ///
+    /// With `quoting`, the word is a command for the user's shell.
     ///
     /// - Throws: `invalid-request` if the rule says nothing where it has to, or something that a program would take for an
     ///   option.
-    func filled(_ word: String) throws(PluginError) -> String {
+    func filled(_ word: String, quoting: Bool = false) throws(PluginError) -> String {
         let (first, rest) = reference.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (reference, "")
         var filled = word
         for (name, value) in [("{host}", host), ("{reference}", reference), ("{first}", first), ("{rest}", rest)]
@@ -94,9 +106,29 @@ extension PluginLookup {
             guard !word.utf8.starts(with: name.utf8) || value.utf8.first != UInt8(ascii: "-") else {
                 throw PluginError(.invalidRequest, "\(value.displayable(limit: 100)) looks like an option of a program")
             }
-            filled = filled.replacing(bytes: name, with: value)
+            var value = value
+            if value.utf8.starts(with: "~/".utf8), let home = getenv("HOME") {
+                value = String(cString: home) + value.dropFirst()
+            }
+            filled = filled.replacing(bytes: name, with: quoting ? value.quotedForShell : value)
         }
         return filled
+    }
+}
+
+extension String {
+    /// The text as one word of a shell's command.
+    fileprivate var quotedForShell: String {
+        let isPlain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-")...UInt8(ascii: "/"), UInt8(ascii: "_"),
+                UInt8(ascii: "@"), UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+        return isPlain ? self : "'" + replacing(bytes: "'", with: "'\\''") + "'"
     }
 }
 

@@ -38,9 +38,8 @@ struct SourceProgram: Sendable {
     private func failure(_ text: String) -> PluginError {
         let lines = text.pieces(between: "\n").filter { !$0.trimmed(of: " \t\r").isEmpty }
         let reason = lines.first.map { ": \(String($0).displayable(limit: 200))" } ?? ""
-        let unlock = lookup.row.unlock.flatMap { try? lookup.filled($0) }
         return PluginError(
             .unavailable, "\(lookup.source) has nothing for \(lookup.entry), or is locked\(reason)",
-            hint: unlock.map { "unlock it, or see what is wrong: \($0)" })
+            hint: lookup.unlocking)
     }
 }
