@@ -42,19 +42,18 @@ package struct ControllingTerminal: ~Copyable, Sendable {
     /// Asks for a line; nil at end of input or if the task is cancelled.
     ///
     /// Text typed before the question counts as an answer only if `takesEarlier` is true, and never as a secret.
-    package func ask(_ question: String, echo: Bool, takesEarlier: Bool = true) async -> String? {
+    /// With `staysHidden`, nothing that is typed after the answer shows either, until the next question or
+    /// ``showTyping()``.
+    package func ask(
+        _ question: String, echo: Bool, takesEarlier: Bool = true, staysHidden: Bool = false
+    ) async -> String? {
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
         // First: whoever answers as soon as the question shows must neither see a secret nor lose it.
         guard lanyard_terminal_take(device.rawValue, echo && takesEarlier ? 0 : 1) == 0 else { return nil }
         write(question)
-        defer {
-            lanyard_terminal_give_back()
-            // After a Ctrl-C, the shell may already have shown its prompt.
-            if device.isInForeground { write("\n") }
-        }
         var editor = LineEditor(longest: Self.longestLine)
-        return await read { byte -> String?? in
+        let answer: String? = await read { byte -> String?? in
             switch editor.receive(byte) {
             case .more(let shown): if echo { write(shown) }
             case .line(let line): return line
@@ -63,7 +62,14 @@ package struct ControllingTerminal: ~Copyable, Sendable {
             }
             return nil
         }
+        if staysHidden, answer != nil { lanyard_terminal_hold() } else { lanyard_terminal_give_back() }
+        // After a Ctrl-C, the shell may already have shown its prompt.
+        if device.isInForeground { write("\n") }
+        return answer
     }
+
+    /// Ends what `ask` began if the answer stays hidden.
+    package static func showTyping() { lanyard_terminal_give_back() }
 
     /// Lets the user choose from a menu that is redrawn with each key and then erased; nil at end of input or if the
     /// task is cancelled.

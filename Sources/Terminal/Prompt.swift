@@ -11,9 +11,9 @@ package struct Prompt: Sendable {
     }
 
     /// Asks for a line; nil if the user gives up or there is no terminal.
-    package func line(_ question: String, echo: Bool) async -> String? {
+    package func line(_ question: String, echo: Bool, staysHidden: Bool = false) async -> String? {
         guard let terminal = ControllingTerminal(console) else { return nil }
-        return await terminal.ask("lanyard: \(question): ", echo: echo)
+        return await terminal.ask("lanyard: \(question): ", echo: echo, staysHidden: staysHidden)
     }
 
     /// Asks for a text; returns the suggestion if the user only presses Enter, nil if they give up.

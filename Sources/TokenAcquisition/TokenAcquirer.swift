@@ -335,6 +335,8 @@ private struct LateUser: UserInterface {
     }
 
     func progress(_ message: String) async {}
+
+    func end() async { await finder.known?.interface.end() }
 }
 
 extension TokenRequest {
@@ -359,6 +361,9 @@ actor UserFinder {
         self.mayFind = mayFind
         self.find = find
     }
+
+    /// The user, if one was looked for and found.
+    var known: TokenAcquirer.User? { found ?? nil }
 
     /// The user; nil if nobody can be asked.
     var user: TokenAcquirer.User? {

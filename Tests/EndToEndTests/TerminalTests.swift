@@ -65,6 +65,60 @@ import Testing
         }
     }
 
+    @Test func `nothing that is pasted shows while the plugin judges it, nor while it is asked for again`() async throws
+    {
+        try await Home.with { home in
+            let folder = home.folder + "/slow"
+            try home.write(
+                """
+                name = "slow"
+                version = "1"
+                description = "Takes its time"
+                protocols = ["v1"]
+                executable = "slow.sh"
+                [[authority]]
+                hosts = ["slow.example"]
+                path = "/{path}"
+                """, to: folder + "/plugin.toml")
+            try home.write(
+                """
+                #!/bin/sh
+                block() { while IFS= read -r line && [ "$line" ]; do :; done; }
+                wait_for() { touch "$1.asked"; until [ -e "$1" ]; do sleep 0.05; done; }
+                page() { printf 'event=open-url\\nurl=https://slow.example/page\\n\\n'; block; }
+                cd \(folder) && block
+                page; wait_for first
+                printf 'event=progress\\nmessage=that was a wrong one\\n\\n'
+                page; wait_for second
+                printf 'event=prompt\\nkind=secret\\nmessage=code\\n\\n'; block; wait_for third
+                printf 'event=result\\naccess_token=a\\nhome_account_id=b\\nenvironment=slow.example\\nrealm=default\\nexpires_in=9\\n\\n'
+                """, to: folder + "/slow.sh")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/slow.sh")
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(home.folder)/bin/lanyard", ["plugin", "try", folder, "https://slow.example", "--no-browser"],
+                environment: home.environment
+            ) { terminal in
+                for (name, question) in [("first", "address"), ("second", "address"), ("third", "code: ")] {
+                    try await terminal.sees(question, times: name == "second" ? 2 : 1)
+                    try terminal.type("sesame\r")
+                    while !FileManager.default.fileExists(atPath: "\(folder)/\(name).asked") {
+                        try await Task.sleep(for: .milliseconds(20))
+                    }
+                    try terminal.type("sesame again\r")
+                    #expect(!terminal.isAsItWas)
+                    try await Task.sleep(for: .milliseconds(200))
+                    try home.write("", to: "\(folder)/\(name)")
+                }
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            #expect(
+                terminal.text.contains("that was a wrong one") && !terminal.written.contains("sesame"),
+                "\(terminal.text)")
+            #expect(terminal.isAsItWas)
+        }
+    }
+
     @Test func `at a redirect URI of another computer nobody listens, so the address is pasted`() async throws {
         try await World.with { world in
             let script = """

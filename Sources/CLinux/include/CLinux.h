@@ -75,6 +75,10 @@ int lanyard_detach(
 /// was typed before is dropped.
 int lanyard_terminal_take(int descriptor, int discards);
 
+/// Keeps the terminal taken, so that what is typed doesn't show, until it is given back. If it is taken again, what was
+/// typed meanwhile is dropped.
+void lanyard_terminal_hold(void);
+
 /// Restores the terminal if it was taken, discarding input that was typed but not read.
 void lanyard_terminal_give_back(void);
 

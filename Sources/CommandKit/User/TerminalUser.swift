@@ -27,6 +27,8 @@ struct TerminalUser: UserInterface {
         course.subject.withLock { $0 = SignInSubject(request) }
     }
 
+    func end() async { ControllingTerminal.showTyping() }
+
     func answer(_ event: PluginEvent) async -> PluginReply {
         if let why = course.consumeReason() { tell(why) }
         return switch event {
@@ -102,8 +104,9 @@ struct TerminalUser: UserInterface {
         }
         let question =
             port == nil ? "paste the address of the last page" : "if the last page fails to load, paste its address"
-        // The URL contains the answer, so it isn't echoed.
-        while let line = await terminal.ask("lanyard: \(question) (hidden; \(patience.inWords)): ", echo: false) {
+        // The URL contains the answer, so it isn't echoed; nor is the right one, pasted while the plugin still judges a wrong one.
+        let text = "lanyard: \(question) (hidden; \(patience.inWords)): "
+        while let line = await terminal.ask(text, echo: false, staysHidden: true) {
             guard line.isEmpty else {
                 console.progress("waiting for the plugin to check it")
                 return .redirected(Secret(line))
@@ -162,7 +165,7 @@ struct TerminalUser: UserInterface {
         let answer =
             switch kind {
             case .confirm: await question.decision(text, suggesting: false).map { $0 ? "yes" : "no" }
-            case .secret: await question.line(text, echo: false)
+            case .secret: await question.line(text, echo: false, staysHidden: true)
             case .public: await question.line(text, echo: true)
             }
         guard let answer else { return .cancelled }

@@ -280,10 +280,17 @@ public struct PluginRunner: Sendable {
         let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
         if bounds.hasUser { await user.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
-        // git is asked while the plugin starts.
-        switch try await process.converse(
-            user: user, request: { () async throws(PluginError) in try await block(of: asked) })
-        {
+        let ended: Result<ConversationState.Ending, PluginError>
+        do throws(PluginError) {
+            // git is asked while the plugin starts.
+            let outcome = try await process.converse(
+                user: user, request: { () async throws(PluginError) in try await block(of: asked) })
+            ended = .success(outcome)
+        } catch {
+            ended = .failure(error)
+        }
+        if bounds.hasUser { await user.end() }
+        switch try ended.get() {
         case .result(let block): return block
         case .failed(let error): throw error
         }

@@ -14,11 +14,16 @@ public protocol UserInterface: Sendable {
 
     /// Receives the plugin's request before its first event; it says what the user will sign in to.
     func begin(_ request: PluginRequest) async
+
+    /// Learns that the conversation has ended, in whatever way.
+    func end() async
 }
 
 extension UserInterface {
     /// Does nothing.
     public func begin(_ request: PluginRequest) async {}
+    /// Does nothing.
+    public func end() async {}
 }
 
 /// An interface for when no user is there: it answers every event with `unsupported`.
