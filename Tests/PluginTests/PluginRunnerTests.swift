@@ -337,19 +337,20 @@ struct PluginRunnerTests {
         #expect(error?.message == "the fake plugin did not answer within a second, and wrote nothing")
     }
 
-    @Test func `only a plugin that needs the session bus is told where it is`() async throws {
+    @Test func `only a broker's plugin is told where the session bus is`() async throws {
         let surroundings = ["PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": "/run/user/7"]
         for (environment, isTold) in [
             (surroundings, true), (["PATH": "/bin", "DBUS_SESSION_BUS_ADDRESS": "unix:abstract=x"], true),
             (["PATH": "/bin"], false),
         ] {
-            for needs in [[], [PluginNeed.sessionBus]] {
+            for isBroker in [false, true] {
                 var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["surroundings"])
-                plugin.needs = needs
+                let pattern = AuthorityPattern(hosts: ["*"], path: [.rest])
+                plugin.brokered = isBroker ? [BrokerPattern(kind: "aad", authority: pattern)] : []
                 let host = PluginRunner(environment: environment)
                 let result = try await host.run(.sample(), on: try .of(plugin), user: FakeUser())
                 let names = result.account?.username ?? ""
-                #expect(names.contains("DBUS_SESSION_BUS_ADDRESS") == (isTold && !needs.isEmpty))
+                #expect(names.contains("DBUS_SESSION_BUS_ADDRESS") == (isTold && isBroker))
             }
         }
     }

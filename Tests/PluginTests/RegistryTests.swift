@@ -148,7 +148,7 @@ struct MatchTests {
             ),
             try Self.plugin(
                 "tenant",
-                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nexcept-realms = [\"common\", \"people\"]\n\(environment)"
+                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"!common\", \"!people\"]\n\(environment)"
                     + "[[resource]]\nname = \"ADO\"\nhosts = [\"dev.azure.com\", \"*.visualstudio.com\", \"*.pkgs.visualstudio.com\", \"*.*.databricks.example\"]\nscopes = [\"s\"]\n"
             ),
         ])

@@ -60,7 +60,6 @@ import Testing
         },
         Fault("another name", "differs from its folder's", replacing: "\"quill\"\nversion", with: "\"pen\"\nversion"),
         Fault("another protocol", "the plugin speaks v9", replacing: "v1", with: "v9"),
-        Fault("a need of later times", "needs telepathy", replacing: "kind", with: "needs = [\"telepathy\"]\nkind"),
         Fault("a missing key", "unknown key `exec`", replacing: "executable", with: "exec"),
         Fault("a key of another type", "must be a string", replacing: "version = \"1\"", with: "version = 1"),
         Fault("a URL for a host", "which can't be used", replacing: "[\"quill", with: "[\"https://quill"),

@@ -43,17 +43,15 @@ struct IdentityCheckCommand: Command {
         let session = try Session(context, options: .init(isInteractive: false))
         let token: AcquiredToken
         let identity: Identity
-        let claims: [TokenFact: String]
         do throws(CommandError) {
             let request = try request(session)
             identity = request.identity ?? .environment
-            claims = session.registry.match(request)?.plugin.claims ?? [:]
             token = try await session.tokenAnew(for: request, url: url)
         } catch {
             // Nobody can sign in with an identity, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
         }
-        let report = IdentityReport(identity: identity, name: name, token: token, claims: claims, now: context.now)
+        let report = IdentityReport(identity: identity, name: name, token: token, now: context.now)
         let console = session.context.console
         guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
@@ -88,8 +86,6 @@ private struct IdentityReport {
     let identity: Identity
     let name: String
     let token: AcquiredToken
-    /// The claims that the plugin's manifest names.
-    let claims: [TokenFact: String]
     let now: Int
 
     private var decoded: DecodedToken? { try? DecodedToken(token.accessToken, now: now) }
@@ -98,17 +94,15 @@ private struct IdentityReport {
         decoded?[claim]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns a fact by the plugin's claim or, if the token doesn't have it, the standard ones (RFC 9068, 2.2; OpenID
-    /// Connect Core 1.0, 2).
-    private func text(_ fact: TokenFact) -> String? {
-        let standard: [String] =
-            switch fact {
-            case .clientID: ["azp", "client_id"]
-            case .objectID: ["sub"]
-            case .displayName, .resourceID, .realm: []
-            }
-        return ([claims[fact]].compactMap(\.self) + standard).lazy.compactMap(text).first
-    }
+    /// Returns the first of these claims that the token has.
+    private func text(anyOf claims: [String]) -> String? { claims.lazy.compactMap(text).first }
+
+    // The names of Entra, whose tokens have the standard ones (RFC 9068, 2.2; OpenID Connect Core 1.0, 2) with other meanings, come
+    // first.
+    private var clientID: String? { text(anyOf: ["appid", "azp", "client_id"]) }
+    private var objectID: String? { text(anyOf: ["oid", "sub"]) }
+    private var displayName: String? { text("app_displayname") }
+    private var tenant: String? { text("tid") }
 
     private var roles: [String] { decoded?["roles"]?.elements.compactMap(\.string) ?? [] }
 
@@ -118,11 +112,11 @@ private struct IdentityReport {
             if let value, !value.isEmpty { rows.append([name, value.displayable(limit: 500)]) }
         }
         add("variables", identity.variables.joined(separator: " "))
-        add("name", text(.displayName))
-        add("client ID", text(.clientID))
-        add("object ID", text(.objectID))
-        add("resource", text(.resourceID))
-        add("tenant", text(.realm))
+        add("name", displayName)
+        add("client ID", clientID)
+        add("object ID", objectID)
+        add("resource", text("xms_mirid"))
+        add("tenant", tenant)
         add("for", text("aud"))
         add("roles", decoded == nil ? nil : roles.isEmpty ? "none" : roles.joined(separator: " "))
         add("until", token.expiresOn.map { "\(Lifetime.local($0)), \(Lifetime(end: $0, now: now).text)" })
@@ -132,8 +126,8 @@ private struct IdentityReport {
     var json: JSONValue {
         [
             "identity": .string(name), "variables": JSONValue(strings: identity.variables),
-            "clientId": JSONValue(text(.clientID)), "displayName": JSONValue(text(.displayName)),
-            "objectId": JSONValue(text(.objectID)), "tenant": JSONValue(text(.realm)),
+            "clientId": JSONValue(clientID), "displayName": JSONValue(displayName),
+            "objectId": JSONValue(objectID), "tenant": JSONValue(tenant),
             "audience": JSONValue(text("aud")), "roles": JSONValue(strings: roles),
             "expiresOn": JSONValue(token.expiresOn),
         ]

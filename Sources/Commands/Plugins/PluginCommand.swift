@@ -42,6 +42,7 @@ struct PluginListCommand: Command {
             let facts = Table(plugin.facts(context).map { [$0, $1] }, atLeast: [7])
             for line in facts.wrapped(columns: columns, indent: 4) { context.console.print("    \(line)") }
         }
+        for plugin in registry.plugins { plugin.tellOvershadowed(in: context) }
         for note in registry.plugins.flatMap(\.notes) {
             context.console.note("\(note)\(note.hint.map { " (\($0.displayable()))" } ?? "")")
         }
@@ -66,7 +67,7 @@ extension PluginManifest {
             facts.append(("knows", resources.map { $0.name.displayable() }.joined(separator: ", ")))
         }
         let others = [
-            ("supports", supports.map(\.rawValue).sorted()), ("needs", needs.map(\.rawValue)),
+            ("supports", supports.map(\.rawValue).sorted()),
             ("signs", identities.map(\.rawValue)),
             ("turns", exchanges.map(\.name).uniqued), ("issuers", issuers.flatMap(\.hosts)),
             ("clients", clients.map(\.name)), ("sources", sources.map(\.name)), ("options", options),
@@ -96,7 +97,6 @@ extension PluginManifest {
                     ]
                 }),
             "supports": JSONValue(strings: supports.map(\.rawValue).sorted()),
-            "needs": JSONValue(strings: needs.map(\.rawValue)),
             "identities": JSONValue(strings: identities.map(\.rawValue)),
             "exchanges": .array(
                 exchanges.map { ["name": .string($0.name), "hosts": JSONValue(strings: $0.hosts)] }),
@@ -184,9 +184,7 @@ struct PluginCheckCommand: Command {
             let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")
         }
-        for (host, other) in plugin.overshadowed(in: context.registry) {
-            context.console.note("\(plugin.name) answers for \(host.displayable(limit: 255)) before \(other)")
-        }
+        plugin.tellOvershadowed(in: context)
         guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
@@ -205,12 +203,15 @@ struct PluginCheckCommand: Command {
 }
 
 extension PluginManifest {
-    /// The hosts that this plugin, once it is installed, would take from plugins that name them, too.
-    fileprivate func overshadowed(in registry: PluginRegistry) -> [(host: String, other: String)] {
-        guard origin != nil else { return [] }
-        return authorities.flatMap(\.hosts).uniqued.filter { !$0.isSame(as: "*") }.compactMap { host in
-            registry.plugins.first { $0.name != name && $0.authorities.contains { $0.hosts.contains(host) } }
-                .map { (host, $0.name) }
+    /// Says which hosts this plugin takes from plugins that name them, too, or would if it were installed.
+    fileprivate func tellOvershadowed(in context: CommandContext) {
+        guard origin != nil else { return }
+        for host in authorities.flatMap(\.hosts).uniqued where !host.isSame(as: "*") {
+            let other = context.registry.plugins.first {
+                $0.name != name && $0.authorities.contains { $0.hosts.contains(host) }
+            }
+            guard let other else { continue }
+            context.console.note("\(name) answers for \(host.displayable(limit: 255)) before \(other.name)")
         }
     }
 }

@@ -215,10 +215,10 @@ package enum PluginEnvironment {
         }
     }
 
-    /// Creates a plugin's environment: the variables that are kept, and those that its manifest needs.
+    /// Creates a plugin's environment: the variables that are kept, and those by which it reaches a broker or its sources' programs.
     package static func make(_ environment: [String: String], for plugin: PluginManifest) -> Environment {
         var variables = scrubbed(environment)
-        if plugin.needs.contains(.sessionBus) { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
+        if !plugin.brokered.isEmpty { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
         if !plugin.sources.isEmpty {
             for name in desktop + plugin.variables { variables[name] = environment[name] }
             // What asks for a passphrase, such as gpg's agent, isn't in the plugin's session, and so is told the terminal.

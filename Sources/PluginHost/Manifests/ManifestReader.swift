@@ -11,11 +11,11 @@ struct ManifestReader {
     static let longestFile = 256 * 1024
 
     private static let keys = [
-        "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
-        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "claims",
+        "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows",
+        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors",
         "authority", "environment", "shared-realm", "resource", "exchange", "source", "options",
         "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
-        "supports", "redirect-uri", "placeholder-usernames", "reserved-parameters",
+        "supports", "redirect-uri", "reserved-parameters",
         "challenge-paths",
     ]
 
@@ -66,7 +66,7 @@ struct ManifestReader {
             return issuer
         }
         manifest.sources = rows("source", of: table).compactMap { row in
-            (try? row.requiredText("name", .pluginName)).map { PluginSource(name: $0, summary: "", row: .init()) }
+            (try? row.requiredText("name", .pluginName)).map { PluginSource(name: $0, row: .init()) }
         }
         manifest.exchanges = rows("exchange", of: table).compactMap { row in
             guard let name = try? row.requiredText("name", .pluginName) else { return nil }
@@ -108,7 +108,6 @@ struct ManifestReader {
         manifest.summary = try table.requiredText("description", .text(256))
         manifest.protocols = try table.requiredList("protocols", .token(32))
         manifest.arguments = try table.list("arguments", .text(1024))
-        manifest.needs = try needs(table)
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
         manifest.supports = Set(try supports(table))
@@ -124,10 +123,6 @@ struct ManifestReader {
         manifest.variables = try table.list("variables", .fieldName)
         manifest.identitySelector = try table.text("identity-selector", .fieldName)
         manifest.otherSelectors = try table.list("other-selectors", .token(64)).map { $0.lowercased() }
-        if let claims = try table.table("claims") {
-            manifest.notes += claims.unknown(besides: TokenFact.allCases.map(\.rawValue))
-            for fact in TokenFact.allCases { manifest.claims[fact] = try claims.text(fact.rawValue, .token(64)) }
-        }
         try readTables(table, into: &manifest)
         // A manifest that names a redirect URI says by that that its plugin takes one.
         let redirects = manifest.clients.map(\.redirectURI) + manifest.issuers.map(\.registration.redirectURI)
@@ -135,17 +130,6 @@ struct ManifestReader {
             manifest.supports.insert(.redirectURI)
         }
         return (manifest, try table.requiredText("executable", .text(4096)))
-    }
-
-    private func needs(_ table: SettingsTable) throws(SettingsError) -> [PluginNeed] {
-        try table.list("needs", .pluginName).map { name throws(SettingsError) in
-            guard let need = PluginNeed(rawValue: name) else {
-                throw table.error(
-                    "needs", "the plugin needs \(name), which this lanyard does not support",
-                    hint: "install a newer lanyard")
-            }
-            return need
-        }
     }
 
     private func supports(_ table: SettingsTable) throws(SettingsError) -> [PluginSupport] {
@@ -172,9 +156,9 @@ struct ManifestReader {
     private func readTables(_ table: SettingsTable, into manifest: inout PluginManifest) throws(SettingsError) {
         var rows = ManifestRows(table: table)
         manifest.authorities = try rows.read(
-            "authority", ["hosts", "path", "realms", "except-realms", "policies"], authority)
+            "authority", ["hosts", "path", "realms", "policies"], authority)
         manifest.leftOut = rows.leftOut.compactMap(claimed)
-        manifest.brokered = try rows.read("broker", ["kind", "hosts", "path", "realms", "except-realms"]) {
+        manifest.brokered = try rows.read("broker", ["kind", "hosts", "path", "realms"]) {
             row throws(SettingsError) in
             BrokerPattern(kind: try row.requiredText("kind", .pluginName), authority: try authority(row))
         }
@@ -185,7 +169,7 @@ struct ManifestReader {
             try row.requiredList("hosts", .host)
         }
         manifest.sharedRealms = try rows.read(
-            "shared-realm", ["name", "homes", "except-homes", "narrows-to"], sharedRealm)
+            "shared-realm", ["name", "homes", "narrows-to"], sharedRealm)
         manifest.resources = try rows.read(
             "resource", ["name", "hosts", "scopes", "git-hosts", "clients", "ignores-path-case"]
         ) { row throws(SettingsError) in
@@ -204,9 +188,8 @@ struct ManifestReader {
                 scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false)
         }
         manifest.sources = try rows.read(
-            "source", ["name", "description", "program", "secret", "username", "asks", "unlock"], source)
+            "source", ["name", "program", "secret", "username", "asks", "unlock"], source)
         manifest.options = try table.list("options", .pluginName)
-        let placeholders = try table.list("placeholder-usernames", .basicUsername)
         manifest.issuers = try rows.read(
             "issuer",
             [
@@ -215,7 +198,7 @@ struct ManifestReader {
                 "redirect-uri",
             ] + Self.endpointKeys
         ) { row throws(SettingsError) in
-            try issuer(row, placeholders: placeholders)
+            try issuer(row)
         }
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "kinds", "redirect-uri", "flows"], client)
@@ -230,16 +213,23 @@ struct ManifestReader {
         var pattern = AuthorityPattern(
             hosts: try table.requiredList("hosts", .anyHostPattern).map { $0.lowercased() },
             path: try segments(table))
-        pattern.realms = try table.list("realms", .token(256)).map { $0.lowercased() }
-        pattern.exceptRealms = try table.list("except-realms", .token(256)).map { $0.lowercased() }
+        (pattern.realms, pattern.exceptRealms) = try selection("realms", of: table)
         pattern.policies = try table.list("policies", .token(256)).map { $0.lowercased() }
         return pattern
     }
 
+    /// Returns the names in a list, in lower case, and those that it excludes with a `!`.
+    private func selection(
+        _ key: String, of table: SettingsTable
+    ) throws(SettingsError) -> (only: [String], except: [String]) {
+        let names = try table.list(key, .token(256)).map { $0.lowercased() }
+        let excluded = names.filter { $0.hasPrefix("!") }
+        return (names.filter { !$0.hasPrefix("!") }, excluded.map { String($0.dropFirst()) })
+    }
+
     private func sharedRealm(_ table: SettingsTable) throws(SettingsError) -> SharedRealm {
         var realm = SharedRealm(name: try table.requiredText("name", .token(256)).lowercased())
-        realm.homes = try table.list("homes", .token(256)).map { $0.lowercased() }
-        realm.exceptHomes = try table.list("except-homes", .token(256)).map { $0.lowercased() }
+        (realm.homes, realm.exceptHomes) = try selection("homes", of: table)
         realm.narrowsTo = try table.list("narrows-to", .pluginName).map { name throws(SettingsError) in
             guard let form = RealmForm(rawValue: name) else {
                 throw table.error("narrows-to", "`narrows-to` holds \(name), which is not a form of realm")
@@ -249,8 +239,7 @@ struct ManifestReader {
         return realm
     }
 
-    /// Parses an `[[issuer]]` table, given the user names that belong to no account at any issuer.
-    private func issuer(_ table: SettingsTable, placeholders: [String]) throws(SettingsError) -> PluginIssuer {
+    private func issuer(_ table: SettingsTable) throws(SettingsError) -> PluginIssuer {
         var issuer = PluginIssuer(
             kind: try table.requiredText("kind", .pluginName),
             hosts: try table.list("hosts", .hostPattern).map { $0.lowercased() })
@@ -263,7 +252,7 @@ struct ManifestReader {
         issuer.username = try table.text("username", .basicUsername)
         issuer.placeholderUsernames =
             try table.strings("placeholder-usernames") == nil
-            ? nil : placeholders + table.list("placeholder-usernames", .basicUsername)
+            ? nil : table.list("placeholder-usernames", .basicUsername)
         issuer.takesBearer = try table.boolean("bearer") ?? (issuer.username == nil)
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""
@@ -282,9 +271,7 @@ struct ManifestReader {
         row.username = try table.list("username", .text(256))
         row.asks = try table.text("asks", .text(256))
         row.unlock = try table.text("unlock", .text(1024))
-        return PluginSource(
-            name: try table.requiredText("name", .pluginName), summary: try table.text("description", .text(256)) ?? "",
-            row: row)
+        return PluginSource(name: try table.requiredText("name", .pluginName), row: row)
     }
 
     private func client(_ table: SettingsTable) throws(SettingsError) -> PluginClient {

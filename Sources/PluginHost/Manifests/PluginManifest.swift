@@ -16,8 +16,6 @@ public struct PluginManifest: Sendable, Equatable {
     public var protocols: [String] = []
     /// Arguments before the state machine's name.
     public var arguments: [String] = []
-    /// The parts of the user's session that it needs.
-    public var needs: [PluginNeed] = []
     /// The value of a rule's `kind` that selects it, if the authority's URL doesn't.
     public var kind: String?
     /// The flows that it supports.
@@ -34,8 +32,6 @@ public struct PluginManifest: Sendable, Equatable {
     public var identitySelector: String?
     /// The values of that variable that select none of the rows, in lower case.
     public var otherSelectors: [String] = []
-    /// The claims in its access tokens that describe an identity besides the standard ones, or more exactly.
-    public var claims: [TokenFact: String] = [:]
     /// The authorities that it serves.
     public var authorities: [AuthorityPattern] = []
     /// The authorities of other plugins for which it gets tokens from a broker.
@@ -163,26 +159,6 @@ public enum PluginSupport: String, Sendable, CaseIterable {
     }
 }
 
-/// A resource that plugins get only if their manifest asks for it.
-public enum PluginNeed: String, Sendable, CaseIterable {
-    /// The address of the user's session bus, in `DBUS_SESSION_BUS_ADDRESS`.
-    case sessionBus = "session-bus"
-}
-
-/// A fact about an identity that its access token may state: a key of the table `[claims]`.
-public enum TokenFact: String, Sendable, CaseIterable {
-    /// The display name.
-    case displayName = "display-name"
-    /// The application's client ID.
-    case clientID = "client-id"
-    /// The identifier of the identity in its directory.
-    case objectID = "object-id"
-    /// The machine or other resource of the platform that the identity belongs to.
-    case resourceID = "resource-id"
-    /// The realm, such as a tenant.
-    case realm
-}
-
 /// Authority URLs that a plugin serves: an `[[authority]]` table.
 public struct AuthorityPattern: Sendable, Equatable {
     /// A segment of the path.
@@ -300,8 +276,6 @@ public struct PluginExchange: Sendable, Equatable {
 public struct PluginSource: Sendable, Equatable {
     /// The name that rules have.
     public let name: String
-    /// What it is, in one line; empty if the name says enough.
-    public let summary: String
     /// The rest, which only the plugin understands.
     public let row: PluginSourceRow
 }
@@ -374,10 +348,16 @@ public struct PluginIssuer: Sendable, Equatable {
         return all
     }
 
+    /// User names that programs send to any code host, whoever the account is.
+    static let anybodysUsernames = [
+        "git", "token", "oauth2", "x-access-token", "x-oauth-basic", "x-token-auth", "Personal Access Token",
+        "PersonalAccessToken",
+    ]
+
     /// Whether a user name in a URL is an account there, rather than a placeholder that programs write.
     public func hasAccounts(named name: String) -> Bool {
         guard let placeholderUsernames, !name.isEmpty else { return false }
-        let nobodys = placeholderUsernames + [username].compactMap(\.self)
+        let nobodys = Self.anybodysUsernames + placeholderUsernames + [username].compactMap(\.self)
         return !nobodys.contains { $0.lowercased() == name.lowercased() }
     }
 

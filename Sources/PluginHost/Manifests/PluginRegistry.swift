@@ -349,7 +349,7 @@ extension BrokerPattern {
 extension PluginManifest {
     /// Whether the plugin's needs are met, as far as that shows without starting anything.
     public func hasNeeds(in environment: [String: String]) -> Bool {
-        !needs.contains(.sessionBus) || PluginEnvironment.hasSessionBus(environment)
+        brokered.isEmpty || PluginEnvironment.hasSessionBus(environment)
     }
 
     /// Whether an `[[authority]]` names a host, in lower case, by itself or below a domain.
