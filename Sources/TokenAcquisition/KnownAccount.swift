@@ -79,8 +79,8 @@ extension KnownAccount {
 }
 
 extension AccountRecord {
-    /// Whether this is the account's record in its home realm.
-    public var isHome: Bool { realm.lowercased() == homeRealm }
+    /// Whether this is the account's record in its home realm; it is, if the plugin names no home.
+    public var isHome: Bool { homeRealm.map { realm.lowercased() == $0 } ?? true }
 }
 
 /// The records to remove when clients sign an account out, and the clients that keep some.

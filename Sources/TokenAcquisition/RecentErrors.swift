@@ -167,6 +167,11 @@ extension ErrorNote {
     private var message: String {
         guard let name = error.error else { return error.message }
         let codes = (error.errorCodes.isEmpty ? [name] : error.errorCodes).joined(separator: ", ")
-        return error.code == .cancelled ? "the sign-in was cancelled (\(codes))" : "the authority refuses: \(codes)"
+        return switch error.code {
+        case .cancelled: "the sign-in was cancelled (\(codes))"
+        case .throttled: "the authority asked to wait a moment ago (\(codes))"
+        case .unavailable: "the authority had an error a moment ago (\(codes))"
+        default: "the authority refuses: \(codes)"
+        }
     }
 }

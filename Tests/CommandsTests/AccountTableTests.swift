@@ -59,7 +59,7 @@ import Testing
 
     private static func forge(_ id: String, _ username: String, at host: String) -> AccountRecord {
         var account = known(id, username, tenant: "default", environment: host)
-        account.homeRealms = ["default"]
+        account.homeRealms = id == "a" ? ["default"] : []
         account.kind = "GitLab"
         return account
     }

@@ -34,6 +34,15 @@ struct DocumentationTests {
         #expect(lines.count - 1 <= most)
     }
 
+    @Test func `the page of issuers has every host of the manifest`() throws {
+        let page = try contents(of: checkout + "/docs/issuers.md")
+        let rows = PluginRegistry.firstParty.plugins.flatMap(\.issuers)
+        #expect(!rows.isEmpty)
+        for host in rows.flatMap({ $0.hosts + $0.gitHosts }) {
+            #expect(page.contains(host.hasPrefix("*.") ? String(host.dropFirst(2)) : host), "\(host)")
+        }
+    }
+
     @Test func `the tutorial's password file works`() async throws {
         let tutorial = try contents(of: checkout + "/docs/plugin-tutorial.md")
         let folder = try TestFolder()

@@ -30,7 +30,16 @@ extension PluginRegistry {
     package func requireKind(_ kind: String) throws(CommandError) {
         let kinds = Set(plugins.flatMap(\.kinds)).sorted()
         guard !kinds.contains(kind) else { return }
-        let meant = kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
+        let own = plugins.first { $0.name.isSame(as: kind) }
+        let meant =
+            own.map { plugin in
+                let kinds = plugin.kinds.sorted()
+                return kinds.isEmpty
+                    ? Hint(
+                        "\(plugin.name) is a plugin without kinds, which the authority's URL leads to: leave out --kind"
+                    )
+                    : Hint("\(plugin.name) is a plugin; its kinds are \(kinds.joined(separator: ", "))")
+            } ?? kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
         throw CommandError(
             kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind.displayable(limit: 60))",
             hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)

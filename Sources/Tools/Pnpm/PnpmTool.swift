@@ -128,7 +128,8 @@ public struct PnpmProtocol: ToolProtocol {
     /// The remedy if there is no credential; no rule can map an http URL.
     private var remedy: String {
         guard request.scheme == "http", request.host?.name != "localhost" else {
-            return "make a rule: lanyard rule add \(request.url)"
+            let command: ShellCommand = "lanyard rule add \(request.url)"
+            return "make a rule: \(command.text)"
         }
         return "tokens are not sent over http; use the registry's https URL"
     }
