@@ -71,7 +71,8 @@ struct PluginNewCommand: Command {
         context.console.note(
             Hint(
                 template.build == nil ? "made \(name)/; check it" : "check it", run: "lanyard plugin check ./\(name)"))
-        context.console.note(Hint("start the made-up issuer in another terminal", run: "lanyard sandbox serve"))
+        context.console.note(
+            Hint("start the made-up issuer in another terminal", run: "lanyard sandbox serve --verbose"))
         context.console.note(Hint("sign in, as that says", run: "lanyard plugin try ./\(name) ISSUER/quill --renew"))
     }
 }

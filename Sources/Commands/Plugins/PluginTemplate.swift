@@ -152,7 +152,7 @@ struct PluginTemplate {
             var block: [String: String] = [:]
             while let line = readLine() {
                 if line.isEmpty { return block }
-                let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let parts = line.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 block[String(parts[0])] = parts.count == 2 ? String(parts[1]) : ""
             }
             exit(0)  // lanyard went away
@@ -189,7 +189,7 @@ struct PluginTemplate {
             guard let answer = try? JSONDecoder().decode(Answer.self, from: got) else { fail("unavailable", "quill can't be reached") }
             write([
                 "event": "result", "access_token": answer.token, "expires_in": "\(answer.seconds)", "refresh_token": answer.renewal,
-                "realm": "quill", "environment": String(authority.split(separator: "/")[1]), "home_account_id": answer.user,
+                "realm": "quill", "environment": String(authority.unicodeScalars.split(separator: "/")[1]), "home_account_id": answer.user,
                 "username": answer.user,
             ])
         }
