@@ -10,7 +10,7 @@ import Testing
 @testable import PluginHost
 @testable import PluginWire
 
-/// What authors get wrong, and what they are told: by `plugin check`, and by `plugin try` or `login`.
+/// What authors get wrong, and what they are told: by `plugin check`, by `plugin try` and by `login`.
 @Suite(.timeLimit(.minutes(5))) struct MistakeTests {
     /// One change to a plugin that is right.
     struct Mistake: Sendable, CustomTestStringConvertible {
@@ -18,26 +18,44 @@ import Testing
         /// A part of the program or, if `file` says so, of the manifest, and what is written instead.
         let change: (old: String, new: String)
         var file = "mini.py"
+        /// A change to the files' modes.
+        var modes: (name: String, mode: mode_t)?
         /// A part of what `plugin check` says; nil if the plugin passes.
         let check: String?
-        /// A part of the error, or of a remark, of a sign-in; nil if it succeeds without any.
-        let signIn: String?
+        /// A part of what `plugin try` says, in an error or a remark; nil if it succeeds without any.
+        let tried: String?
+        /// A part of the error of `login`, which makes no remarks; nil if it succeeds.
+        let login: String?
 
-        /// A mistake in the program.
+        /// A mistake in the program, of which `login` says the same as `plugin try`.
         init(_ name: String, _ old: String, _ new: String, check: String? = nil, signIn: String?) {
-            (testDescription, change, self.check, self.signIn) = (name, (old, new), check, signIn)
+            (testDescription, change, self.check, tried, login) = (name, (old, new), check, signIn, signIn)
         }
 
-        /// A mistake in the manifest, which keeps the plugin from being used.
-        init(manifest name: String, _ old: String, _ new: String, _ text: String) {
-            (testDescription, change, check, signIn) = (name, (old, new), text, text)
-            file = "plugin.toml"
+        /// A mistake in the program that `plugin try` remarks on.
+        init(_ name: String, _ old: String, _ new: String, check: String? = nil, tried: String, login: String?) {
+            (testDescription, change, self.check, self.tried, self.login) = (name, (old, new), check, tried, login)
+        }
+
+        /// A mistake in the manifest, or in the program's first line, which keeps the plugin from being used.
+        init(
+            manifest name: String, _ old: String, _ new: String, _ text: String, login: String? = nil,
+            in file: String = "plugin.toml"
+        ) {
+            (testDescription, change, check, tried, self.login) = (name, (old, new), text, text, login ?? text)
+            self.file = file
         }
 
         /// A mistake in the manifest that only `plugin check` can see.
-        init(unseen name: String, _ old: String, _ new: String, check: String) {
-            (testDescription, change, self.check, signIn) = (name, (old, new), check, nil)
+        init(unseen name: String, _ old: String, _ new: String, check: String?) {
+            (testDescription, change, self.check, tried, login) = (name, (old, new), check, nil, nil)
             file = "plugin.toml"
+        }
+
+        /// A file whose mode is wrong, which keeps the plugin from being used.
+        init(_ name: String, mode: mode_t, of file: String, _ text: String) {
+            (testDescription, change, check, tried, login) = (name, ("", ""), text, text, text)
+            modes = (file, mode)
         }
     }
 
@@ -82,6 +100,10 @@ import Testing
         Mistake(
             "12 no answer", "    write(\n        \"event=result\",",
             "    print(end=\"\") or (\n        \"event=result\",", signIn: "ended without an answer"),
+        Mistake("13 a program that isn't executable", mode: 0o644, of: "mini.py", "is not executable"),
+        Mistake(
+            manifest: "14 an interpreter that isn't installed", "#!/usr/bin/python3", "#!/none/python3",
+            "its interpreter /none/python3 is not installed", in: "mini.py"),
         Mistake(
             "15 a script without its first line", "#!/usr/bin/python3\n", "",
             check: "a script needs a first line such as #!/usr/bin/env python3",
@@ -99,14 +121,18 @@ import Testing
         Mistake(manifest: "23 no version", "version = \"1\"\n", "", "`version` is missing"),
         Mistake(
             manifest: "24 the state machine for the protocol", "[\"v1\"]", "[\"lanyard-plugin-v1\"]",
-            "write protocols = [\"v1\"]"),
+            "write protocols = [\"v1\"]", login: "the plugin speaks lanyard-plugin-v1, not v1"),
         Mistake(
-            "26 scope for scope[]", "scope[]=x", "scope=x", signIn: "its key `scope` is unknown; did it mean `scope[]`?"
-        ),
+            "25 a manifest that others can write", mode: 0o666, of: "plugin.toml",
+            "could have been written by another user"),
+        Mistake(
+            "26 scope for scope[]", "scope[]=x", "scope=x", tried: "its key `scope` is unknown; did it mean `scope[]`?",
+            login: nil),
         Mistake(
             "27 an unknown kind of prompt", "kind=secret", "kind=text",
             check: "its `prompt` has the unknown kind `text`",
-            signIn: "its `prompt` has the unknown kind `text`; kinds are public, secret, confirm"),
+            tried: "its `prompt` has the unknown kind `text`; kinds are public, secret, confirm",
+            login: "no code was given"),
         Mistake(
             "28 a prompt without its kind", "\"kind=secret\", ", "",
             check: "a broken `prompt` (line 1), with no `kind`",
@@ -137,7 +163,7 @@ import Testing
             check: "a broken `show-code` (line 1), with no `expires_in`", signIn: "with no `expires_in`"),
         Mistake(
             "36 promt", "event=prompt", "event=promt", check: "its event `promt` is unknown; did it mean `prompt`?",
-            signIn: "its event `promt` is unknown; did it mean `prompt`?"),
+            tried: "its event `promt` is unknown; did it mean `prompt`?", login: "no code was given"),
         Mistake(
             "37 Result", "        \"event=result\",", "        \"event=Result\",",
             signIn: "ended without an answer: its event `Result` is unknown; did it mean `result`?"),
@@ -159,12 +185,16 @@ import Testing
         Mistake(
             unseen: "44 serves nothing", "[[authority]]\nhosts = [\"id.mini.example\"]\npath = \"/{realm}\"\n", "",
             check: "no request ever leads to it"),
+        Mistake("45 no realm", "        \"realm=r\",\n", "", signIn: "gave a result with no `realm`"),
         Mistake(
             unseen: "46 a misplaced key", "path = ", "flows = [\"browser\"]\npath = ", check: "unknown key `flows`"),
         Mistake(
             unseen: "47 an unknown flow", "\n\n[[", "\nflows = [\"web\"]\n\n[[",
             check: "its manifest has the unknown flow web"),
     ]
+
+    /// What looks like a mistake, and is allowed.
+    static let allowed = Mistake(unseen: "48 any host", "[\"id.mini.example\"]", "[\"*\"]", check: nil)
 
     private static let manifest = """
         name = "mini"
@@ -224,20 +254,22 @@ import Testing
 
         """
 
-    /// Installs the plugin with a mistake, and returns it, or why it can't be used.
-    private func install(_ mistake: Mistake?, in folder: TestFolder) throws -> (PluginManifest?, String?) {
+    /// Installs the plugin with a mistake.
+    private func install(_ mistake: Mistake?, in folder: TestFolder) throws -> PluginRegistry {
         var texts = ["mini.py": Self.program, "plugin.toml": Self.manifest]
         if let mistake {
             let text = try #require(texts[mistake.file])
-            try #require(text.contains(mistake.change.old))
-            texts[mistake.file] = text.replacing(
-                mistake.change.old, with: mistake.change.new, maxReplacements: mistake.file == "plugin.toml" ? 1 : .max)
+            try #require(mistake.modes != nil || text.contains(mistake.change.old))
+            if mistake.modes == nil {
+                texts[mistake.file] = text.replacing(
+                    mistake.change.old, with: mistake.change.new,
+                    maxReplacements: mistake.file == "plugin.toml" ? 1 : .max)
+            }
         }
         for (name, text) in texts { try folder.write("mini/\(name)", text, mode: name == "mini.py" ? 0o755 : 0o644) }
-        let registry = PluginRegistry.discover(
+        if let (name, mode) = mistake?.modes { chmod("\(folder.path)/mini/\(name)", mode) }
+        return PluginRegistry.discover(
             environment: ["LANYARD_PLUGIN_PATH": folder.path, "PATH": "/usr/bin:/bin"], executable: "/nonexistent")
-        let problem = registry.problems.first.map { "\($0) \($0.hint ?? "")" }
-        return (registry.plugins.first, problem)
     }
 
     private var environment: [String: String] {
@@ -246,9 +278,20 @@ import Testing
 
     @Test(arguments: mistakes) func `a mistake is told`(_ mistake: Mistake) async throws {
         let folder = try TestFolder()
-        let (plugin, problem) = try install(mistake, in: folder)
-        guard let plugin else {
-            #expect(problem?.contains(mistake.check ?? "-") == true, "\(problem ?? "")")
+        let registry = try install(mistake, in: folder)
+        guard let plugin = registry.plugins.first else {
+            // `check` and `try` read the manifest themselves, and say the same as `doctor` and `plugin list`.
+            let problem = try #require(registry.problems.first)
+            #expect("\(problem) \(problem.hint ?? "")".contains(mistake.check ?? "-"))
+            let match = registry.match(authority: "https://id.mini.example/r", isConfigured: true)
+            guard let match else {
+                // It has no manifest, so errors of authorities that nobody names say so.
+                #expect(registry.unreadable.contains { "\($0)".contains(mistake.login ?? "-") })
+                return
+            }
+            let (_, error) = try await signIn(match)
+            #expect(
+                error.hasPrefix("the mini plugin can't be used: ") && error.contains(mistake.login ?? "-"), "\(error)")
             return
         }
         let trials = await ConformanceKit(plugin, environment: environment, patience: .seconds(3)).run()
@@ -259,40 +302,49 @@ import Testing
             #expect(faults.isEmpty, "\(faults)")
         }
         guard !plugin.authorities.isEmpty else { return }
-        let said = try await signIn(plugin)
-        if let text = mistake.signIn {
-            #expect(said.contains(text), "\(said)")
-        } else {
-            #expect(said.isEmpty, "\(said)")
-        }
+        let (remarks, error) = try await signIn(try match(plugin))
+        let said = remarks + " " + error
+        #expect(mistake.tried.map { said.contains($0) } ?? said.trimmed().isEmpty, "\(said)")
+        #expect(mistake.login.map { error.contains($0) } ?? error.isEmpty, "\(error)")
     }
 
-    @Test func `the plugin without a mistake is right`() async throws {
+    @Test func `of 48 mistakes, 44 or more are told before somebody signs in`() {
+        #expect(Self.mistakes.count + 1 == 48)
+        #expect(Self.mistakes.count { $0.check != nil || $0.tried != nil } >= 44)
+    }
+
+    private func match(_ plugin: PluginManifest) throws -> AuthorityMatch {
+        try #require(
+            PluginRegistry(plugins: [plugin]).match(authority: "https://id.mini.example/r", isConfigured: true))
+    }
+
+    @Test(arguments: [Mistake?.none, allowed]) func `a plugin without a mistake is right`(_ mistake: Mistake?)
+        async throws
+    {
         let folder = try TestFolder()
-        let plugin = try #require(try install(nil, in: folder).0)
+        let plugin = try #require(try install(mistake, in: folder).plugins.first)
         let faults = await ConformanceKit(plugin, environment: environment).run().compactMap(\.fault)
         #expect(faults.isEmpty, "\(faults)")
-        #expect(try await signIn(plugin).isEmpty)
+        let (remarks, error) = try await signIn(try match(plugin))
+        #expect(remarks.isEmpty && error.isEmpty, "\(remarks) \(error)")
     }
 
-    /// Signs in as `plugin try` does; returns the remarks and the error.
-    private func signIn(_ plugin: PluginManifest) async throws -> String {
+    /// Signs in; returns the remarks, which `plugin try` shows, and the error.
+    private func signIn(_ match: AuthorityMatch) async throws -> (remarks: String, error: String) {
         let log = TraceLog()
         var timeouts = PluginTimeouts()
         timeouts.silence = .seconds(3)
         let runner = PluginRunner(environment: environment, timeouts: timeouts) {
             if $0 == .note { log.listen($0, $1) }
         }
-        let match = try #require(
-            PluginRegistry(plugins: [plugin]).match(authority: "https://id.mini.example/r", isConfigured: true))
         var request = PluginRequest.sample()
         request.authority = match.authority.description
         let user = FakeUser { event in if case .prompt = event { .answer(Secret("42")) } else { .unsupported } }
         do throws(PluginError) {
             _ = try await runner.run(request, on: match, user: user)
-            return log.text
+            return (log.text, "")
         } catch {
-            return log.text + " " + error.message
+            return (log.text, error.message)
         }
     }
 }
