@@ -36,12 +36,13 @@ import Testing
         try """
         \(trust.isEmpty ? "" : "ca-file = \"\(trust)\"")
 
-        \(world.keyringTable)[[rule]]
+        [[rule]]
         url = "\(world.sandbox.resource)/contoso"
         authority = "\(authority.hasPrefix("/") ? world.sandbox.authority + authority : authority)"
         client-id = "\(client ?? world.sandbox.clientID)"
         scopes = ["\(scope)"]
 
+        \(world.keyringTable)
         """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
     }
 
