@@ -89,6 +89,10 @@ let programs: [Target.Dependency] = ["Seclusion", "StoreProbe", "TestSupport"]
 /// They need more packages than what users install; script/build says so. A package's trait can't do it, because it leaves
 /// out no target.
 let isDevelopment = Context.environment["LANYARD_DEVELOPMENT"] != nil || isFuzzing
+/// The names of the test targets that are built, between blanks; nil for all.
+///
+/// script/test builds only those that it runs.
+let testNames = Context.environment["LANYARD_TESTS"]?.split(separator: " ").map(String.init)
 let developmentPackages: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
@@ -546,5 +550,5 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict),
-    ] + (isDevelopment ? development : [])
+    ] + (isDevelopment ? development.filter { $0.type != .test || testNames?.contains($0.name) ?? true } : [])
 )
