@@ -212,8 +212,14 @@ let development: [Target] = [
         name: "OpenIDConnectTests",
         dependencies: [
             "Addresses", "AuthorityFixture", "Claims", "HTTP", "JSON", "OAuth", "OpenIDConnect", "PluginKit",
-            "PluginOAuth", "PluginWire", "Secrets", "Vectors", crypto,
+            "PluginWire", "Secrets", "Vectors", crypto,
             .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "AWSTests",
+        dependencies: [
+            "AWS", "Addresses", "AuthorityFixture", "PluginWire", "Secrets", "SeededRandom", "TestSupport",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -474,7 +480,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "Addresses", "CLinux", "CredentialSource", "EntraBroker", "HTTP", "IdentityEndpoint",
+                "AWS", "Addresses", "CLinux", "CredentialSource", "EntraBroker", "HTTP", "IdentityEndpoint",
                 "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ] + pinned,
             swiftSettings: strict, linkerSettings: small),
@@ -522,6 +528,13 @@ let package = Package(
             path: "plugins/managed-identity",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
+            name: "AWS",
+            dependencies: [
+                "Addresses", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+            ],
+            path: "plugins/aws",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
             name: "PluginOAuth",
             dependencies: [
                 "Addresses", "Claims", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets",
@@ -542,7 +555,7 @@ let package = Package(
         .target(
             name: "OAuth",
             dependencies: [
-                "Addresses", "CCrypto", "CLinux", "Files", "HTTP", "Secrets", crypto, system,
+                "Addresses", "CCrypto", "CLinux", "Files", "HTTP", "JSON", "Secrets", crypto, system,
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "JWTKit", package: "jwt-kit"),

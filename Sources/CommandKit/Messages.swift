@@ -158,6 +158,13 @@ extension CommandError {
             self.init(
                 "\(plugin) exchange \(name.displayable(limit: 64))",
                 hints: [Hint("see which there are", run: "lanyard plugin list")])
+        case .unknownExchangeParameter(let name, let exchange, let known):
+            self.init(
+                "the exchange \(exchange.displayable(limit: 64)) has no parameter \(name.displayable(limit: 64))",
+                hints: [
+                    known.nearest(to: name).map { Hint("did you mean \($0)?") }
+                        ?? Hint(known.isEmpty ? "it has none" : "it has \(known.joined(separator: ", "))")
+                ])
         case .unknownClient(let text, let names, let nearest, _):
             let known = names.isEmpty ? "" : ", or the name of an app: \(names.joined(separator: ", "))"
             self.init(

@@ -7,6 +7,10 @@ extension Configuration {
     ///
     /// - Throws: `ResolutionError` if a policy forbids the client, or if the text is neither a name nor an ID.
     public func clientID(_ text: String, at match: AuthorityMatch) throws(ResolutionError) -> String {
+        guard !text.isEmpty else {
+            guard let own = match.plugin.clientID else { throw .noClientID(authority: match.authority.description) }
+            return own
+        }
         if let client = match.client(text) {
             guard allows(client: client.name) else { throw .forbiddenClient(client.name) }
             return client.id
@@ -28,7 +32,7 @@ extension Configuration {
             let known = name.isUUID ? [] : registry.clientIDs(named: name)
             return known.isEmpty ? [name] : known
         }
-        return Set(ids.map(\.clientKey))
+        return Set((ids + registry.plugins.compactMap(\.clientID)).map(\.clientKey))
     }
 }
 

@@ -203,20 +203,24 @@ private struct Mapping {
     ///
     /// The exchange in a rule also applies to URLs other than https: the host never accepts the token itself.
     private mutating func addExchange(to token: inout TokenRequest, at host: RequestHost) throws(ResolutionError) {
-        let named = configuration.rule(for: request)?.exchange
+        let rule = configuration.rule(for: request)
+        let named = rule?.exchange
         let audience = request.scheme == "https" ? host.withoutOwnPort(of: "https") : host
         // Most hosts accept the token itself, and matching its authority takes longer than this check.
         guard named != nil || registry.exchanges(forHost: audience.text) else { return }
         let isConfigured = token.authorityIsConfigured || token.identity != nil
         guard let match = match(token.authority, token.kind, isConfigured: isConfigured),
-            let row = registry.exchanger(named: named, forHost: audience.text, at: match)?
-                .exchange(named: named, forHost: audience.text)
+            let row = registry.exchange(named: named, forHost: audience.text, at: match)
         else {
             guard let named else { return }
             throw .unknownExchange(named, authority: token.authority)
         }
         token.exchange = TokenExchange(
             row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : nil)
+        token.exchange?.parameters = rule?.exchangeParameters ?? [:]
+        if let unknown = rule?.exchangeParameters.keys.sorted().first(where: { !row.parameters.contains($0) }) {
+            throw .unknownExchangeParameter(unknown, exchange: row.name, known: row.parameters)
+        }
         if token.scopes.isEmpty { token.scopes = row.scopes }
     }
 
@@ -264,7 +268,7 @@ private struct Mapping {
     }
 
     /// Applies what the request names explicitly.
-    private func apply(_ identity: Identity?, to token: inout TokenRequest) throws(ResolutionError) {
+    private mutating func apply(_ identity: Identity?, to token: inout TokenRequest) throws(ResolutionError) {
         let explicit = request.explicit
         guard explicit.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
         if !explicit.scopes.isEmpty {
@@ -289,9 +293,10 @@ private struct Mapping {
             token.named.insert(.clientID)
         }
         if token.clientID.isEmpty {
-            guard let id = configuration.clientID(at: token.authority) else {
-                throw .noClientID(authority: token.authority)
-            }
+            guard
+                let id = configuration.clientID(at: token.authority)
+                    ?? match(token.authority, token.kind, isConfigured: true)?.plugin.clientID
+            else { throw .noClientID(authority: token.authority) }
             token.clientID = id
         }
         token.account = identity == nil ? explicit.account ?? token.account ?? configuration.account : nil

@@ -30,7 +30,7 @@ package struct MicrosoftPlugin: AuthorityPlugin {
         PluginDescription(
             name: profile.name, version: Version.current, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste], identities: profile.identities ? [.client] : [],
-            exchanges: profile.exchanges ? [RegistryExchange.name, STSExchange.name] : [])
+            exchanges: profile.exchanges ? [RegistryExchange.name] : [])
     }
 
     /// Signs a user in with the first of the request's flows that is possible here.
@@ -92,15 +92,14 @@ package struct MicrosoftPlugin: AuthorityPlugin {
         }
     }
 
-    /// Exchanges a token for the credentials of a container registry or AWS.
+    /// Exchanges a token for the credentials of a container registry.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         let name = request.exchange ?? ""
-        guard profile.exchanges, [RegistryExchange.name, STSExchange.name].contains(name) else {
+        guard profile.exchanges, name == RegistryExchange.name else {
             throw PluginError(.unsupported, "\(profile.name) has no exchange \(name.displayable(limit: 64))")
         }
         return try await connector.connected(request) { transport throws(PluginError) in
-            if name == STSExchange.name { return try await STSExchange(request, over: transport).credential() }
-            return try await RegistryExchange(request, over: transport).credential()
+            try await RegistryExchange(request, over: transport).credential()
         }
     }
 

@@ -1,5 +1,7 @@
+import Addresses
 import FoundationEssentials
 package import HTTP
+import JSON
 package import Secrets
 
 /// A client at an authority (RFC 6749, 2): its endpoints, its scope, and the additional content of its requests.
@@ -20,6 +22,10 @@ package struct OAuthClient: Sendable {
     package var grantParameters: [FormEncoding.Field] = []
     /// Additional parameters of requests that redeem a refresh token.
     package var renewalParameters: [FormEncoding.Field] = []
+    /// Additional parameters of device authorization requests.
+    package var deviceParameters: [FormEncoding.Field] = []
+    /// Whether the endpoints speak JSON with names in camel case, in place of forms and snake case, as AWS's do.
+    package var usesCamelCase = false
     /// How the client authenticates.
     package var authentication = ClientAuthentication.none
     /// Whether token requests repeat the scope.
@@ -98,9 +104,22 @@ package struct OAuthClient: Sendable {
     package func redeem(
         _ grant: TokenGrant, headers: [(String, String)] = []
     ) async throws(OAuthError) -> TokenResponse {
-        let answer = try await transport.post(
+        let answer = try await post(
             endpoints.token, grant.fields(for: self), headers: proof + headers, grant.repetition(by: self))
         return try TokenResponse(answer, from: authority, stage: grant.stage)
+    }
+
+    /// Posts the parameters of a request in the form that the endpoints take.
+    func post(
+        _ url: String, _ fields: [FormEncoding.Field], headers: [(String, String)], _ repetition: Transport.Repetition
+    ) async throws(OAuthError) -> HTTPAnswer {
+        guard usesCamelCase else { return try await transport.post(url, fields, headers: headers, repetition) }
+        let members = fields.map { ($0.name.inCamelCase, JSONValue.string($0.value)) }
+        let document = JSONValue.object(Dictionary(members) { $1 }).encodedText
+        let answer = try await transport.post(url, json: document, headers: headers, repetition)
+        guard let said = JSONValue(bytes: answer.body)?.members else { return answer }
+        let renamed = Dictionary(said.map { ($0.key.inSnakeCase, $0.value) }) { $1 }
+        return HTTPAnswer(status: answer.status, headers: answer.headers, body: JSONValue.object(renamed).encoded())
     }
 
     /// Revokes a refresh token and the tokens obtained with it (RFC 7009).
@@ -241,6 +260,24 @@ package enum TokenGrant: Sendable {
         case .refreshToken: client.repeatsRenewals ? .harmless : .unlessActedOn
         case .clientCredentials: .harmless
         case .deviceCode: .never
+        }
+    }
+}
+
+extension String {
+    /// `device_code` as `deviceCode`.
+    fileprivate var inCamelCase: String {
+        let words = pieces(between: "_")
+        return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
+    }
+
+    /// `deviceCode` as `device_code`.
+    fileprivate var inSnakeCase: String {
+        utf8.reduce(into: "") { text, byte in
+            let isCapital = (0x41...0x5A).contains(byte)
+            text += (isCapital ? "_" : "") + String(decoding: [isCapital ? byte | 0x20 : byte], as: UTF8.self)
         }
     }
 }

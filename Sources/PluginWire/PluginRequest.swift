@@ -106,6 +106,8 @@ public struct PluginRequest: Sendable, Equatable {
     /// In `exchange`: the path on the host, without its leading slash, if the manifest says that the result is for a
     /// single path.
     public var audiencePath: String?
+    /// In `exchange`: the parameters that a rule has for it.
+    public var exchangeParameters: [String: String] = [:]
     /// In `exchange`: the token to exchange.
     ///
     /// In `authenticate`: the token that a server refused because it lacks the `claims`.
@@ -160,6 +162,9 @@ public struct PluginRequest: Sendable, Equatable {
         try writer.put("exchange", exchange)
         try writer.put("audience", audience)
         try writer.put("audience_path", audiencePath)
+        for (name, value) in exchangeParameters.sorted(by: { $0.key < $1.key }) {
+            try writer.put("exchange_parameter[]", "\(name)=\(value)")
+        }
         try writer.put("access_token", accessToken)
         try writer.put("registration_uri", registration?.uri)
         try writer.put("registration_token", registration?.token)
@@ -262,6 +267,9 @@ public struct PluginRequest: Sendable, Equatable {
         exchange = try reader.required("exchange", .token(64))
         audience = try reader.required("audience", .host)
         audiencePath = try reader.optional("audience_path", .text(2048))
+        for parameter in try reader.fields("exchange_parameter[]", named: .token(64)) {
+            exchangeParameters[parameter.name] = parameter.value.reveal()
+        }
         accessToken = try reader.secret("access_token")
         guard accessToken != nil else { throw .missing("access_token") }
     }

@@ -23,12 +23,12 @@ extension Configuration {
         return identity
     }
 
-    /// Returns the token that a rule maps its URLs to; nil if there is no client ID for it, or it gives nothing.
+    /// Returns the token that a rule maps its URLs to, without a client ID if nothing names one; nil if it gives nothing.
     public func request(by rule: Rule) -> TokenRequest? {
-        guard rule.unknownKey == nil, let id = clientID(of: rule) else { return nil }
+        guard rule.unknownKey == nil else { return nil }
         var request = TokenRequest(
             origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
-            authorityIsConfigured: true, kind: rule.kind, clientID: id, scopes: rule.scopes,
+            authorityIsConfigured: true, kind: rule.kind, clientID: clientID(of: rule) ?? "", scopes: rule.scopes,
             resourceIndicators: rule.resourceIndicators, account: rule.account ?? account, signIn: rule.signIn)
         request.userHint = rule.pattern.request.username
         return request

@@ -20,6 +20,8 @@ public struct Rule: Sendable, Equatable {
     /// The plugin's name of an exchange for the token; nil for what a manifest specifies for the host, usually the
     /// token itself.
     public var exchange: String?
+    /// The parameters of the exchange, which only its plugin understands.
+    public var exchangeParameters: [String: String] = [:]
     /// The account, by user name or home account ID; nil for the selected or only one.
     public var account: String?
     /// The name of the identity that signs in without a user; nil for the configuration's default, or a user.
@@ -42,8 +44,8 @@ public struct Rule: Sendable, Equatable {
     /// The keys of a rule.
     public static let keys =
         [
-            "url", "authority", "client-id", "scopes", "token", "resource-indicators", "exchange", "account",
-            "identity", "kind", "issuer-hosts", "source",
+            "url", "authority", "client-id", "scopes", "token", "resource-indicators", "exchange",
+            "exchange-parameters", "account", "identity", "kind", "issuer-hosts", "source",
         ]
         + SignInParameter.ofRules.map(\.setting)
 
@@ -109,6 +111,9 @@ public struct Rule: Sendable, Equatable {
         }
         clientID = try table.clientID()
         exchange = try table.exchange()
+        if let parameters = try table.table("exchange-parameters") {
+            for name in parameters.keys { exchangeParameters[name] = try parameters.string(name) }
+        }
         account = try table.string("account")
         if identity != nil, account != nil {
             throw table.error("account", "`account` and `identity` contradict each other", hint: "keep one of them")
@@ -183,6 +188,7 @@ extension Rule: ConfigurationTable {
         if !scopes.isEmpty { lines.append("scopes    = \(scopes.inTOML)") }
         if token != .access { lines.append("token     = \(token.rawValue.inTOML)") }
         if let exchange { lines.append("exchange  = \(exchange.inTOML)") }
+        if !exchangeParameters.isEmpty { lines.append("exchange-parameters = \(exchangeParameters.inTOML)") }
         if !resourceIndicators.isEmpty { lines.append("resource-indicators = \(resourceIndicators.inTOML)") }
         if let account { lines.append("account   = \(account.inTOML)") }
         if let identity { lines.append("identity  = \(identity.inTOML)") }
@@ -204,10 +210,16 @@ extension SignInParameter.Value {
         switch self {
         case .text(let text): return text.inTOML
         case .number(let number): return String(number)
-        case .table(let values):
-            let pairs = values.sorted { $0.key < $1.key }.map { "\($0.key.inTOML) = \($0.value.inTOML)" }
-            return "{ \(pairs.joined(separator: ", ")) }"
+        case .table(let values): return values.inTOML
         }
+    }
+}
+
+extension [String: String] {
+    /// The texts as an inline table of TOML.
+    fileprivate var inTOML: String {
+        let pairs = sorted { $0.key < $1.key }.map { "\($0.key.inTOML) = \($0.value.inTOML)" }
+        return "{ \(pairs.joined(separator: ", ")) }"
     }
 }
 

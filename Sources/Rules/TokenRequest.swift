@@ -113,6 +113,8 @@ public struct TokenExchange: Sendable, Equatable {
     public var path: String
     /// Whether the result depends on the path.
     public var isPerPath: Bool
+    /// The parameters that a rule has for it.
+    public var parameters: [String: String] = [:]
 
     /// Creates an exchange; if `path` isn't nil, the result depends on it.
     public init(_ name: String, for audience: String, path: String? = nil) {
@@ -144,6 +146,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case noScopes(authority: String)
     /// The rule names an exchange that the authority's plugin doesn't support.
     case unknownExchange(String, authority: String)
+    /// The rule has a parameter that its exchange doesn't take; with those that it takes.
+    case unknownExchangeParameter(String, exchange: String, known: [String])
     /// The client is neither an ID nor a name at the authority; with the available names, and the nearest one.
     case unknownClient(String, names: [String], nearest: String?, authority: String)
     /// The system's policy forbids a well-known client; with its name.

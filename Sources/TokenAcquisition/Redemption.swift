@@ -133,6 +133,7 @@ extension TokenRequest {
             members["exchange"] = [
                 "name": .string(exchange.name), "audience": .string(exchange.audience),
                 "path": exchange.isPerPath ? .string(exchange.path) : .null,
+                "parameters": .object(exchange.parameters.mapValues(JSONValue.string)),
             ]
         }
         for (name, member) in Self.texts { members[name] = self[keyPath: member].map(JSONValue.string) }
@@ -151,6 +152,7 @@ extension TokenRequest {
         for (name, member) in Self.texts { self[keyPath: member] = members[name]?.string }
         if let named = members["exchange"], let name = named["name"]?.string, let host = named["audience"]?.string {
             exchange = TokenExchange(name, for: host, path: named["path"]?.string)
+            exchange?.parameters = named["parameters"]?.members?.compactMapValues(\.string) ?? [:]
         }
     }
 }

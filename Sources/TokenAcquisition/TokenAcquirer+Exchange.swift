@@ -100,6 +100,7 @@ extension TokenAcquirer {
         ask.exchange = exchange.name
         ask.audience = exchange.audience
         ask.audiencePath = exchange.path.isEmpty ? nil : exchange.path
+        ask.exchangeParameters = exchange.parameters
         ask.accessToken = token.accessToken
         return ask
     }
@@ -125,8 +126,8 @@ extension TokenAcquirer {
         of exchange: TokenExchange, _ request: TokenRequest, _ token: AcquiredToken, _ place: AuthorityKey
     ) -> String {
         let owner = [place.environment, request.clientID, token.account?.homeAccountID ?? "", token.realm]
-        return (["exchange"] + owner.map { $0.lowercased() } + [exchange.name, exchange.audience, exchange.path])
-            .joined(separator: "\n")
+        let result = [exchange.name, exchange.audience, exchange.path] + request.exchangeScopes
+        return (["exchange"] + owner.map { $0.lowercased() } + result).joined(separator: "\n")
     }
 }
 
@@ -138,8 +139,12 @@ extension TokenRequest {
         return request
     }
 
-    /// The key that distinguishes tokens that are exchanged for the same host: their scopes and resources.
-    var exchangeScopes: [String] { scopes + Set(resourceIndicators).sorted().map { "resource:\($0)" } }
+    /// The key that distinguishes what is exchanged for the same host: the tokens' scopes and resources, and the parameters.
+    var exchangeScopes: [String] {
+        let parameters = (exchange?.parameters ?? [:]).map { "\($0.key)=\($0.value)".percentEncoded }.sorted()
+        return scopes + Set(resourceIndicators).sorted().map { "resource:\($0)" }
+            + parameters.map { "parameter:\($0)" }
+    }
 
     /// Returns the request for the account that the token turned out to belong to.
     fileprivate func meaning(_ account: AccountRecord?) -> TokenRequest {

@@ -1,3 +1,4 @@
+import AWS
 import Addresses
 import CLinux
 import CredentialSource
@@ -19,8 +20,7 @@ _ = lanyard_hide_memory()
 /// The first-party plugins; the first argument or the program's own name selects one.
 let plugins: [any AuthorityPlugin] = [
     MicrosoftPlugin.aadCommon, MicrosoftPlugin.aadTenant, MicrosoftPlugin.aadB2C, IssuerPlugin(),
-    ManagedIdentityPlugin(),
-    EntraBrokerPlugin(), SourcePlugin(),
+    AWSPlugin(), ManagedIdentityPlugin(), EntraBrokerPlugin(), SourcePlugin(),
 ]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 

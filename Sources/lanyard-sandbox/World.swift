@@ -29,6 +29,8 @@ final class World: Sendable {
         var registryTokenLifetime = 10_800
         /// The lifetime of a machine's tokens, in seconds.
         var machineTokenLifetime = 86_400
+        /// The greatest number of elements on a page of the lists of IAM Identity Center's portal.
+        var pageSize = 100
         /// The lifetime of temporary keys, in seconds.
         var keyLifetime = 3600
     }
@@ -48,6 +50,10 @@ final class World: Sendable {
     let forgejo = CodeHost(.forgejo, .gitea)
     /// The code hosts.
     var hosts: [CodeHost] { [issuer, forge, gitea, forgejo] }
+    /// AWS's IAM Identity Center.
+    let identityCenter = IdentityCenter.State()
+    /// The passwords of AWS's registries, with the keys that they were got with.
+    let passwords = Mutex<[String: TokenService.Keys]>([:])
     /// The issued temporary keys, by their identifiers.
     let keys = Mutex<[String: TokenService.Keys]>([:])
     let faults = Faults()

@@ -123,7 +123,9 @@ import Testing
             let typed = ["--exchange", "acme", "--scope", "s"]
             let unknown = try await home.lanyard(["rule", "add", "https://x.example"] + Self.options + typed)
             #expect(unknown.status == 64 && unknown.errors.contains("has no exchange acme"), "\(unknown)")
-            #expect(unknown.errors.contains("hint: it has acr, aws-sts\n"), "\(unknown)")
+            #expect(
+                unknown.errors.contains(
+                    "hint: it has acr, aws-codeartifact, aws-ecr, aws-ecr-public, aws-sso, aws-sts\n"), "\(unknown)")
             // AWS accepts whatever token the rule selects.
             let open = try await home.lanyard(
                 ["rule", "add", "https://y.example"] + Self.options + ["--exchange", "aws-sts"])

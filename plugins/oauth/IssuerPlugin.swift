@@ -14,7 +14,7 @@ package struct IssuerPlugin: AuthorityPlugin {
     package var description: PluginDescription {
         PluginDescription(
             name: "oauth", version: Version.current, protocols: [PluginProtocol.version],
-            flows: [.browser, .deviceCode, .paste], identities: [.client], exchanges: [STSExchange.name])
+            flows: [.browser, .deviceCode, .paste], identities: [.client])
     }
 
     /// Creates the plugin.
@@ -74,16 +74,6 @@ package struct IssuerPlugin: AuthorityPlugin {
         let refreshToken = try request.requiredRefreshToken()
         try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).revoke(refreshToken)
-        }
-    }
-
-    /// Exchanges a token for temporary AWS keys.
-    package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
-        guard request.exchange == STSExchange.name else {
-            throw PluginError(.unsupported, "oauth has no exchange \((request.exchange ?? "").displayable(limit: 64))")
-        }
-        return try await connector.connected(request) { transport throws(PluginError) in
-            try await STSExchange(request, over: transport).credential()
         }
     }
 

@@ -21,6 +21,8 @@ package protocol TokenNamingCommand: Command {
     var identity: String? { get }
     /// Which token of the sign-in is meant; nil for the rule's.
     var kind: TokenRequest.Kind? { get }
+    /// Whether the command has a use for a credential of several parts.
+    var takesFields: Bool { get }
     /// Whether the command prepares what git gets, too.
     static var isForGit: Bool { get }
 }
@@ -28,6 +30,7 @@ package protocol TokenNamingCommand: Command {
 extension TokenNamingCommand {
     package var kind: TokenRequest.Kind? { nil }
     package var identity: String? { nil }
+    package var takesFields: Bool { false }
     package static var isForGit: Bool { false }
 
     /// Returns the request that the options specify.
@@ -49,7 +52,7 @@ extension TokenNamingCommand {
     package func token(in session: Session) async throws(CommandError) -> AcquiredToken {
         guard session.configuration.agent != nil else {
             let (request, url) = try await request(in: session)
-            return try await session.token(for: request, url: url)
+            return try await session.token(for: request, url: url, takesFields: takesFields)
         }
         guard url != nil || named.isTokenNamed else {
             throw CommandError(

@@ -110,11 +110,17 @@ package final class Session: Sendable {
     /// Gets a token, asking the user if the command allows it and they can be reached.
     ///
     /// `url` is the URL that the token is for, if any; git's configuration may forbid prompts for it.
-    package func token(for request: TokenRequest, url: String?) async throws(CommandError) -> AcquiredToken {
+    ///
+    /// - Throws: also if it has several parts, unless `takesFields`.
+    package func token(
+        for request: TokenRequest, url: String?, takesFields: Bool = false
+    ) async throws(CommandError) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(Refusal) {
             let token = try await sources.token(for: request, place: url)
-            guard !token.accessToken.isEmpty else { throw .severalParts(token.fields.keys.sorted(), place: url) }
+            guard takesFields || !token.accessToken.isEmpty else {
+                throw .severalParts(token.fields.keys.sorted(), place: url)
+            }
             return token
         } catch {
             throw CommandError(error, in: context)

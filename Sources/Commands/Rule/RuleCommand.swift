@@ -149,6 +149,9 @@ extension Rule {
         facts.append(("scopes", scopesForPeople(session)))
         if token == .id { facts.append(("token", "the ID token")) }
         if let exchange { facts.append(("exchange", exchange.displayable())) }
+        for (name, value) in exchangeParameters.sorted(by: { $0.key < $1.key }) {
+            facts.append((name.displayable(limit: 64), value.displayable(limit: 300)))
+        }
         if let account { facts.append(("account", account.displayable())) }
         if let kind { facts.append(("kind", kind.displayable())) }
         for (label, texts) in [("resources", resourceIndicators), ("issuer hosts", issuerHosts)] where !texts.isEmpty {
@@ -177,6 +180,7 @@ extension Rule {
             "identity": JSONValue(identity), "source": JSONValue(source),
             "clientId": JSONValue(session.configuration.clientID(of: self)),
             "scopes": JSONValue(strings: scopes), "token": .string(token.rawValue), "exchange": JSONValue(exchange),
+            "exchangeParameters": .object(exchangeParameters.mapValues(JSONValue.string)),
             "account": JSONValue(account), "kind": JSONValue(kind),
             "resourceIndicators": JSONValue(strings: resourceIndicators),
             "issuerHosts": JSONValue(strings: issuerHosts),
@@ -254,7 +258,7 @@ struct RuleOptions: ParsableArguments {
     /// The kinds of all plugins that come with lanyard; kinds of other plugins aren't known when options are parsed.
     static let kinds = [
         "aad", "adfs", "b2c", "bitbucket", "bitbucket-dc", "ciam", "forgejo", "gitea", "github", "gitlab",
-        "googlesource", "huggingface", "oidc",
+        "googlesource", "huggingface", "identity-center", "oidc",
     ]
 
     @Option(
@@ -263,7 +267,7 @@ struct RuleOptions: ParsableArguments {
     var kind: String?
 
     /// The exchanges of all plugins that come with lanyard.
-    static let exchanges = ["acr", "aws-sts"]
+    static let exchanges = ["acr", "aws-codeartifact", "aws-ecr", "aws-ecr-public", "aws-sso", "aws-sts"]
 
     @Option(
         help: ArgumentHelp(

@@ -238,7 +238,9 @@ struct RuleDraft {
 
     private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(CommandError) -> String? {
         if let id = options.clientId { return try checked(id, authority.match) }
-        guard !leavesClientOpen, session.configuration.clientID(at: authority.url) == nil else { return nil }
+        guard !leavesClientOpen, authority.match.plugin.clientID == nil,
+            session.configuration.clientID(at: authority.url) == nil
+        else { return nil }
         guard prompt != nil else { throw noClient(authority) }
         let offered = session.configuration.offeredClients(authority.match, for: known)
         if !authority.match.tellRegistration(console) {
@@ -292,7 +294,7 @@ struct RuleDraft {
 
     private func exchange(_ match: AuthorityMatch) throws(CommandError) -> String? {
         guard let name = options.exchange else { return nil }
-        let names = Set(match.plugin.exchanges.map(\.name)).sorted()
+        let names = session.registry.exchangeNames(at: match)
         guard !names.contains(name) else { return name }
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
         throw CommandError(

@@ -3,6 +3,7 @@ import ArgumentParser
 import CLinux
 import Claims
 import CommandKit
+import CredentialEngine
 import Files
 import Glibc
 import Rules
@@ -21,7 +22,8 @@ struct ExecCommand: TokenNamingCommand {
         discussion: """
             The command replaces lanyard, so signals and the exit status are its own. Without a token it doesn't run. \
             \(ExecCommand.expiryVariable) holds the time when the token expires, in seconds since 1970; it is empty if \
-            that isn't known. With --as the command gets no token: it finds lanyard where it looks for another program, \
+            that isn't known. For AWS keys the variables are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+            AWS_SESSION_TOKEN. With --as the command gets no token: it finds lanyard where it looks for another program, \
             or for a managed identity, and asks for tokens itself.
             """)
 
@@ -51,6 +53,8 @@ struct ExecCommand: TokenNamingCommand {
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
     var identity: String? { whose.identity }
+    /// Keys of AWS have variables of their own.
+    var takesFields: Bool { true }
 
     @Option(
         help: ArgumentHelp(
@@ -127,6 +131,12 @@ struct ExecCommand: TokenNamingCommand {
         let acquired = try await token(in: session)
         context.mask([acquired.accessToken.reveal()])
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
+        guard acquired.fields.isEmpty else {
+            guard let keys = AWSProtocol.variables(of: acquired.fields), env.isEmpty else {
+                throw CommandError(Refusal.severalParts(acquired.fields.keys.sorted(), place: url), in: context)
+            }
+            try ProgramInPlace(words: command, variables: variables.merging(keys) { $1 }).run()
+        }
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
         try ProgramInPlace(words: command, variables: variables).run()
     }

@@ -75,9 +75,14 @@ extension Examination {
         if let name = match.plugin.reserved(in: rule.signIn) {
             return failed(name, place, .badParameter(.reserved(name)))
         }
-        let exchange = match.plugin.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
+        let exchange = registry.exchange(named: rule.exchange, forHost: rule.pattern.host.text, at: match)
         if let unknown = rule.exchange, exchange == nil {
             return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
+        }
+        let known = exchange?.parameters ?? []
+        if let unknown = rule.exchangeParameters.keys.sorted().first(where: { !known.contains($0) }) {
+            return failed(
+                name, place, .unknownExchangeParameter(unknown, exchange: exchange?.name ?? "none", known: known))
         }
         guard
             !rule.scopes.isEmpty || rule.token == .id || match.issuer?.scopes != nil
@@ -108,7 +113,7 @@ extension Examination {
 
     /// Returns a problem with a rule's client.
     private func clientFinding(_ rule: Rule, _ name: String, _ place: String, _ match: AuthorityMatch) -> Finding? {
-        guard let client = configuration.clientID(of: rule) else {
+        guard let client = configuration.clientID(of: rule) ?? match.plugin.clientID else {
             return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
         }
         do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {

@@ -288,8 +288,11 @@ extension Session {
         var settled = request
         settled.clientID = id
         settled.checkUserHint(at: match.issuer)
-        let exchange = rule.flatMap { match.plugin.exchange(named: $0.exchange, forHost: $0.pattern.host.text) }
-        if settled.scopes.isEmpty { settled.scopes = exchange?.scopes ?? match.issuer?.scopes ?? [] }
+        let exchange = rule.flatMap {
+            registry.exchange(named: $0.exchange, forHost: $0.pattern.host.text, at: match)
+        }
+        if settled.scopes.isEmpty { settled.scopes = exchange?.scopes ?? [] }
+        if settled.scopes.isEmpty { settled.scopes = match.issuer?.scopes ?? [] }
         return settled
     }
 }

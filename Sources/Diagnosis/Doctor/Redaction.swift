@@ -82,7 +82,7 @@ struct Redaction: Sendable {
         "store", "cache", "libsecret", "manager", "manager-core", "oauth", "osxkeychain", "wincred", "netrc", "gh",
         "glab",
         "gcloud.sh", "auth", "git-credential", "a shell command", "shell", "--timeout", "true", "false", "acr",
-        "aws-sts", "system", "lanyard.toml", "config.toml",
+        "aws-codeartifact", "aws-ecr", "aws-ecr-public", "aws-sso", "aws-sts", "system", "lanyard.toml", "config.toml",
     ]
 
     /// Returns everything that settings name: values in lanyard's files, whether or not these are right, and of variables

@@ -201,7 +201,7 @@ extension Explanation {
     /// A hint to make the rule's exchange return what the tool can use.
     private var exchangeHint: Hint? {
         guard let tool, tool.takesFields, case .rule(let rule) = mapping, let wanted,
-            wanted.exchange?.name != AWSProtocol.exchange
+            !AWSProtocol.givesKeys(wanted.exchange?.name)
         else { return nil }
         return Hint(
             "for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSProtocol.exchange)\"")
@@ -235,10 +235,11 @@ extension Explanation {
 }
 
 extension TokenExchange {
-    /// The exchange and its host, such as `acr, at contoso.azurecr.io`.
+    /// The exchange, its host and its parameters, such as `acr, at contoso.azurecr.io`.
     fileprivate var forPeople: String {
         let place = (path.isEmpty ? audience : "\(audience)/\(path)").displayable(limit: 300)
-        return "\(name.displayable(limit: 64)), at \(place)"
+        let more = parameters.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value)" }.joined()
+        return "\(name.displayable(limit: 64)), at \(place)" + more.displayable(limit: 600)
     }
 }
 

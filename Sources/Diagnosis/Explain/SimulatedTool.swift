@@ -78,7 +78,7 @@ struct SimulatedTool: Sendable {
 
     /// Returns what the tool gets from an exchange that hasn't happened yet.
     fileprivate func unknown(_ exchange: TokenExchange?) -> String {
-        guard let exchange, request?.takesFields == true, exchange.name != AWSProtocol.exchange else {
+        guard let exchange, request?.takesFields == true, !AWSProtocol.givesKeys(exchange.name) else {
             return "a credential that lanyard will exchange the token for"
         }
         return "no credential: the exchange \(exchange.name.displayable(limit: 64)) doesn't give AWS keys"

@@ -315,7 +315,7 @@ struct RuleStatus {
 
     private var origin: String {
         (isBrokered ? ", from the machine's broker" : "")
-            + (wanted?.exchange?.name == AWSProtocol.exchange ? ", as keys for lanyard aws only" : "")
+            + (AWSProtocol.givesKeys(wanted?.exchange?.name) ? ", as keys for lanyard aws only" : "")
     }
 
     fileprivate var json: JSONValue {

@@ -68,13 +68,15 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
 
 extension OAuthClient {
     /// The form of a device authorization request (RFC 8628, 3.1).
-    package var deviceAuthorizationRequest: [FormEncoding.Field] { credentials + scopeField + grantParameters }
+    package var deviceAuthorizationRequest: [FormEncoding.Field] {
+        credentials + scopeField + grantParameters + deviceParameters
+    }
 
     /// Requests a device code; an unused code simply expires.
     ///
     /// - Throws: the authority's refusal, or `untrusted` if its page may be another authority's.
     package func deviceCode(from endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
-        let answer = try await transport.post(endpoint, deviceAuthorizationRequest, headers: proof, .harmless)
+        let answer = try await post(endpoint, deviceAuthorizationRequest, headers: proof, .harmless)
         let code = try DeviceAuthorization(answer, from: authority)
         try code.check(from: endpoint, for: self)
         return code

@@ -145,7 +145,14 @@ package struct Transport: Sendable {
     package func post(
         _ url: String, json: String, headers: [(String, String)] = [], _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
-        try await send("POST", url, ("application/json", json), headers: headers, repetition)
+        try await post(url, json, as: "application/json", headers: headers, repetition)
+    }
+
+    /// Posts a text of any media type; otherwise like posting a form.
+    package func post(
+        _ url: String, _ text: String, as type: String, headers: [(String, String)] = [], _ repetition: Repetition
+    ) async throws(OAuthError) -> HTTPAnswer {
+        try await send("POST", url, (type, text), headers: headers, repetition)
     }
 
     /// Deletes the resource at a URL.

@@ -14,8 +14,8 @@ struct ManifestReader {
         "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows",
         "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors",
         "authority", "environment", "shared-realm", "resource", "exchange", "source", "options",
-        "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
-        "supports", "redirect-uri", "reserved-parameters",
+        "broker", "issuer", "client", "client-id", "client-ids", "client-registration", "realm-authority",
+        "realm-domain", "supports", "redirect-uri", "reserved-parameters",
         "challenge-paths",
     ]
 
@@ -115,6 +115,7 @@ struct ManifestReader {
         manifest.bareScopes = try table.text("bare-scopes", .scope)
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
         manifest.realmDomain = try table.text("realm-domain", .host)
+        manifest.clientID = try table.text("client-id", .token(256))
         manifest.clientIDs = try clientIDs(table)
         manifest.reservedParameters = Set(try table.list("reserved-parameters", .token(128)).map { $0.lowercased() })
         manifest.challengePaths = try table.list("challenge-paths", .token(128))
@@ -180,12 +181,13 @@ struct ManifestReader {
                 clients: try row.list("clients", .pluginName),
                 ignoresPathCase: try row.boolean("ignores-path-case") ?? false)
         }
-        manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes", "per-path"]) {
+        manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes", "per-path", "parameters"]) {
             row throws(SettingsError) in
             PluginExchange(
                 name: try row.requiredText("name", .pluginName),
                 hosts: try row.requiredList("hosts", .exchangeHost).map { $0.lowercased() },
-                scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false)
+                scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false,
+                parameters: try row.list("parameters", .pluginName))
         }
         manifest.sources = try rows.read(
             "source", ["name", "program", "secret", "username", "asks", "unlock"], source)

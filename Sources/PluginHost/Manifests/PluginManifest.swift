@@ -64,6 +64,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var supports: Set<PluginSupport> = []
     /// The redirect URI, without a port, for a rule with a port if the client's row has none.
     public var redirectURI: String?
+    /// The client ID of requests for which nobody names one; nil if somebody must.
+    public var clientID: String?
     /// The form of every client ID at its authorities; nil if there is no fixed one.
     public var clientIDs: ClientIDForm?
     /// Where users find or register the client ID of their organisation's application: a sentence; nil if the plugin
@@ -270,6 +272,8 @@ public struct PluginExchange: Sendable, Equatable {
     public let scopes: [String]
     /// Whether the result is for a single path of a host, which requests must then name.
     public var isPerPath = false
+    /// The names of the parameters that rules may have for it.
+    public var parameters: [String] = []
 }
 
 /// Where a plugin looks up credentials: a `[[source]]` table.

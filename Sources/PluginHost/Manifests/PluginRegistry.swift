@@ -210,11 +210,25 @@ public struct PluginRegistry: Sendable {
     /// Returns the plugin that exchanges an authority's tokens for a host, with `:port` if that isn't 443; nil if none
     /// does.
     ///
-    /// It is the authority's own plugin. A machine's platform isn't an authority, so for its tokens it is whichever
-    /// plugin has an exchange for the host.
+    /// It is the authority's own plugin, or else another one of the same origin, to which its tokens belong, too. A machine's
+    /// platform isn't an authority, so for its tokens it is whichever plugin has an exchange for the host.
     public func exchanger(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginManifest? {
-        let able = match.plugin.authorities.isEmpty ? claimants : [match.plugin]
-        return able.first { $0.exchange(named: name, forHost: host) != nil }
+        exchangers(at: match).first { $0.exchange(named: name, forHost: host) != nil }
+    }
+
+    /// Returns the row of an authority's tokens' exchange for a host; nil if there is none.
+    public func exchange(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginExchange? {
+        exchanger(named: name, forHost: host, at: match)?.exchange(named: name, forHost: host)
+    }
+
+    /// The names of all exchanges of an authority's tokens.
+    public func exchangeNames(at match: AuthorityMatch) -> [String] {
+        Set(exchangers(at: match).flatMap(\.exchanges).map(\.name)).sorted()
+    }
+
+    private func exchangers(at match: AuthorityMatch) -> [PluginManifest] {
+        match.plugin.authorities.isEmpty
+            ? claimants : [match.plugin] + claimants.filter { $0.origin == match.plugin.origin }
     }
 
     /// Returns the name of the row in a rule's source, and what the rule says besides after a colon; empty if nothing.

@@ -2,7 +2,7 @@ import Addresses
 import CredentialEngine
 import JSON
 import Rules
-import Secrets
+public import Secrets
 import SettingsFile
 import Terminal
 
@@ -44,7 +44,7 @@ struct AWSSettings: ToolSettings {
 
     /// Returns the pattern of a role.
     @Sendable static func place(of pattern: URLPattern) throws(CommandError) -> URLPattern {
-        guard pattern.text.hasBytes("/arn:aws") else {
+        guard pattern.text.hasBytes("/arn:aws") || pattern.namesRoleAtIdentityCenter else {
             throw CommandError("the URL names no role", hints: [exampleHint], status: .usage)
         }
         // Some SDKs have a shell run the line that has the URL. IAM's characters mean nothing to it.
@@ -209,6 +209,14 @@ struct AWSSettings: ToolSettings {
     }
 }
 
+extension URLPattern {
+    /// Whether the path is `ACCOUNT/ROLE`, as at IAM Identity Center's portal.
+    fileprivate var namesRoleAtIdentityCenter: Bool {
+        let parts = request.path?.pieces(between: "/", omittingEmpty: false) ?? []
+        return parts.count == 2 && parts[0].utf8.count == 12 && parts[0].utf8.allSatisfy(\.isDigit) && !parts[1].isEmpty
+    }
+}
+
 /// The protocol of the AWS CLI and SDKs: `credential_process = lanyard aws URL`, where the URL's path is the role's
 /// ARN.
 ///
@@ -219,8 +227,22 @@ public struct AWSProtocol: ToolProtocol {
 
     private static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
 
-    /// The name of the exchange, in lanyard's plugins, that returns AWS keys.
+    /// The name of the exchange, in lanyard's plugins, that returns AWS keys for a token of any issuer.
     public static let exchange = "aws-sts"
+
+    /// Whether an exchange of lanyard's plugins returns AWS keys.
+    public static func givesKeys(_ exchange: String?) -> Bool { [Self.exchange, "aws-sso"].contains(exchange) }
+
+    /// Returns the variables in which the AWS CLI and SDKs find keys; nil for a credential that has none.
+    public static func variables(of fields: [String: Secret]) -> [String: String]? {
+        let names = [
+            "AccessKeyId": "AWS_ACCESS_KEY_ID", "SecretAccessKey": "AWS_SECRET_ACCESS_KEY",
+            "SessionToken": "AWS_SESSION_TOKEN",
+        ]
+        guard fields["AccessKeyId"] != nil, fields["SecretAccessKey"] != nil else { return nil }
+        let pairs = names.compactMap { name, variable in fields[name].map { (variable, $0.reveal()) } }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
 
     private let arguments: [String]
 

@@ -23,6 +23,7 @@ extension World {
                 let username = try decode(Revocation.self, body).username
                 ledger.revoke(username)
                 for host in hosts { host.revoke(username) }
+                identityCenter.ledger.revoke(username)
             case (.get, "/_sandbox/faults"): return .json(["held": .integer(Int64(faults.held))])
             case (.post, "/_sandbox/assertion"):
                 let changes = JSONValue(bytes: body.utf8)?.members ?? [:]
@@ -55,6 +56,7 @@ extension World {
             case ("id_token_at_renewal", let number?): change { $0.sendsIDTokenAtRenewal = number != 0 }
             case ("renewal_ends_access_token", let number?): change { $0.renewalEndsAccessToken = number != 0 }
             case ("registry_token_lifetime", let number?): change { $0.registryTokenLifetime = number }
+            case ("page_size", let number?): change { $0.pageSize = max(number, 1) }
             case ("key_lifetime", let number?): change { $0.keyLifetime = number }
             case ("machine_token_lifetime", let number?): change { $0.machineTokenLifetime = number }
             case ("expired_secrets", let number?): change { $0.hasExpiredSecrets = number != 0 }

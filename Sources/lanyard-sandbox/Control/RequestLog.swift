@@ -15,7 +15,7 @@ final class RequestLog: Sendable {
     private static let secrets: Set<String> = [
         "code", "code_verifier", "refresh_token", "device_code", "client_secret", "client_assertion", "assertion",
         "passwd", "new_passwd", "id_token_hint", "access_token", "token", "ctx",
-        "WebIdentityToken",
+        "WebIdentityToken", "clientSecret", "codeVerifier", "deviceCode", "refreshToken",
     ]
 
     private let entries = Mutex<[JSONValue]>([])
@@ -30,7 +30,8 @@ final class RequestLog: Sendable {
         var entry: [String: JSONValue] = [
             "time": .string(visit.arrived.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
             "method": .string(visit.method.rawValue), "host": .string(host.rawValue), "path": .string(visit.path),
-            "query": Self.masked(visit.query), "status": .integer(Int64(status)), "form": Self.masked(visit.form),
+            "query": Self.masked(visit.query), "status": .integer(Int64(status)),
+            "form": Self.masked(visit.form.fields.isEmpty ? visit.members : visit.form),
             "grant_type": JSONValue(visit.form["grant_type"]), "user": JSONValue(visit.user),
             "authorization": JSONValue(visit.authorizationScheme),
             "user_agent": JSONValue(visit.request.headers[.userAgent]),

@@ -54,10 +54,13 @@ extension PortResponder {
         PortResponder(world: world, host: .resource, takesBody: { _ in false }, answer: world.routeResource)
     }
 
-    /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS's token service.
+    /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS.
     static func exchanges(of world: World) -> PortResponder {
         PortResponder(world: world, host: .exchanges) { visit in
             if TokenService.isMeant(visit) { return try await TokenService(world: world).answer(visit) }
+            if let answer = IdentityCenter(world: world).answer(visit) ?? PasswordServices(world: world).answer(visit) {
+                return answer
+            }
             return try await Registry(world: world).route(visit)
         }
     }

@@ -41,6 +41,12 @@ final class Visit: Sendable {
     /// The fields of the form, or else of the query.
     var parameters: Form { method == .post ? form : query }
 
+    /// The members of a JSON document, for the log.
+    var members: Form {
+        let members = JSONValue(bytes: body.utf8)?.members ?? [:]
+        return Form(members.map { ($0.key, $0.value.text ?? $0.value.encodedText) })
+    }
+
     /// The user that the request turned out to be from, for the log.
     var user: String? {
         get { noted.withLock { $0 } }

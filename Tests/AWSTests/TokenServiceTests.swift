@@ -1,15 +1,14 @@
 import Addresses
 import AuthorityFixture
-import PluginOAuth
 import PluginWire
 import Secrets
 import Testing
 
-@testable import OpenIDConnect
+@testable import AWS
 
 /// The exchange of a token at AWS's Security Token Service.
-struct ExchangeTests {
-    private static let plugin = IssuerPlugin(environment: [:])
+struct TokenServiceTests {
+    private static let plugin = AWSPlugin(environment: [:])
     private static let role = "arn:aws:iam::123456789012:role/team/developer"
 
     private static func request(_ server: TLSServer, claims: String = #"{"upn":"al ice@contoso.com"}"#) -> PluginRequest
@@ -114,6 +113,6 @@ struct ExchangeTests {
         ("arn:aws:iam::123456789012:user/a", false), ("arn:aws:iam::123456789012:role/a b", false),
     ])
     func `a role is an ARN of IAM's`(_ text: String, _ isRole: Bool) {
-        #expect(STSExchange.isRole(text) == isRole)
+        #expect(TokenService.isRole(text) == isRole)
     }
 }

@@ -6,9 +6,9 @@ import JSON
 import NIOCore
 import Synchronization
 
-/// AWS's Security Token Service, as far as it exchanges Entra tokens for temporary keys.
+/// AWS's Security Token Service, as far as it exchanges Entra tokens and keys for temporary keys.
 ///
-/// It accepts tokens for the sandbox's git, and knows every role except those named `denied`.
+/// It accepts tokens for the sandbox's git, and knows every role except those named `denied`; `external` wants an ID.
 struct TokenService: Sendable {
     /// Issued keys.
     struct Keys: Sendable {
@@ -25,17 +25,20 @@ struct TokenService: Sendable {
     let world: World
 
     /// Whether a request is for this service.
-    static func isMeant(_ visit: Visit) -> Bool { visit.method == .post && visit.segments.isEmpty }
+    static func isMeant(_ visit: Visit) -> Bool {
+        visit.method == .post && visit.segments.isEmpty && visit.form["Action"] != nil
+    }
 
     func answer(_ visit: Visit) async throws -> Response {
         switch visit.form["Action"] {
-        case "AssumeRoleWithWebIdentity": return try await assumeRole(visit)
+        case "AssumeRoleWithWebIdentity": return try await assumeRoleByToken(visit)
+        case "AssumeRole": return assumeRole(visit)
         case "GetCallerIdentity": return callerIdentity(visit)
         default: return refusal("InvalidAction", "Could not find operation", visit, .badRequest)
         }
     }
 
-    private func assumeRole(_ visit: Visit) async throws -> Response {
+    private func assumeRoleByToken(_ visit: Visit) async throws -> Response {
         guard let token = visit.form["WebIdentityToken"], let claims = await world.key.verify(token),
             let audience = claims["aud"]?.string,
             world.directory.resource("api://sandbox-git")?.identifiers.contains(audience) == true
@@ -49,12 +52,27 @@ struct TokenService: Sendable {
             let words = "Not authorized to perform sts:AssumeRoleWithWebIdentity"
             return refusal("AccessDenied", words, visit, .forbidden)
         }
-        let identifier = "ASIA" + newIdentifier().uppercased().filter { $0 != "-" }.prefix(16)
-        let keys = Keys(
-            secret: newSecret(), session: newSecret(bytes: 64), role: role, name: name,
-            end: Date.now.unix + Int64(world.settings.keyLifetime))
-        world.keys.withLock { $0[identifier] = keys }
+        let (identifier, keys) = world.newKeys(role: role, name: name)
         return answer("AssumeRoleWithWebIdentity", credentials(identifier, keys, visit), visit)
+    }
+
+    private func assumeRole(_ visit: Visit) -> Response {
+        do throws(Signature.Refusal) {
+            _ = try Signature.keys(of: visit, for: "sts", in: world)
+        } catch {
+            return refusal(
+                error.code.replacing("InvalidSignatureException", with: "SignatureDoesNotMatch"), error.words, visit,
+                .forbidden)
+        }
+        guard let role = visit.form["RoleArn"], let name = visit.form["RoleSessionName"], !role.hasSuffix("/denied"),
+            !role.hasSuffix("/external") || visit.form["ExternalId"] == "shared with a partner"
+        else { return refusal("AccessDenied", "Not authorized to perform sts:AssumeRole", visit, .forbidden) }
+        let lifetime = visit.form["DurationSeconds"].flatMap(Int64.init)
+        guard lifetime.map({ (900...3600).contains($0) }) ?? true else {
+            return refusal("ValidationError", "DurationSeconds exceeds the 1 hour session limit", visit, .badRequest)
+        }
+        let (identifier, keys) = world.newKeys(role: role, name: name, lifetime: lifetime)
+        return answer("AssumeRole", credentials(identifier, keys, visit), visit)
     }
 
     private func credentials(_ identifier: String, _ keys: Keys, _ visit: Visit) -> JSONValue {
@@ -68,13 +86,14 @@ struct TokenService: Sendable {
         ]
     }
 
-    /// Returns the identity that signed a request; the signature itself isn't checked.
+    /// Returns the identity that signed a request.
     private func callerIdentity(_ visit: Visit) -> Response {
-        let signed = visit.header("Authorization")?.split(separator: "Credential=").last?.prefix { $0 != "/" }
-        guard let keys = world.keys.withLock({ $0[String(signed ?? "")] }), keys.end > Date.now.unix,
-            visit.header("X-Amz-Security-Token") == keys.session
-        else { return refusal("InvalidClientTokenId", "The security token is invalid", visit, .forbidden) }
-        visit.user = keys.name
+        let keys: Keys
+        do throws(Signature.Refusal) {
+            keys = try Signature.keys(of: visit, for: "sts", in: world)
+        } catch {
+            return refusal("InvalidClientTokenId", error.words, visit, .forbidden)
+        }
         let account = keys.role.split(separator: ":").dropFirst(3).first.map(String.init) ?? ""
         let identity: JSONValue = [
             "Arn": .string("\(keys.role)/\(keys.name)"), "UserId": .string("AROA:\(keys.name)"),
@@ -112,5 +131,17 @@ extension Response {
     private static func elements(_ value: JSONValue) -> String {
         guard let members = value.members else { return value.string?.htmlEscaped ?? "" }
         return members.sorted { $0.key < $1.key }.map { "<\($0)>\(elements($1))</\($0)>" }.joined()
+    }
+}
+
+extension World {
+    /// Issues keys for a role.
+    func newKeys(role: String, name: String, lifetime: Int64? = nil) -> (identifier: String, keys: TokenService.Keys) {
+        let identifier = "ASIA" + newIdentifier().uppercased().filter { $0 != "-" }.prefix(16)
+        let issued = TokenService.Keys(
+            secret: newSecret(), session: newSecret(bytes: 64), role: role, name: name,
+            end: Date.now.unix + (lifetime ?? Int64(settings.keyLifetime)))
+        keys.withLock { $0[identifier] = issued }
+        return (identifier, issued)
     }
 }

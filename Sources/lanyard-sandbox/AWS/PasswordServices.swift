@@ -1,0 +1,59 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+import Synchronization
+
+/// AWS's services that give passwords: ECR, ECR Public and CodeArtifact, for keys of every role but `denied`.
+struct PasswordServices: Sendable {
+    let world: World
+
+    private static let targets = [
+        "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken": "ecr",
+        "SpencerFrontendService.GetAuthorizationToken": "ecr-public",
+    ]
+
+    /// Answers a request; nil if it isn't for these services.
+    func answer(_ visit: Visit) -> Response? {
+        if let target = visit.header("X-Amz-Target"), visit.method == .post, visit.path == "/" {
+            guard let service = Self.targets[target], visit.header("Content-Type") == "application/x-amz-json-1.1",
+                visit.body == "{}"
+            else { return refusal("SerializationException", "unknown operation or body", .badRequest) }
+            return signed(visit, service) { keys in
+                let entry: JSONValue = [
+                    "authorizationToken": .string(Data("AWS:\(password(of: keys))".utf8).base64EncodedString()),
+                    "expiresAt": .number(Double(Date.now.unix) + 43_200.5),
+                ]
+                return ["authorizationData": service == "ecr" ? .array([entry]) : entry]
+            }
+        }
+        guard visit.method == .post, visit.path == "/v1/authorization-token" else { return nil }
+        guard visit.query["domain"] == "contoso", visit.query["domain-owner"] == "123456789012", visit.body.isEmpty
+        else { return refusal("ResourceNotFoundException", "Domain not found", .notFound) }
+        return signed(visit, "codeartifact") { keys in
+            ["authorizationToken": .string(password(of: keys)), "expiration": .integer(Date.now.unix + 43_200)]
+        }
+    }
+
+    private func password(of keys: TokenService.Keys) -> String {
+        let password = newSecret(bytes: 256)
+        world.passwords.withLock { $0[password] = keys }
+        return password
+    }
+
+    private func signed(_ visit: Visit, _ service: String, _ body: (TokenService.Keys) -> JSONValue) -> Response {
+        do throws(Signature.Refusal) {
+            let keys = try Signature.keys(of: visit, for: service, in: world)
+            guard !keys.role.hasSuffix("/denied") else {
+                return refusal("AccessDeniedException", "User is not authorized to perform this action", .badRequest)
+            }
+            return .json(body(keys))
+        } catch {
+            return refusal(error.code, error.words, .badRequest)
+        }
+    }
+
+    private func refusal(_ type: String, _ words: String, _ status: HTTPResponse.Status) -> Response {
+        .json(["__type": .string("com.amazonaws#\(type)"), "message": .string(words)], status: status)
+    }
+}

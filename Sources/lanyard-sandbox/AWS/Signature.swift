@@ -1,0 +1,88 @@
+import Addresses
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import HummingbirdCore
+import Synchronization
+
+/// A request's Signature Version 4, as AWS checks it.
+struct Signature {
+    /// Why a request isn't taken, in AWS's words.
+    struct Refusal: Error {
+        let code: String
+        let words: String
+    }
+
+    /// Returns the keys that signed a request for this service.
+    static func keys(of visit: Visit, for service: String, in world: World) throws(Refusal) -> TokenService.Keys {
+        guard let header = visit.header("Authorization"), header.hasPrefix("AWS4-HMAC-SHA256 ") else {
+            throw Refusal(code: "MissingAuthenticationTokenException", words: "Missing Authentication Token")
+        }
+        var parts: [String: String] = [:]
+        for part in header.dropFirst("AWS4-HMAC-SHA256 ".count).split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingPrefix { $0 == " " } }
+            if pair.count == 2 { parts[String(pair[0])] = String(pair[1]) }
+        }
+        let credential = (parts["Credential"] ?? "").split(separator: "/").map(String.init)
+        let signed = (parts["SignedHeaders"] ?? "").split(separator: ";").map(String.init)
+        guard credential.count == 5, credential[4] == "aws4_request",
+            let keys = world.keys.withLock({ $0[credential[0]] }),
+            visit.header("X-Amz-Security-Token") == keys.session
+        else {
+            throw Refusal(
+                code: "UnrecognizedClientException", words: "The security token included in the request is invalid.")
+        }
+        guard keys.end > Date.now.unix else {
+            throw Refusal(code: "ExpiredTokenException", words: "The security token included in the request is expired")
+        }
+        let time = visit.header("X-Amz-Date") ?? ""
+        guard credential[3] == service, time.hasPrefix(credential[1]), isNow(time),
+            signed == signed.sorted(), Set(signed).isSuperset(of: ["host", "x-amz-date", "x-amz-security-token"])
+        else { throw wrong }
+        let headers = try signed.map { name throws(Refusal) in
+            guard let value = name == "host" ? visit.request.head.authority : visit.header(name) else { throw wrong }
+            return "\(name):\(value.split(separator: " ").joined(separator: " "))\n"
+        }.joined()
+        let pairs = (visit.request.uri.query ?? "").split(separator: "&").map { pair in
+            pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { Array($0.utf8) } + [[]]
+        }
+        // By the name, then by the value: `=` doesn't count.
+        let query = pairs.sorted { first, second in
+            first[0] == second[0]
+                ? first[1].lexicographicallyPrecedes(second[1]) : first[0].lexicographicallyPrecedes(second[0])
+        }.map { $0[0...1].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "=") }.joined(separator: "&")
+        let path = visit.path.split(separator: "/", omittingEmptySubsequences: false).map {
+            String($0).percentEncoded
+        }.joined(separator: "/")
+        let request = [
+            visit.method.rawValue, path, query, headers, signed.joined(separator: ";"), digest(visit.body),
+        ].joined(separator: "\n")
+        let scope = credential.dropFirst().joined(separator: "/")
+        let text = ["AWS4-HMAC-SHA256", time, scope, digest(request)].joined(separator: "\n")
+        var key = SymmetricKey(data: Data("AWS4\(keys.secret)".utf8))
+        for part in credential.dropFirst() { key = SymmetricKey(data: mac(part, key)) }
+        guard mac(text, key).hexadecimal == parts["Signature"] else { throw wrong }
+        visit.user = keys.name
+        return keys
+    }
+
+    private static let wrong = Refusal(
+        code: "InvalidSignatureException",
+        words: "The request signature we calculated does not match the signature you provided.")
+
+    private static func digest(_ text: String) -> String { SHA256.hash(data: Data(text.utf8)).hexadecimal }
+    private static func mac(_ text: String, _ key: SymmetricKey) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)
+    }
+
+    /// Whether a time is within five minutes of this computer's clock.
+    private static func isNow(_ text: String) -> Bool {
+        let digits = Array(text.utf8)
+        guard digits.count == 16, digits[8] == UInt8(ascii: "T"), digits[15] == UInt8(ascii: "Z") else { return false }
+        let d = text.map(String.init)
+        let iso =
+            "\(d[0...3].joined())-\(d[4...5].joined())-\(d[6...7].joined())T\(d[9...10].joined()):\(d[11...12].joined()):\(d[13...14].joined())Z"
+        guard let time = try? Date(iso, strategy: .iso8601) else { return false }
+        return abs(time.timeIntervalSinceNow) < 300
+    }
+}

@@ -1,0 +1,353 @@
+import Addresses
+import FoundationEssentials
+import HTTP
+import JSON
+import OAuth
+import PluginOAuth
+import PluginWire
+import Secrets
+
+/// What a token is exchanged for at AWS, by its name in the manifest.
+enum AWSExchange: String, CaseIterable, Sendable {
+    /// The keys of a role in an account at IAM Identity Center.
+    case roleAtIdentityCenter = "aws-sso"
+    /// The keys of a role by its ARN.
+    case role = "aws-sts"
+    /// A password for all private registries of a region.
+    case registry = "aws-ecr"
+    /// A password for ECR Public.
+    case publicRegistry = "aws-ecr-public"
+    /// A password for all repositories of a domain in CodeArtifact.
+    case repository = "aws-codeartifact"
+
+    /// Exchanges the request's token.
+    ///
+    /// - Throws: `interaction-required` if the token is refused; `invalid-request` for what the rule has wrong.
+    func credential(
+        for request: PluginRequest, over transport: Transport
+    ) async throws(PluginError) -> PluginCredential {
+        guard let host = request.audience, let token = request.accessToken else {
+            throw PluginError(.invalidRequest, "the request contains no token to exchange")
+        }
+        let keyring = RoleKeys(request: request, token: token, transport: transport)
+        switch self {
+        case .roleAtIdentityCenter:
+            // `portal.sso.eu-central-1.amazonaws.com`; another host stands in for it.
+            let labels = host.pieces(between: ".").map(String.init)
+            let region =
+                labels.count > 3 && labels[1] == "sso"
+                ? try Region(labels[2], request) : try Region(ofOptionsOf: request)
+            return try await keyring.keys(of: [request.audiencePath ?? ""], in: region).credential
+        case .role: return try await keyring.keysForPath(at: host).credential
+        case .registry, .publicRegistry, .repository:
+            let service = try AWSService(self, at: host, request)
+            let keys = try await keyring.keys(of: keyring.named, in: service.home)
+            return try await service.credential(by: keys, over: transport)
+        }
+    }
+}
+
+/// The keys of a rule's roles: the first is got with the token, and each other with the keys of the one before.
+struct RoleKeys: Sendable {
+    let request: PluginRequest
+    let token: Secret
+    let transport: Transport
+
+    private var isOfIdentityCenter: Bool { request.kind == "identity-center" }
+
+    /// The rule's roles, separated by blanks.
+    var named: [String] { (request.exchangeParameters["role"] ?? "").pieces(between: " ").map(String.init) }
+
+    /// Returns the keys of the role that the path of a token service's URL names.
+    func keysForPath(at host: String) async throws(PluginError) -> AWSKeys {
+        guard let role = request.audiencePath, TokenService.isRole(role) else {
+            throw PluginError(
+                .invalidRequest, "the URL's path is not a role",
+                hint: "write it as https://\(host)/arn:aws:iam::ACCOUNT:role/NAME")
+        }
+        let url = request.options["endpoint"]?.withoutTrailingSlashes ?? "https://\(host)"
+        let service = TokenService(url: url, transport: transport)
+        if !isOfIdentityCenter, named.isEmpty {
+            return try await service.keys(role, token: token, options(isLast: true))
+        }
+        // `sts.eu-central-1.amazonaws.com`; the global one is in the first region.
+        let labels = host.pieces(between: ".").map(String.init)
+        let region =
+            if labels.count > 3, labels[0].hasPrefix("sts") { try Region(labels[1], request) } else if labels.count == 3
+            { try Region("us-east-1", request) } else { try Region(ofOptionsOf: request) }
+        return try await keys(of: named + [role], in: region, by: service)
+    }
+
+    /// Returns the keys of the last of these roles; without any, those of the only role that the token's user has.
+    func keys(
+        of roles: [String], in region: Region, by tokenService: TokenService? = nil
+    ) async throws(PluginError) -> AWSKeys {
+        let portal =
+            isOfIdentityCenter ? Portal(region: try portalRegion(region), token: token, transport: transport) : nil
+        let service = tokenService ?? TokenService(url: region.url("sts"), transport: transport)
+        var keys: AWSKeys
+        if let portal {
+            keys = try await portal.keys(of: roles.first)
+        } else {
+            guard let first = roles.first, TokenService.isRole(first) else { throw Self.noRole(roles.first) }
+            keys = try await service.keys(first, token: token, options(isLast: roles.count == 1))
+        }
+        for (index, role) in roles.enumerated().dropFirst() {
+            guard TokenService.isRole(role) else { throw Self.noRole(role) }
+            keys = try await service.keys(role, by: keys, in: region, options(isLast: index == roles.count - 1))
+        }
+        return keys
+    }
+
+    /// Identity Center may be in another region than what its keys are for.
+    private func portalRegion(_ region: Region) throws(PluginError) -> Region {
+        if request.exchange == AWSExchange.roleAtIdentityCenter.rawValue { return region }
+        return try IdentityCenter(request, over: transport).region
+    }
+
+    /// The rule's options count for the last role.
+    private func options(isLast: Bool) throws(PluginError) -> TokenService.Options {
+        let all = request.exchangeParameters
+        let name = all["session-name"]
+        guard name.map(\.isSessionName) ?? true else {
+            throw PluginError(
+                .invalidRequest, "the rule's session-name has characters that AWS doesn't allow, or is too long",
+                hint: "use up to 64 letters, digits and _+=,.@-")
+        }
+        let duration = all["duration"]
+        guard duration.map({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) && $0.utf8.count <= 5 }) ?? true else {
+            throw PluginError(.invalidRequest, "the rule's duration is no number of seconds, such as \"3600\"")
+        }
+        var options = TokenService.Options(sessionName: name ?? token.sessionName)
+        guard isLast else { return options }
+        options.externalID = all["external-id"]
+        if request.exchange == AWSExchange.role.rawValue { options.duration = duration }
+        return options
+    }
+
+    private static func noRole(_ text: String?) -> PluginError {
+        PluginError(
+            .invalidRequest,
+            text.map { "\($0.displayable(limit: 200)) is not the ARN of a role" } ?? "the rule names no role",
+            hint: "write into the rule: exchange-parameters = { role = \"arn:aws:iam::ACCOUNT:role/NAME\" }")
+    }
+}
+
+/// IAM Identity Center's portal, which knows what roles in which accounts a token's user has.
+struct Portal: Sendable {
+    let region: Region
+    let token: Secret
+    let transport: Transport
+
+    private var url: String { region.url("portal.sso") }
+    private var host: String { StrictURL(https: url)?.hostText ?? "the portal" }
+
+    /// Returns the keys of `ACCOUNT/ROLE`; nil for the only role that there is.
+    func keys(of role: String?) async throws(PluginError) -> AWSKeys {
+        guard let role, !role.isEmpty else {
+            let all = try await roles()
+            guard all.count == 1 else { throw Self.choose(all, "you have \(all.count) roles, and the rule names none") }
+            return try await keys(of: all[0])
+        }
+        let parts = role.pieces(between: "/", omittingEmpty: false).map(String.init)
+        guard parts.count == 2, parts[0].isAccountNumber, parts[1].isSessionName else {
+            throw Self.choose(try await roles(), "\(role.displayable(limit: 200)) is no account and role")
+        }
+        let answer = try await get("federation/credentials", [("role_name", parts[1]), ("account_id", parts[0])])
+        guard ![403, 404].contains(answer.status) else {
+            throw Self.choose(try await roles(), "you don't have the role \(parts[1]) in the account \(parts[0])")
+        }
+        let said = try document(answer)["roleCredentials"]
+        let texts = ["accessKeyId", "secretAccessKey", "sessionToken"].map { said?[$0]?.string }
+        guard
+            let keys = AWSKeys(
+                texts, until: said?["expiration"]?.wholeNumber.map { Double($0) / 1000 }, in: answer)
+        else { throw PluginError(.internal, "\(host) gave no keys that can be used") }
+        return keys
+    }
+
+    /// Returns all roles as `ACCOUNT/ROLE`, with the accounts' names in order.
+    private func roles() async throws(PluginError) -> [String] {
+        var all: [String] = []
+        for account in try await list("assignment/accounts", "accountList", []) {
+            guard let id = account["accountId"]?.string, id.isAccountNumber else { continue }
+            for role in try await list("assignment/roles", "roleList", [("account_id", id)]) {
+                if let name = role["roleName"]?.string, name.isSessionName { all.append("\(id)/\(name)") }
+            }
+        }
+        return all
+    }
+
+    /// The greatest number of pages of a list.
+    private static let mostPages = 50
+
+    private func list(
+        _ path: String, _ member: String, _ fields: [FormEncoding.Field]
+    ) async throws(PluginError) -> [JSONValue] {
+        var all: [JSONValue] = []
+        var next: String?
+        for _ in 0..<Self.mostPages {
+            let page = [("max_result", "100")] + (next.map { [("next_token", $0)] } ?? [])
+            let said = try document(try await get(path, fields + page))
+            all += said[member]?.elements ?? []
+            next = said["nextToken"]?.string
+            if next == nil { break }
+        }
+        return all
+    }
+
+    private func get(_ path: String, _ fields: [FormEncoding.Field]) async throws(PluginError) -> HTTPAnswer {
+        let answer: HTTPAnswer
+        do throws(OAuthError) {
+            answer = try await transport.get(
+                FormEncoding.append(fields, to: "\(url)/\(path)"),
+                headers: [("x-amz-sso_bearer_token", token.reveal())])
+        } catch {
+            throw error.plain
+        }
+        guard answer.status != 401 else { throw PluginError(.interactionRequired, "\(host) refuses the token") }
+        return answer
+    }
+
+    private func document(_ answer: HTTPAnswer) throws(PluginError) -> JSONValue {
+        guard answer.status == 200, let said = answer.json else {
+            let words = answer.json?["message"]?.string ?? "HTTP \(answer.status)"
+            throw PluginError(.invalidRequest, "\(host) refuses: \(words.displayable(limit: 300))")
+        }
+        return said
+    }
+
+    private static func choose(_ roles: [String], _ problem: String) -> PluginError {
+        let shown = roles.prefix(20).joined(separator: ", ") + (roles.count > 20 ? ", …" : "")
+        return PluginError(
+            .invalidRequest, problem,
+            hint: roles.isEmpty
+                ? "ask your administrator to assign one to you"
+                : "write one into the rule, such as exchange-parameters = { role = \"\(roles[0])\" }; you have \(shown)"
+        )
+    }
+}
+
+/// A service that gives passwords for signed requests: ECR, ECR Public or CodeArtifact.
+struct AWSService: Sendable {
+    /// The region of the service.
+    let home: Region
+    private let name: String
+    /// Where passwords are asked for.
+    let url: String
+    /// What the request says that it wants; nil for CodeArtifact, whose URL says it.
+    private let target: String?
+
+    /// Creates the service of a host.
+    ///
+    /// - Throws: `invalid-request` if the host's name says neither region nor owner.
+    init(_ exchange: AWSExchange, at host: String, _ request: PluginRequest) throws(PluginError) {
+        let labels = host.pieces(between: ".").map(String.init)
+        switch exchange {
+        case .registry:
+            // ACCOUNT.dkr.ecr[-fips].REGION.amazonaws.com, or ACCOUNT.dkr-ecr[-fips].REGION.on.aws. Another host, which a
+            // rule names, is in the region of the configuration.
+            let isDual = labels.count > 3 && labels[1].hasPrefix("dkr-ecr")
+            let isOwn = isDual || labels.count > 4 && labels[1] == "dkr" && labels[2].hasPrefix("ecr")
+            home = try isOwn ? Region(labels[isDual ? 2 : 3], request) : Region(ofOptionsOf: request)
+            let isFIPS = isOwn && labels[isDual ? 1 : 2].hasSuffix("-fips")
+            let service = isFIPS ? "ecr-fips" : "ecr"
+            url = (isDual ? home.dualStackURL(service) : home.url("api.\(service)")) + "/"
+            (name, target) = ("ecr", "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken")
+        case .publicRegistry:
+            home = try Region("us-east-1", request)
+            url = home.url("api.ecr-public") + "/"
+            (name, target) = ("ecr-public", "SpencerFrontendService.GetAuthorizationToken")
+        case .repository, .role, .roleAtIdentityCenter:
+            // DOMAIN-OWNER.d.codeartifact.REGION.amazonaws.com, or DOMAIN-OWNER.codeartifact.REGION.on.aws.
+            guard let place = labels.firstIndex(of: "codeartifact"), labels.count > place + 1,
+                let (domain, owner) = labels.first?.cut(atLast: "-"), String(owner).isAccountNumber, !domain.isEmpty
+            else {
+                throw PluginError(
+                    .invalidRequest, "\(host) is no host of CodeArtifact's",
+                    hint: "write it as DOMAIN-OWNER.d.codeartifact.REGION.amazonaws.com")
+            }
+            home = try Region(labels[place + 1], request)
+            var fields: [FormEncoding.Field] = [("domain", String(domain)), ("domain-owner", String(owner))]
+            if let duration = request.exchangeParameters["duration"] { fields.append(("duration", duration)) }
+            url = FormEncoding.append(fields, to: home.url("codeartifact") + "/v1/authorization-token")
+            (name, target) = ("codeartifact", nil)
+        }
+    }
+
+    /// Requests a password, which isn't said to live longer than the keys that it was got with.
+    func credential(
+        by keys: AWSKeys, over transport: Transport
+    ) async throws(PluginError) -> PluginCredential {
+        let headers = target.map { [("x-amz-target", $0)] } ?? []
+        let answer = try await transport.signed(
+            url, target == nil ? "" : "{}", "application/x-amz-json-1.1", by: keys, home, name, headers)
+        guard answer.status == 200 else { throw refusal(answer) }
+        let said = answer.json
+        let data = said?["authorizationData"]
+        let entry = data?.elements.first ?? data ?? said
+        guard let text = entry?["authorizationToken"]?.string,
+            let (username, secret) = target == nil ? ("aws", text) : Self.pair(text), WireForm.secret.accepts(secret)
+        else { throw PluginError(.internal, "\(host) gave no password that can be used") }
+        let end = entry?["expiresAt"] ?? entry?["expiration"]
+        let told = end?.text.flatMap(Double.init).map(answer.lifetime(until:)) ?? keys.lifetime
+        return PluginCredential(
+            username: Secret(username), secret: Secret(secret), lifetime: min(told, keys.lifetime))
+    }
+
+    private var host: String { StrictURL(https: url)?.hostText ?? "AWS" }
+
+    /// The user name and password of HTTP's Basic, encoded.
+    private static func pair(_ text: String) -> (String, String)? {
+        guard let bytes = Data(base64Encoded: text), let pair = String(validating: bytes, as: UTF8.self),
+            let (name, secret) = pair.cut(at: ":")
+        else { return nil }
+        return (String(name), String(secret))
+    }
+
+    private func refusal(_ answer: HTTPAnswer) -> PluginError {
+        let said = answer.json
+        let type = said?["__type"]?.string ?? answer.first("x-amzn-errortype") ?? "HTTP \(answer.status)"
+        let code = String(
+            (type.cut(atLast: "#")?.1 ?? type[...]).cut(at: ":")?.0 ?? (type.cut(atLast: "#")?.1 ?? type[...]))
+        let words = (said?["message"] ?? said?["Message"])?.string ?? code
+        let shown = words.displayable(limit: 300)
+        var error =
+            switch code {
+            case "ExpiredTokenException", "UnrecognizedClientException":
+                PluginError(.interactionRequired, "\(host) refuses the keys: \(shown)")
+            case "InvalidSignatureException": PluginError(skewedBy: shown, at: host)
+            case "AccessDeniedException":
+                PluginError(
+                    .invalidRequest, "\(host) refuses: \(shown)",
+                    hint: "the role needs \(name):GetAuthorizationToken"
+                        + (name == "ecr" ? "" : " and sts:GetServiceBearerToken"))
+            default: PluginError(.invalidRequest, "\(host) refuses: \(shown)")
+            }
+        error.error = code.plain(limit: 100)
+        return error
+    }
+}
+
+extension Transport {
+    /// Posts a signed request that asks for keys or a password, which does no harm if repeated.
+    func signed(
+        _ url: String, _ body: String, _ type: String, by keys: AWSKeys, _ region: Region, _ service: String,
+        _ headers: [(String, String)] = []
+    ) async throws(PluginError) -> HTTPAnswer {
+        let signature = SignatureV4(keys: keys, region: region.name, service: service)
+        let signed = signature.headers("POST", url, signing: [("content-type", type)] + headers, body: body)
+        do throws(OAuthError) {
+            return try await post(url, body, as: type, headers: headers + signed, .harmless)
+        } catch {
+            throw error.plain
+        }
+    }
+}
+
+extension String {
+    /// Whether it is a name of a role or of a role's session.
+    fileprivate var isSessionName: Bool {
+        (1...64).contains(utf8.count) && utf8.allSatisfy(\.isOfSessionName)
+    }
+}

@@ -1,0 +1,75 @@
+import Addresses
+import FoundationEssentials
+package import OAuth
+package import PluginKit
+import PluginOAuth
+package import PluginWire
+import Secrets
+
+/// The plugin for AWS: sign-ins at IAM Identity Center, and the exchanges that make keys, registries' and repositories'
+/// passwords of tokens, whoever issued these.
+package struct AWSPlugin: AuthorityPlugin {
+    private let connector: AuthorityConnector
+
+    /// The name, version, protocol versions, flows and exchanges.
+    package var description: PluginDescription {
+        PluginDescription(
+            name: "aws", version: Version.current, protocols: [PluginProtocol.version],
+            flows: [.browser, .deviceCode, .paste], identities: [], exchanges: AWSExchange.allCases.map(\.rawValue))
+    }
+
+    /// Creates the plugin.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment with the proxy and certificate variables.
+    ///   - limits: The limits of time and size for AWS's answers.
+    package init(
+        environment: [String: String] = ProcessInfo.processInfo.environment, limits: Transport.Limits = .init()
+    ) {
+        connector = AuthorityConnector(environment: environment, limits: limits)
+    }
+
+    /// Registers a client and signs a user in with the first of the request's flows that is possible here.
+    package func authorize(
+        _ request: PluginRequest, _ user: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        let flows = try request.oauthFlows(of: description.name)
+        return try await connector.connected(request) { transport throws(PluginError) in
+            let center = try IdentityCenter(request, over: transport)
+            return try await center.registered(for: flows).signIn(flows, user)
+        }
+    }
+
+    /// Redeems a refresh token, as the client that it came to.
+    package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        let kept = try request.requiredRefreshToken()
+        return try await connector.connected(request) { transport throws(PluginError) in
+            let (center, refreshToken) = try IdentityCenter(request, over: transport).recalled(from: kept)
+            return try await center.redeem(refreshToken)
+        }
+    }
+
+    /// Refuses: the portal ends a session only for its token, which isn't in the request.
+    package func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {
+        throw PluginError(.unsupported, "a session at IAM Identity Center is ended on the start page")
+    }
+
+    /// Exchanges a token of Identity Center, or of another issuer, for keys or for a registry's password.
+    package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        let name = request.exchange ?? ""
+        guard let exchange = AWSExchange(rawValue: name) else {
+            throw PluginError(.unsupported, "aws has no exchange \(name.displayable(limit: 64))")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await exchange.credential(for: request, over: transport)
+        }
+    }
+
+    /// Finds out whether the region's endpoint answers: by registering a client, which AWS forgets by itself.
+    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        try await connector.connected(request) { transport throws(PluginError) in
+            let center = try await IdentityCenter(request, over: transport).registered(for: [.deviceCode])
+            return try await center.probe(center.oidc, clockLead: nil)
+        }
+    }
+}
