@@ -26,6 +26,9 @@ public struct TokenRequest: Sendable, Equatable {
         case access
         /// The ID token (OpenID Connect Core 1.0, 2), whose audience is the app itself.
         case id
+
+        /// The kind in words, which follow "an" as well as "the".
+        public var name: String { self == .id ? "ID token" : "access token" }
     }
 
     /// What can name the account or the identity that a token is for.

@@ -4,6 +4,7 @@ import Keyring
 import PluginHost
 import PluginWire
 import Rules
+import Secrets
 
 /// Reads the records of authorities from the store, and stores what plugins' results lead to.
 struct RecordKeeper: Serviced {
@@ -186,10 +187,13 @@ struct RecordsOfResult {
         token.resourceIndicators = request.resourceKey
         token.broker = broker
         token.plugin = plugin
-        if redeemed != nil {
-            token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
-        }
+        token.other[Rejection.renewedMember] = renewedMark
         return token.requested(besides: stored.accessTokens)
+    }
+
+    /// What a token's record says of its renewal; nil if it comes from a sign-in.
+    private var renewedMark: JSONValue? {
+        redeemed == nil ? nil : .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
     }
 
     /// The token that the request is for; nil if the authority returned no ID token.
@@ -287,14 +291,17 @@ struct RecordsOfResult {
         if let replaced = stored.refreshTokens.first(where: token.isSameItem) {
             RejectedTokens.carry(from: replaced, to: &token, now: now)
         }
-        RejectedTokens.settle(in: &token, for: request, by: result.accessToken, now: now)
+        RejectedTokens.settle(in: &token, for: request, by: answer, now: now)
         return token
     }
+
+    /// The token that the request's place is shown.
+    private var answer: Secret { request.token == .id ? result.idToken ?? result.accessToken : result.accessToken }
 
     /// The redeemed token without the refusals that the result resolved; nil if that changes nothing.
     private var redeemedAfterRefusal: RefreshTokenRecord? {
         guard var settled = redeemed else { return nil }
-        RejectedTokens.settle(in: &settled, for: request, by: result.accessToken, now: now)
+        RejectedTokens.settle(in: &settled, for: request, by: answer, now: now)
         return settled == redeemed ? nil : settled
     }
 
@@ -318,6 +325,7 @@ struct RecordsOfResult {
         let isKnown = realms?.pieces(between: " ").contains { $0.isSame(as: place.realm) } ?? false
         token.requestedRealm = isKnown ? realms : [place.realm, realms].compactMap(\.self).joined(separator: " ")
         token.userInfo = result.userInfo ?? before?.userInfo
+        token.other[Rejection.renewedMember] = renewedMark
         return token
     }
 }

@@ -178,7 +178,7 @@ extension TokenRequest {
 /// for, because renewing with these may help. If there is no refresh token to note it in, the access token is dropped
 /// anyway. The refresh token stays: it may be useful elsewhere, and only its authority can say that it is invalid.
 struct Rejection {
-    /// The member of an access token's record that says that it came from a renewal rather than a sign-in.
+    /// The member of a token's record that says that it came from a renewal rather than a sign-in.
     static let renewedMember = "lanyard_renewed"
     /// The value of that member if the renewal requested claims.
     static let renewedWithClaims = "claims"
@@ -202,16 +202,18 @@ struct Rejection {
             }
             kept.append(record)
             refusals[account] = RejectedToken(
-                token: record.secret.fingerprint, on: now, renewed: wasJustRenewed ? record.cachedAt : nil,
+                token: record.secret.fingerprint, on: now, renewed: wasJustRenewed ? min(record.cachedAt, now) : nil,
                 claims: claims)
         }
     }
 
     /// Whether a token was renewed so recently that another renewal would return the same.
+    ///
+    /// An ID token's time is by the issuer's clock, which may be ahead.
     private static func wasJustRenewed(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
-        guard let renewed = token.other[renewedMember], (0..<RejectedToken.window).contains(now - token.cachedAt) else {
-            return false
-        }
+        guard let renewed = token.other[renewedMember],
+            (-SilentSelection.expiryBuffer..<RejectedToken.window).contains(now - token.cachedAt)
+        else { return false }
         return claims == nil || renewed.text == renewedWithClaims
     }
 
@@ -258,24 +260,26 @@ struct RefusedTokens: Serviced {
         let isForIdentities = !requests.isEmpty && requests.allSatisfy { $0.wanted.identity != nil }
         guard let records = isForIdentities ? identityRecords.all() : try keeper.loadAll() else { return isFound }
         let exchanged = records.exchanged.filter { !fingerprints.isDisjoint(with: $0.fingerprints) }
-        var left = records.accessTokens.filter { fingerprints.contains($0.secret.fingerprint) }
+        var left =
+            (records.accessTokens.map(CredentialRecord.accessToken) + records.idTokens.map(CredentialRecord.idToken))
+            .filter { $0.token.map { fingerprints.contains($0.fingerprint) } ?? false }
         isFound = isFound || !left.isEmpty || !exchanged.isEmpty
         try keeper.deleteUnchanged(exchanged.map(CredentialRecord.exchanged))
         for (request, authority) in requests where isReported && request.identity == nil {
-            let own = left.filter { $0.mayHaveAnswered(request, at: authority.place) }
+            let own = left.filter { $0.answer(to: request)?.mayHaveAnswered(request, at: authority.place) ?? false }
             left.removeAll(where: own.contains)
             guard !own.isEmpty else { continue }
-            let rejection = Rejection(of: own, for: request, now: clock())
-            try carryOut(rejection, among: records.kept(under: authority.place.aliases), for: request, authority.place)
+            try reject(own, among: records.kept(under: authority.place.aliases), for: request, authority.place)
         }
-        try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
+        try keeper.deleteUnchanged(left)
         return isFound
     }
 
-    private func carryOut(
-        _ rejection: Rejection, among records: StoredRecords, for request: TokenRequest, _ place: AuthorityKey
+    private func reject(
+        _ refused: [CredentialRecord], among records: StoredRecords, for request: TokenRequest, _ place: AuthorityKey
     ) throws(AcquisitionError) {
-        try keeper.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
+        let rejection = Rejection(of: refused.compactMap { $0.answer(to: request) }, for: request, now: clock())
+        try keeper.deleteUnchanged(refused.filter { $0.isOne(of: rejection.dropped) })
         for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String?> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
@@ -289,7 +293,7 @@ struct RefusedTokens: Serviced {
             }
         }
         let left = rejection.kept.filter { !noted.contains($0.homeAccountID?.lowercased()) }
-        try keeper.deleteUnchanged(left.map(CredentialRecord.accessToken))
+        try keeper.deleteUnchanged(refused.filter { $0.isOne(of: left) })
     }
 
     /// Records that a server refused the broker's token, because the broker may return it again.
@@ -306,6 +310,19 @@ struct RefusedTokens: Serviced {
         ["refused of broker", token.fingerprint, request.host ?? "", request.path ?? ""].joined(
             separator: "\n")
     }
+}
+
+extension CredentialRecord {
+    /// The token that a request may have got from this record; nil if it is of another kind than the request's.
+    fileprivate func answer(to request: TokenRequest) -> AccessTokenRecord? {
+        switch self {
+        case .accessToken(let token) where request.token == .access: token
+        case .idToken(let token) where request.token == .id: AccessTokenRecord(handingOut: token, for: request)
+        default: nil
+        }
+    }
+
+    fileprivate func isOne(of tokens: [AccessTokenRecord]) -> Bool { tokens.contains { $0.secret == token } }
 }
 
 extension AccessTokenRecord {

@@ -180,6 +180,7 @@ extension AccessTokenRecord {
         resourceIndicators = request.resourceKey
         requestedRealm = token.requestedRealm
         plugin = token.plugin
+        other[Rejection.renewedMember] = token.other[Rejection.renewedMember]
     }
 }
 

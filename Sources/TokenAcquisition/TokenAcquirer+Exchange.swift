@@ -139,11 +139,11 @@ extension TokenRequest {
         return request
     }
 
-    /// The key that distinguishes what is exchanged for the same host: the tokens' scopes and resources, and the parameters.
+    /// The key that distinguishes what is exchanged for the same host: the tokens' scopes, resources and kind, and the parameters.
     var exchangeScopes: [String] {
         let parameters = (exchange?.parameters ?? [:]).map { "\($0.key)=\($0.value)".percentEncoded }.sorted()
         return scopes + Set(resourceIndicators).sorted().map { "resource:\($0)" }
-            + parameters.map { "parameter:\($0)" }
+            + parameters.map { "parameter:\($0)" } + (token == .id ? ["token:id"] : [])
     }
 
     /// Returns the request for the account that the token turned out to belong to.

@@ -55,6 +55,27 @@ import Testing
         }
     }
 
+    @Test func `one that a server refuses is made anew, once`() async throws {
+        try await Self.withRule { world, url in
+            let signedIn = try await world.lanyard(["token", url], world.browser(as: Self.alice))
+            let first = try #require(signedIn.lines.first, "\(signedIn)")
+            let explained = try await world.lanyard(["explain", url])
+            #expect(explained.output.contains("ID token, for "), "\(explained)")
+            #expect(!explained.output.contains("access token"), "\(explained)")
+            try await world.sandbox.clearLog()
+            func refused(_ token: String) async throws -> String {
+                let erased = try await world.lanyard(
+                    ["erase"], input: "url=\(url)\nusername=\(Self.alice)\npassword=\(token)\n")
+                #expect(erased.status == 0, "\(erased)")
+                return try #require(try await world.lanyard(["token", url]).lines.first)
+            }
+            let second = try await refused(first)
+            #expect(second != first)
+            #expect(try await refused(second) == second, "another renewal would not help")
+            #expect(try await world.sandbox.requests().compactMap(\.grantType) == ["refresh_token"])
+        }
+    }
+
     @Test func `an issuer that renews no ID tokens has the user sign in again`() async throws {
         try await Self.withRule(#"{"access_token_lifetime": 30, "id_token_at_renewal": 0}"#) { world, url in
             let first = try await world.lanyard(["token", url], world.browser(as: Self.alice))

@@ -154,6 +154,9 @@ import Vectors
         request.clientID = "other"
         #expect(!serves(request))
         request = Self.exchanging()
+        request.token = .id
+        #expect(!serves(request))
+        request = Self.exchanging()
         request.scopes = ["s", "t"]
         #expect(!serves(request))
         request = Self.exchanging()

@@ -243,12 +243,14 @@ final class Explainer {
         switch step {
         case .answer(let token):
             let what =
-                token.isExchanged ? "the credential that your token was exchanged for" : "the stored access token"
+                token.isExchanged
+                ? "the credential that your token was exchanged for" : "the stored \(wanted.token.name)"
             return refusal(of: token.fields, token.accessToken) ?? .init(step: .answer, text: "answer with \(what)")
         case .exchange:
-            return .init(step: .exchange, text: "exchange the stored access token, without asking you, and answer")
+            return .init(
+                step: .exchange, text: "exchange the stored \(wanted.token.name), without asking you, and answer")
         case .renew(nil):
-            return .init(step: .renew, text: "renew the access token, without asking you, and \(use)")
+            return .init(step: .renew, text: "renew the \(wanted.token.name), without asking you, and \(use)")
         case .renew(let doubt?): return attempt(doubt, decision, wanted)
         case .authenticate where wanted.source != nil:
             return .init(
@@ -318,7 +320,7 @@ final class Explainer {
 
     /// A renewal that the authority may refuse.
     private func attempt(_ doubt: RenewalDoubt, _ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
-        let attempt = "try to get an access token without asking you; "
+        let attempt = "try to get an \(wanted.token.name) without asking you; "
         switch doubt {
         case .othersSignIn:
             return .init(

@@ -151,9 +151,9 @@ extension Explanation {
 
     private func stored(_ decision: Decision) -> String? {
         guard decision.account != nil || wanted?.identity != nil else { return nil }
+        let kind = (wanted?.token ?? .access).name
         let access =
-            decision.accessToken.map { "access token, \(Lifetime(end: $0.expiresOn, now: now).text)" }
-            ?? "no usable access token"
+            decision.accessToken.map { "\(kind), \(Lifetime(end: $0.expiresOn, now: now).text)" } ?? "no usable \(kind)"
         let result = decision.exchanged.map { "exchanged, \(Lifetime(end: $0.expiresOn, now: now).text); " } ?? ""
         guard wanted?.identity == nil else { return result + access }
         let renewal = decision.canRenew ? "refresh token" : decision.isBrokered ? nil : "no refresh token"

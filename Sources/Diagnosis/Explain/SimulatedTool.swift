@@ -109,10 +109,10 @@ extension Turn {
     private var text: String { String(decoding: output, as: UTF8.self) }
 
     /// Returns in words what the answer contains of a masked credential; nil if it contains nothing.
-    package func contents(of masked: Credential, exchanged: Bool) -> String? {
+    package func contents(of masked: Credential, _ token: TokenRequest.Kind, exchanged: Bool) -> String? {
         let secret =
             switch masked.kind {
-            case .accessToken: exchanged ? "a credential that your token was exchanged for" : "an access token"
+            case .accessToken: exchanged ? "a credential that your token was exchanged for" : "an \(token.name)"
             case .password: "a password"
             case .authorization: "a credential"
             }
@@ -213,7 +213,8 @@ extension Explainer {
         }
         let answer = tool.answer(.credential(credential))
         view.show(answer, credential)
-        if let contents = answer.contents(of: credential, exchanged: isExchanged) {
+        let token = explanation.wanted?.token ?? .access
+        if let contents = answer.contents(of: credential, token, exchanged: isExchanged) {
             view.gets = contents
         } else {
             view.isUnusable = true

@@ -1,6 +1,6 @@
 import Addresses
 package import JSON
-internal import Secrets
+package import Secrets
 
 /// A record that can be read from and written to the JSON of the unified cache.
 protocol MSALRecord: Sendable, Equatable {
@@ -246,7 +246,7 @@ extension CredentialRecord {
     package func isSameItem(as other: CredentialRecord) -> Bool { itemKey == other.itemKey }
 
     /// The token in the record; nil for an account and for a client's metadata.
-    var token: Secret? {
+    package var token: Secret? {
         switch self {
         case .accessToken(let record): record.secret
         case .refreshToken(let record): record.secret
