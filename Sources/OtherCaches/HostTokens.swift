@@ -43,14 +43,15 @@ public struct HostTokens: Sendable, Equatable {
             for name in names.sorted().filter({ $0 != active }) + [active].compactMap(\.self) {
                 let isActive = name == active
                 let own = users?[name]?["oauth_token"]?.text.map { Secret($0) }
+                let pair = users?[name]?.rotatingToken ?? (isActive ? settings.rotatingToken : nil)
                 var entry = Entry(
-                    host: host, username: name, token: own ?? (isActive ? token : nil), isActive: isActive)
-                entry.isProgramsOwn = users?[name]?.isRenewed ?? false || isActive && settings.isRenewed
+                    host: host, username: name, token: pair ?? own ?? (isActive ? token : nil), isActive: isActive)
+                entry.isProgramsOwn = pair != nil
                 entries.append(entry)
             }
             guard names.isEmpty, active == nil else { continue }
-            var entry = Entry(host: host, token: token)
-            entry.isProgramsOwn = settings.isRenewed
+            var entry = Entry(host: host, token: settings.rotatingToken ?? token)
+            entry.isProgramsOwn = settings.rotatingToken != nil
             entries.append(entry)
         }
     }
@@ -80,9 +81,9 @@ public struct HostTokens: Sendable, Equatable {
 }
 
 extension YAMLNode {
-    /// Whether settings of gh have a refresh token, which works once, or an end of the token beside it.
-    fileprivate var isRenewed: Bool {
-        entries.contains { entry in ["refresh", "expir"].contains { entry.name.hasBytes($0) } }
+    /// gh's token that has a refresh token beside it, which works once; nil if there is none.
+    fileprivate var rotatingToken: Secret? {
+        self["refreshable_oauth_token"]?["access_token"]?.text.map { Secret($0) }
     }
 }
 

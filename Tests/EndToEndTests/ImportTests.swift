@@ -306,13 +306,18 @@ import Testing
                         user: carol
                     nowhere.example:
                         user: dan
+                    renewed.example:
+                        user: eve
                     """, to: "gh/hosts.yml", permissions: 0o644)
                 try await there.keep("gho_alice", "service=gh:github.com username=")
                 try await there.keep("ghs_carol", "service=gh:ghe.example username=carol")
+                try await there.keep(
+                    #"{"access_token":"gho_eve","refresh_token":"ghr_eve"}"#,
+                    "service=gh:_refreshable:renewed.example username=eve")
                 let gh = ["GH_CONFIG_DIR": there.folder + "/gh"]
                 let imported = try await there.lanyard(["import", "--from", "gh"], gh)
                 #expect(
-                    imported.errors.hasPrefix("lanyard: imported 3, skipped 0\nlanyard: others can read "),
+                    imported.errors.hasPrefix("lanyard: imported 3, skipped 1\nlanyard: others can read "),
                     "\(imported)")
                 #expect(!imported.output.contains("gho_") && !imported.output.contains("ghs_"), "\(imported)")
                 for (url, username, password) in [

@@ -21,14 +21,17 @@ import Testing
             github.com:
                 users:
                     alice:
-                        oauth_token: gho_alice
-                        oauth_refresh_token: ghr_alice
+                        refreshable_oauth_token:
+                            access_token: gho_alice
+                            refresh_token: ghr_alice
+                            expires_at: "2026-11-27T20:00:00Z"
                     bob:
                         oauth_token: gho_bob
                 user: bob
             ghe.example:
-                oauth_token: gho_old
-                oauth_token_expires_at: 2026-11-27T20:00:00Z
+                refreshable_oauth_token:
+                    access_token: gho_old
+                    refresh_token: ghr_old
             """
         let entries = try #require(HostTokens(gh: Array(text.utf8))).entries
         #expect(entries.map(\.isProgramsOwn) == [true, true, false])

@@ -183,6 +183,11 @@ struct SourceReader {
     ) throws(CommandError) {
         var entry = entry
         if entry.token == nil { entry.token = try keyringToken(of: source, entry) }
+        if entry.token == nil {
+            // gh's pairs of a token and a refresh token, which works once.
+            entry.token = try keyringToken(of: source, entry, "_refreshable:")
+            entry.isProgramsOwn = true
+        }
         guard entry.token != nil else { return }
         guard let password = OtherPassword(entry, anybody: anybody) else {
             let whose = [entry.username, entry.host].compactMap(\.self).joined(separator: " at ")
@@ -196,8 +201,10 @@ struct SourceReader {
     }
 
     /// Returns go-keyring's secret for a host; its item has the user's name, or no name for the active user.
-    private func keyringToken(of source: ImportSource, _ entry: HostTokens.Entry) throws(CommandError) -> Secret? {
-        let items = try items(OtherLocations.tokens(of: source.rawValue, at: entry.host))
+    private func keyringToken(
+        of source: ImportSource, _ entry: HostTokens.Entry, _ prefix: String = ""
+    ) throws(CommandError) -> Secret? {
+        let items = try items(OtherLocations.tokens(of: source.rawValue, at: prefix + entry.host))
         let names = [entry.username, entry.isActive ? "" : nil].compactMap(\.self)
         return names.lazy.compactMap { name in items.first { $0.attributes["username"] == name }?.secret }.first
     }
