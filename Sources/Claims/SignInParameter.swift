@@ -17,6 +17,8 @@ public enum SignInParameter: String, Sendable, CaseIterable {
     case redirectPort = "redirect-port"
     /// The B2C policy that resets a forgotten password.
     case resetPolicy = "reset-policy"
+    /// Scopes of other APIs, between spaces, that the user consents to at the same sign-in.
+    case alsoConsent = "also-consent"
 
     /// The types of values.
     public enum Value: Sendable, Equatable {
@@ -69,6 +71,11 @@ public enum SignInParameter: String, Sendable, CaseIterable {
                 .text { $0.isParameterName && $0 != "." && $0 != ".." }, "reset", true,
                 "`%` is not the name of a policy", "write it like B2C_1_password_reset"
             )
+        case .alsoConsent:
+            (
+                .text(\.isScopeList), "consent", false, "`%` is no scope",
+                "write it like https://graph.microsoft.com/User.Read"
+            )
         }
     }
 
@@ -92,6 +99,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         case .queryParameters: "query_parameter[]"
         case .redirectPort: "redirect_port"
         case .resetPolicy: "reset_policy"
+        case .alsoConsent: "also_consent"
         }
     }
     /// The option on the command line; the option of a table can be repeated.
@@ -157,6 +165,12 @@ extension String {
             default: false
             }
         }
+    }
+
+    /// Whether it is a list of scopes between spaces (RFC 6749, 3.3).
+    fileprivate var isScopeList: Bool {
+        (1...8192).contains(utf8.count) && utf8.first != UInt8(ascii: " ")
+            && utf8.allSatisfy { (0x20...0x7E).contains($0) && !Array("\"\\".utf8).contains($0) }
     }
 
     fileprivate var isUserName: Bool { !isEmpty && utf8.count <= 1024 && !hasControl }
@@ -237,6 +251,12 @@ public struct SignInParameters: Sendable, Equatable {
     public var resetPolicy: String? {
         get { text(.resetPolicy) }
         set { values[.resetPolicy] = newValue.map { .text($0) } }
+    }
+
+    /// Scopes of other APIs, between spaces, that the user consents to at the same sign-in.
+    public var alsoConsent: String? {
+        get { text(.alsoConsent) }
+        set { values[.alsoConsent] = newValue.map { .text($0) } }
     }
 
     /// Returns the value of a parameter; nil if it isn't set.

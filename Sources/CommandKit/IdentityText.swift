@@ -16,7 +16,7 @@ extension Identity {
     /// Whether the keyring contains, or is to contain, the identity's secret or password.
     package var isKeptInKeyring: Bool {
         switch application?.proof {
-        case .secret(.keyring), .certificate(_, password: .keyring): true
+        case .secret(.keyring), .certificate(_, password: .keyring), .subject(_, secret: .keyring): true
         default: false
         }
     }
@@ -30,6 +30,7 @@ extension Identity {
         if let application {
             members["authority"] = .string(application.authority)
             members["clientId"] = .string(application.clientID)
+            if let audience = application.audience { members["audience"] = .string(audience) }
             members.merge(application.proof.json) { $1 }
         }
         if case .machine(let id) = source { members["managed"] = .string(id) }
@@ -56,6 +57,9 @@ extension Identity.Proof {
         case .certificate(let path, .variable(let name)):
             "the certificate \(path.displayable(limit: 300)), whose password is in \(name)"
         case .assertion(let source): "an assertion from \(source.displayable(limit: 300))"
+        case .subject(let source, nil): "a token from \(source.displayable(limit: 300))"
+        case .subject(let source, let keeper?):
+            "a token from \(source.displayable(limit: 300)) and \(Identity.Proof.secret(keeper).forPeople)"
         }
     }
 
@@ -65,6 +69,8 @@ extension Identity.Proof {
         case .certificate(let path, let password):
             ["proof": "certificate", "certificate": .string(path), "passwordVariable": password?.json ?? .null]
         case .assertion(let source): ["proof": "assertion", "assertion": .string(source)]
+        case .subject(let source, let keeper):
+            ["proof": "subject-token", "subjectToken": .string(source), "secretVariable": keeper?.json ?? .null]
         }
     }
 }

@@ -25,6 +25,22 @@ extension Configuration {
         return text
     }
 
+    /// Returns the rule whose sign-in serves a further host of a code host's, such as its registry, and the code host's row; nil if the
+    /// configuration has no rule for the code host, or if the host is none of these.
+    package func rule(
+        ofOtherHost request: CredentialRequest, _ registry: @autoclosure () -> PluginRegistry
+    ) -> (rule: Rule, issuer: PluginIssuer)? {
+        // Most hosts are nobody's, and finding plugins takes longer than this check.
+        let own = rules.filter { $0.source == nil && $0.identity == nil && !$0.pattern.hasPath && $0.unknownKey == nil }
+        guard request.scheme == "https", let host = request.host?.withoutOwnPort(of: "https"), host.port == nil,
+            !own.isEmpty, let issuer = registry().issuer(ofOtherHost: host.name), let code = issuer.hosts.first,
+            let rule = own.last(where: {
+                $0.pattern.host.text.isSame(as: code) && AuthorityURL($0.authority)?.host == code
+            })
+        else { return nil }
+        return (rule, issuer)
+    }
+
     /// Returns the IDs of all apps that the configuration names, as keys.
     public func clientIDs(in registry: PluginRegistry) -> Set<String> {
         let named = Set((rules.map(\.clientID) + apps.map(\.clientID) + [clientID]).compactMap(\.self))

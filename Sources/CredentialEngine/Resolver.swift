@@ -133,7 +133,21 @@ private struct Mapping {
         if token.scopes.isEmpty { token.scopes = try usualScopes(of: token, at: host) }
         try confine(to: token, host: host)
         try apply(identity, to: &token)
+        narrow(&token, at: host)
         return token
+    }
+
+    /// Names the repository that an application's token is for, at a code host that gives it one for each.
+    ///
+    /// Such a token opens nothing else. A rule's `resource-indicators` name something wider instead.
+    private mutating func narrow(_ token: inout TokenRequest, at host: RequestHost) {
+        guard token.identity?.application != nil, token.resourceIndicators.isEmpty,
+            token.authority.isSame(as: "https://\(host.withoutOwnPort(of: "https").text)"),
+            match(token.authority, token.kind, isConfigured: true)?.issuer?.repositoryScopes != nil,
+            let path = request.path?.pieces(between: "/"), path.count > 1
+        else { return }
+        let name = path[1].hasSuffix(".git") ? path[1].dropLast(4) : path[1]
+        token.resourceIndicators = ["\(token.authority)/\(path[0])/\(name)"]
     }
 
     /// The token of a script's own request.
@@ -169,20 +183,11 @@ private struct Mapping {
             guard request.isTokenPlace else {
                 throw .unencrypted(scheme: request.scheme ?? "", url: request.url)
             }
-            var token = TokenRequest(
-                rule.authority.isEmpty && rule.source == nil ? configuration.authority ?? "" : rule.authority,
-                isConfigured: true,
-                clientID: rule.clientID ?? "", scopes: rule.scopes)
-            token.origin = .rule(rule.pattern.text)
-            token.source = rule.source
-            guard rule.source == nil else { return (token, nil) }
-            token.token = rule.token
-            token.kind = rule.kind
-            token.resourceIndicators = rule.resourceIndicators
-            token.account = rule.account
-            token.signIn = rule.signIn
-            let identity = try identity(of: rule)
-            if (identity == nil ? rule.account : rule.identity) != nil { token.namedBy = .rule }
+            return try mapped(by: rule)
+        }
+        if let (rule, issuer) = configuration.rule(ofOtherHost: request, registry) {
+            var (token, identity) = try mapped(by: rule)
+            token.scopes = (token.scopes.isEmpty ? issuer.scopes ?? [] : token.scopes) + issuer.otherScopes
             return (token, identity)
         }
         guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
@@ -196,6 +201,23 @@ private struct Mapping {
         guard let authority = identity?.authority ?? authority else { return nil }
         var token = TokenRequest(authority, isConfigured: false, clientID: "", scopes: known.scopes)
         token.origin = .wellKnownHost(known.name)
+        return (token, identity)
+    }
+
+    private func mapped(by rule: Rule) throws(ResolutionError) -> (TokenRequest, Identity?) {
+        var token = TokenRequest(
+            rule.authority.isEmpty && rule.source == nil ? configuration.authority ?? "" : rule.authority,
+            isConfigured: true, clientID: rule.clientID ?? "", scopes: rule.scopes)
+        token.origin = .rule(rule.pattern.text)
+        token.source = rule.source
+        guard rule.source == nil else { return (token, nil) }
+        token.token = rule.token
+        token.kind = rule.kind
+        token.resourceIndicators = rule.resourceIndicators
+        token.account = rule.account
+        token.signIn = rule.signIn
+        let identity = try identity(of: rule)
+        if (identity == nil ? rule.account : rule.identity) != nil { token.namedBy = .rule }
         return (token, identity)
     }
 
@@ -230,6 +252,7 @@ private struct Mapping {
     ) throws(ResolutionError) -> [String] {
         if token.token == .id { return ["openid"] }
         let match = match(token.authority, token.kind, isConfigured: true)
+        if token.identity?.application != nil, let scopes = match?.issuer?.repositoryScopes { return scopes }
         // A well-known host's scopes mean nothing to an issuer of another kind.
         let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
         guard let scopes = match?.issuer?.scopes ?? registry.resource(forHost: known)?.scopes else {

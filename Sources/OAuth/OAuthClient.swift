@@ -14,6 +14,8 @@ package struct OAuthClient: Sendable {
     package var id: String
     /// The `scope` parameter of its requests; not sent if empty.
     package var scope: String
+    /// Further scopes, which only sign-in pages are asked for: the user consents, and no token comes of it.
+    package var furtherScopes = ""
     /// The redirect URI; a port is added on a loopback host without one.
     package var redirectURI: String
     /// Additional parameters of authorization and token requests.
@@ -221,6 +223,8 @@ package enum TokenGrant: Sendable {
     case refreshToken(Secret)
     /// The client's own credentials (RFC 6749, 4.4).
     case clientCredentials
+    /// A token of another issuer, in exchange for which the authority gives one of its own (RFC 8693, 2.1).
+    case exchange(Secret)
     /// A device code, whose user code may not have been entered yet.
     case deviceCode(Secret)
 
@@ -238,6 +242,12 @@ package enum TokenGrant: Sendable {
         case .clientCredentials:
             [("grant_type", "client_credentials")] + client.credentials + client.scopeField + client.parameters
                 + client.grantParameters
+        case .exchange(let token):
+            [
+                ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"), ("subject_token", token.reveal()),
+                ("subject_token_type", "urn:ietf:params:oauth:token-type:jwt"),
+                ("requested_token_type", "urn:ietf:params:oauth:token-type:access_token"),
+            ] + client.credentials + client.scopeField + client.parameters + client.grantParameters
         case .deviceCode(let code):
             client.credentials + [("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
                 + client.parameters + client.deviceCodeNames.map { ($0, code.reveal()) }
@@ -249,7 +259,7 @@ package enum TokenGrant: Sendable {
         switch self {
         case .code: .redemption
         case .refreshToken: .refresh
-        case .clientCredentials: .authentication
+        case .clientCredentials, .exchange: .authentication
         case .deviceCode: .device
         }
     }
@@ -258,7 +268,7 @@ package enum TokenGrant: Sendable {
         switch self {
         case .code: .unlessActedOn
         case .refreshToken: client.repeatsRenewals ? .harmless : .unlessActedOn
-        case .clientCredentials: .harmless
+        case .clientCredentials, .exchange: .harmless
         case .deviceCode: .never
         }
     }

@@ -266,7 +266,8 @@ public struct ConformanceKit: Sendable {
         case .queryParameters: "query_parameter[]=x_lanyard_check=1\n"
         case .resources: "resource[]=https://api.example\n"
         case .redirectURI: "redirect_uri=http://127.0.0.1:8400\n"
-        case .resetPolicy, .clientSecrets, .register, .revoke: nil
+        case .alsoConsent: "also_consent=https://api.example/.default\n"
+        case .resetPolicy, .tokenExchange, .clientSecrets, .register, .revoke: nil
         }
     }
 

@@ -29,7 +29,7 @@ package struct AssertionSource: Sendable {
     }
 
     private let source: Source
-    private let audience: String
+    private var audience: String
 
     /// The size limit of a file or a command's output, in bytes.
     private static let longest = 1 << 16
@@ -37,12 +37,13 @@ package struct AssertionSource: Sendable {
     /// Creates a source from its name and the request's variables.
     ///
     /// - Parameters:
+    ///   - text: The source's name, perhaps with an argument.
     ///   - identity: The identity, with its variables.
     ///   - audience: The audience that the authority expects in the assertion.
     /// - Throws: `unsupported` for an unknown name, `unavailable` if lanyard doesn't run in a job of this source, or
     ///   `invalid-request` if the job's configuration lacks something.
-    package init(_ identity: PluginIdentity, audience: String) throws(PluginError) {
-        let (name, argument) = try Self.parts(of: identity)
+    package init(_ text: String, of identity: PluginIdentity, audience: String) throws(PluginError) {
+        let (name, argument) = try Self.parts(of: text)
         self.audience = audience
         switch name {
         case .file: source = .file(argument)
@@ -64,6 +65,7 @@ package struct AssertionSource: Sendable {
                     "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace to \(audience)"))
         case .github:
             let advice = "give the job the permission: permissions: id-token: write"
+            if !argument.isEmpty { self.audience = argument }
             source = .github(
                 url: try identity.requiredURL("ACTIONS_ID_TOKEN_REQUEST_URL", advice),
                 token: try identity.required("ACTIONS_ID_TOKEN_REQUEST_TOKEN", advice))
@@ -74,10 +76,9 @@ package struct AssertionSource: Sendable {
     /// Refuses a name that no source has, which needs no request to the authority.
     ///
     /// - Throws: `unsupported` for an unknown name.
-    package static func requireKnown(_ identity: PluginIdentity) throws(PluginError) { _ = try parts(of: identity) }
+    package static func requireKnown(_ text: String) throws(PluginError) { _ = try parts(of: text) }
 
-    private static func parts(of identity: PluginIdentity) throws(PluginError) -> (name: Name, argument: String) {
-        let text = identity.assertion ?? ""
+    private static func parts(of text: String) throws(PluginError) -> (name: Name, argument: String) {
         let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
         guard let known = Name(rawValue: name) else {
             throw PluginError(

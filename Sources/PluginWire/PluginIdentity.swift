@@ -28,6 +28,10 @@ public struct PluginIdentity: Sendable, Equatable {
     public var certificatePassword: Secret?
     /// The source of an assertion: a name such as `github-actions`, `file:PATH` or `command:PATH`.
     public var assertion: String?
+    /// The source of the token that the authority exchanges for one of its own (RFC 8693), by the same names.
+    public var subject: String?
+    /// The service that the token is for, by its name at the authority; nil if scopes say that.
+    public var audience: String?
     /// The variables that lead to the source.
     public var variables: [PluginField] = []
 
@@ -43,6 +47,8 @@ public struct PluginIdentity: Sendable, Equatable {
         try writer.put("certificate", certificate)
         try writer.put("certificate_password", certificatePassword)
         try writer.put("assertion", assertion)
+        try writer.put("subject", subject)
+        try writer.put("token_audience", audience)
         try writer.put("variable[]", fields: variables)
     }
 
@@ -55,6 +61,8 @@ public struct PluginIdentity: Sendable, Equatable {
         certificate = try reader.optional("certificate", .absolutePath)
         certificatePassword = try reader.optional("certificate_password", .text(1024)).map { Secret($0) }
         assertion = try reader.optional("assertion", .text(4096))
+        subject = try reader.optional("subject", .text(4096))
+        audience = try reader.optional("token_audience", .text(2048))
         variables = try reader.fields("variable[]")
     }
 
@@ -63,8 +71,10 @@ public struct PluginIdentity: Sendable, Equatable {
         switch kind {
         case .client:
             let proofs = [clientSecret != nil, certificate != nil, assertion != nil].count { $0 }
-            guard proofs > 0 else { throw .missing("client_secret, certificate or assertion") }
-            guard proofs == 1 else { throw .unexpected("second proof of who the client is") }
+            guard proofs > 0 || subject != nil else {
+                throw .missing("client_secret, certificate, assertion or subject")
+            }
+            guard proofs <= 1 else { throw .unexpected("second proof of who the client is") }
         case .managed:
             guard managedID != nil else { throw .missing("managed_id") }
         default: break

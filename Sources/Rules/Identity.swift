@@ -42,13 +42,16 @@ public struct Identity: Sendable, Equatable {
         public var clientID: String
         /// The proof of the application's identity.
         public var proof: Proof
+        /// The service that its tokens are for, by its name at the authority; nil if scopes say that.
+        public var audience: String?
 
         /// Creates an application.
-        public init(authority: String, kind: String? = nil, clientID: String, proof: Proof) {
+        public init(authority: String, kind: String? = nil, clientID: String, proof: Proof, audience: String? = nil) {
             self.authority = authority
             self.kind = kind
             self.clientID = clientID
             self.proof = proof
+            self.audience = audience
         }
     }
 
@@ -60,6 +63,9 @@ public struct Identity: Sendable, Equatable {
         case certificate(path: String, password: Keeper?)
         /// An assertion from elsewhere (RFC 7523): the name of a source, which may be followed by `:` and an argument.
         case assertion(String)
+        /// A token from elsewhere, which the authority exchanges for its own (RFC 8693), from a source as of assertions; and
+        /// the client secret, if the application has one.
+        case subject(String, secret: Keeper?)
     }
 
     /// The places that may hold a secret.
@@ -103,7 +109,7 @@ extension Identity {
     /// The keys of an identity.
     public static let keys = [
         "name", "authority", "kind", "client-id", "secret", "secret-variable", "certificate", "certificate-password",
-        "certificate-password-variable", "assertion", "managed",
+        "certificate-password-variable", "assertion", "subject-token", "audience", "managed",
     ]
 
     /// Parses an `[[identity]]` table.
@@ -147,7 +153,9 @@ extension Identity {
     /// The variable with its secret, its certificate's password or the assertion itself; nil if there is none.
     public var secretVariable: String? {
         switch application?.proof {
-        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): name
+        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)),
+            .subject(_, secret: .variable(let name)):
+            name
         case .assertion(let source): Self.variable(ofAssertion: source)
         default: nil
         }
@@ -157,12 +165,17 @@ extension Identity {
 extension SettingsTable {
     fileprivate func identitySource() throws(SettingsError) -> Identity.Source {
         let isKept = try boolean("secret") ?? false
-        let ways = ["managed", "secret", "secret-variable", "certificate", "assertion"].filter { key in
+        var ways = ["managed", "subject-token", "secret", "secret-variable", "certificate", "assertion"].filter { key in
             keys.contains(key) && (isKept || !key.isSame(as: "secret"))
+        }
+        // Whoever exchanges a token may have to say who asks for that.
+        if ways.first == "subject-token", ways.count == 2, ways[1].utf8.starts(with: "secret".utf8) {
+            ways.removeLast()
         }
         guard let way = ways.first else {
             throw error(
-                nil, "an identity needs `certificate`, `secret`, `secret-variable`, `assertion` or `managed`",
+                nil,
+                "an identity needs `certificate`, `secret`, `secret-variable`, `assertion`, `subject-token` or `managed`",
                 hint: "such as secret = true, then: lanyard identity secret NAME")
         }
         guard ways.count == 1 else {
@@ -172,7 +185,7 @@ extension SettingsTable {
     }
 
     private func managedID() throws(SettingsError) -> String {
-        if let wrong = ["authority", "client-id", "kind"].first(where: keys.contains) {
+        if let wrong = ["authority", "client-id", "kind", "audience"].first(where: keys.contains) {
             throw error(
                 wrong, "a managed identity has no `\(wrong)`: its platform knows it",
                 hint: "for a user-assigned one, write managed = \"client-id:ID\"")
@@ -190,7 +203,10 @@ extension SettingsTable {
             throw error(nil, "an identity needs `client-id`", hint: "the ID of its app registration")
         }
         return Identity.Application(
-            authority: try authority(url), kind: try string("kind"), clientID: clientID, proof: try proof(way))
+            authority: try authority(url), kind: try string("kind"), clientID: clientID, proof: try proof(way),
+            audience: try string("audience", mustBe: "up to 1024 characters without spaces") {
+                $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } && (1...1024).contains($0.utf8.count)
+            })
     }
 
     private func proof(_ way: String) throws(SettingsError) -> Identity.Proof {
@@ -207,10 +223,13 @@ extension SettingsTable {
             let source = try string(way) ?? ""
             guard Identity.isAssertionSource(source) else {
                 throw error(
-                    way, "`assertion` must name where the assertion comes from",
+                    way, "`\(way)` must name where the token comes from",
                     hint: "such as \"github-actions\", \"kubernetes\" or \"file:/path\"")
             }
-            return .assertion(source)
+            guard way.isSame(as: "subject-token") else { return .assertion(source) }
+            let isKept = try boolean("secret") ?? false
+            let variable = try keys.contains("secret-variable") ? variable("secret-variable") : nil
+            return .subject(source, secret: isKept ? .keyring : variable.map(Identity.Keeper.variable))
         }
     }
 
@@ -338,6 +357,7 @@ extension Identity.Application {
     fileprivate var lines: [String] {
         var lines = ["authority = \(authority.inTOML)", "client-id = \(clientID.inTOML)"]
         if let kind { lines.append("kind      = \(kind.inTOML)") }
+        if let audience { lines.append("audience  = \(audience.inTOML)") }
         return lines + proof.lines
     }
 }
@@ -352,6 +372,8 @@ extension Identity.Proof {
         case .certificate(let path, .variable(let name)):
             ["certificate = \(path.inTOML)", "certificate-password-variable = \(name.inTOML)"]
         case .assertion(let source): ["assertion = \(source.inTOML)"]
+        case .subject(let source, let keeper):
+            ["subject-token = \(source.inTOML)"] + (keeper.map { Identity.Proof.secret($0).lines } ?? [])
         }
     }
 }

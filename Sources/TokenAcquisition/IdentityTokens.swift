@@ -111,6 +111,7 @@ struct IdentityTokens: Serviced {
         case .application(let application):
             ask.clientID = application.clientID
             ask.identity = PluginIdentity(.client)
+            ask.identity?.audience = application.audience
             try prove(identity, application.proof, in: &ask, authority.place, &names)
         case .environment: throw .unknownAuthority(request.authority)
         }
@@ -167,6 +168,10 @@ struct IdentityTokens: Serviced {
         case .assertion(let source):
             ask.identity?.assertion = source
             if let name = Identity.variable(ofAssertion: source) { names.append(name) }
+        case .subject(let source, let keeper):
+            ask.identity?.subject = source
+            if let name = Identity.variable(ofAssertion: source) { names.append(name) }
+            if let keeper { ask.clientSecret = try secret(kept: keeper, of: owner, identity) }
         }
     }
 

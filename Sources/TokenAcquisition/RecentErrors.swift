@@ -131,6 +131,7 @@ extension Identity {
         case .secret(.variable(let name)): ["secret", name]
         case .certificate(let path, _): ["certificate", path]
         case .assertion(let source): ["assertion", source]
+        case .subject(let source, _): ["subject", source]
         case nil: []
         }
     }

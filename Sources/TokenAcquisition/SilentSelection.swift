@@ -188,9 +188,12 @@ extension TokenRequest {
     /// Whether the request can be answered without a sign-in page: it has no prompt, or `none` (OpenID Connect Core 1.0, 3.1.2.1).
     var needsNoPage: Bool { prompt == nil || prompt == "none" }
 
-    /// The resource indicators as an access token's record stores them; nil if there are none.
+    /// The resource indicators, and the audience of an identity's token, as an access token's record stores them; nil if there
+    /// are none.
     var resourceKey: String? {
-        resourceIndicators.isEmpty ? nil : Set(resourceIndicators).sorted().joined(separator: " ")
+        let audience = identity?.application?.audience.map { ["audience:\($0)"] } ?? []
+        let key = (Set(resourceIndicators).sorted() + audience).joined(separator: " ")
+        return key.isEmpty ? nil : key
     }
 }
 

@@ -142,7 +142,7 @@ extension TokenRequest {
     /// The key that distinguishes what is exchanged for the same host: the tokens' scopes, resources and kind, and the parameters.
     var exchangeScopes: [String] {
         let parameters = (exchange?.parameters ?? [:]).map { "\($0.key)=\($0.value)".percentEncoded }.sorted()
-        return scopes + Set(resourceIndicators).sorted().map { "resource:\($0)" }
+        return scopes + (resourceKey?.pieces(between: " ").map { "resource:\($0)" } ?? [])
             + parameters.map { "parameter:\($0)" } + (token == .id ? ["token:id"] : [])
     }
 

@@ -8,6 +8,7 @@ import Testing
     private static let full: [SignInParameter: [String]] = [
         .prompt: ["login"], .loginHint: ["alice@contoso.example"], .domainHint: ["contoso.example"],
         .queryParameters: ["ui_locales=de", "a=b=c"], .redirectPort: ["8400"], .resetPolicy: ["B2C_1_reset"],
+        .alsoConsent: ["https://graph.microsoft.com/User.Read openid"],
     ]
 
     @Test func `what is taken from texts is written as the same`() throws {

@@ -37,6 +37,25 @@ import Testing
         }
     }
 
+    @Test func `another API is consented to at the same sign-in, and no page is shown for it later`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let graph = "https://graph.microsoft.com/User.Read"
+            let login = try await world.lanyard(
+                ["login", url, "--also-consent", graph], world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let asked = try await world.sandbox.authorityRequests()
+            let scope = try #require(asked.signIns.first?["scope"])
+            #expect(scope.hasSuffix(" \(graph)"), "\(scope)")
+            let redeemed = asked.first { $0.grantType == "authorization_code" }?.form?["scope"]
+            #expect(redeemed.map { !$0.contains("graph") } == true, "\(redeemed ?? "")")
+            let other = try await world.get(at: "common", scopes: [graph])
+            #expect(!other.hasNoCredential, "\(other)")
+            let wrong = try await world.lanyard(["login", url, "--also-consent", "a\"b"])
+            #expect(wrong.status == 64, "\(wrong)")
+        }
+    }
+
     @Test func `declined scopes are told, and nothing less is handed out`() async throws {
         try await World.with { world in
             let client = "dec11e00-0000-4000-8000-0000000000c3"

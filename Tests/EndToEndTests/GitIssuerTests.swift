@@ -13,9 +13,8 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("\(url) has no rule yet; add one? [Y/n] ", ""),
-                    ("looks like GitLab; sign in there? [Y/n] ", ""), ("client ID: ", ""),
-                    ("client ID: ", world.sandbox.issuer.clientID), ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
+                    ("number or name [1]: ", "new"), ("client ID: ", ""),
+                    ("client ID: ", world.sandbox.issuer.clientID),
                 ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
             #expect(ended.status == 0, "\(ended)")
             for line in [
@@ -29,6 +28,46 @@ import Testing
             #expect(text.contains("authority = \"\(url)\"\n") && text.contains("kind      = \"gitlab\"\n"), "\(text)")
             let clone = try await world.git(["clone", "\(url)/contoso/hello.git"])
             #expect(clone.status == 0, "\(clone)")
+        }
+    }
+
+    @Test func `one screen offers the organisation's app, the sign-in of gh, and registering one`() async throws {
+        try await World.with { world in
+            let url = world.sandbox.forge.url
+            let opened = "\(world.folder)/opened"
+            for (name, script) in [
+                ("gh", "echo gho_of_gh"), ("browser", "echo \"$1\" >'\(opened)'"),
+            ] {
+                let path = "\(world.folder)/bin/\(name)"
+                try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            }
+            let browser = Self.quiet.merging(["BROWSER": "\(world.folder)/bin/browser"]) { $1 }
+            let registering = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [("number or name [1]: ", "new"), ("client ID: ", "^C")],
+                browser)
+            let host = url.dropFirst("https://".count)
+            let lines = registering.output.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+                .map { String($0.trimmingPrefix("\r")) }
+            let start = try #require(lines.firstIndex { $0.contains("what signs git in there?") }, "\(registering)")
+            let offered = lines[(start + 1)...].prefix(4).map {
+                $0.split(separator: " ").prefix(2).joined(separator: " ")
+            }
+            #expect(offered == ["1) app:", "2) gh:", "3) new:", "4) other:"], "\(registering)")
+            #expect(lines[start] == "lanyard: \(host) looks like GitHub; what signs git in there?")
+            #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 }, "\(registering)")
+            #expect(
+                try String(contentsOfFile: opened, encoding: .utf8) == "\(url)/settings/applications/new\n",
+                "\(registering)")
+
+            let taken = try await world.atTerminal(
+                ["lanyard", "configure", "git", url], answering: [("number or name [1]: ", "gh")], Self.quiet)
+            #expect(taken.status == 0, "\(taken)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(text.contains("source    = \"gh\"\n") || text.contains("source = \"gh\"\n"), "\(text)")
+            let got = try await world.lanyard(["get"], input: "url=\(url)/contoso/hello.git\n")
+            #expect(got.value("password") == "gho_of_gh" && got.value("username") == "x-access-token", "\(got)")
         }
     }
 
@@ -172,9 +211,8 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "login"],
                 answering: [
-                    ("URL of the git server to sign in for", url), ("add one? [Y/n] ", ""),
-                    ("looks like GitLab; sign in there? [Y/n] ", ""), ("client ID: ", world.sandbox.issuer.clientID),
-                    ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
+                    ("URL of the git server to sign in for", url), ("number or name [1]: ", ""),
+                    ("client ID: ", world.sandbox.issuer.clientID),
                 ], browser)
             #expect(ended.status == 0, "\(ended)")
             #expect(ended.output.components(separatedBy: "signed in as").count == 2, "\(ended)")
@@ -209,9 +247,7 @@ import Testing
             let refused = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("add one? [Y/n] ", ""), ("looks like GitLab; sign in there? [Y/n] ", ""),
-                    ("client ID: ", "nobodys"),
-                    ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
+                    ("number or name [1]: ", ""), ("client ID: ", "nobodys"),
                 ], browser)
             #expect(refused.status != 0, "\(refused)")
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
@@ -252,9 +288,8 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("add one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", ""),
-                    ("client ID: ", world.sandbox.forge.clientID), ("go on? [Y/n] ", ""),
-                    ("client secret, or Enter to sign in with a code: ", secret), ("sign in now? [Y/n] ", ""),
+                    ("number or name [1]: ", ""), ("client ID: ", world.sandbox.forge.clientID),
+                    ("client secret, or Enter to sign in with a code: ", secret),
                 ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
             #expect(ended.status == 0 && ended.output.contains("signed in as"), "\(ended)")
             #expect(!ended.output.contains(secret), "\(ended)")
@@ -419,9 +454,9 @@ import Testing
                 let ended = try await world.atTerminal(
                     ["lanyard", "configure", "git", url],
                     answering: [
-                        ("add one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""), ("client ID: ", client),
-                        ("go on? [Y/n] ", ""),
-                    ] + (isForge ? [("create the sealed keyring? [Y/n] ", "n")] : [("sign in now? [Y/n] ", "")]),
+                        ("number or name [1]: ", ""), ("client ID: ", client),
+                        ("create the sealed keyring? [Y/n] ", "n"),
+                    ],
                     Self.quiet)
                 let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 let lack = (isForge ? "no client secret is kept and " : "") + "nobody has signed in"

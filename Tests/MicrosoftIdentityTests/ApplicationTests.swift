@@ -242,7 +242,9 @@ struct ApplicationTests {
         #expect(ApplicationToken.audience(of: authority) == audience)
         var identity = PluginIdentity(.client)
         identity.assertion = "gitlab"
-        let told = #expect(throws: PluginError.self) { try AssertionSource(identity, audience: audience) }
+        let told = #expect(throws: PluginError.self) {
+            try AssertionSource(identity.assertion ?? "", of: identity, audience: audience)
+        }
         #expect(told?.hint?.contains("audience \(audience);") == true, "\(String(describing: told?.hint))")
     }
 

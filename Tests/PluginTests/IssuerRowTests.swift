@@ -51,6 +51,15 @@ import Vectors
         #expect(match.map { "\($0.authority)" } == url && match?.issuer?.kind == kind)
     }
 
+    @Test(arguments: [
+        ("ghcr.io", "github"), ("npm.pkg.github.com", "github"), ("Maven.Pkg.GitHub.com", "github"),
+        ("registry.gitlab.com", "gitlab"), ("pkg.github.com", nil), ("evilghcr.io", nil), ("github.com", nil),
+        ("registry.gitlab.com.evil.example", nil),
+    ])
+    func `a registry is a code host's other door`(_ host: String, _ kind: String?) {
+        #expect(Self.registry.issuer(ofOtherHost: host)?.kind == kind)
+    }
+
     @Test(arguments: OAuthVectors.followed("endpoints"))
     func `endpoints are below the authority`(vector: VectorCase) throws {
         let base = try #require(vector.text("base"))

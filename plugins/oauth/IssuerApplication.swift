@@ -7,19 +7,35 @@ import Secrets
 // Applications, which sign in by themselves.
 
 extension IssuerSession {
-    /// Gets a token with the application's own credentials (RFC 6749, 4.4): its secret, a certificate (`private_key_jwt`, OpenID
-    /// Connect Core 1.0, 9), or an assertion from elsewhere (RFC 7523, 2.2).
+    /// Gets a token with the application's own credentials (RFC 6749, 4.4): its secret, its key (`private_key_jwt`, OpenID
+    /// Connect Core 1.0, 9), or an assertion from elsewhere (RFC 7523, 2.2); or in exchange for a token from elsewhere
+    /// (RFC 8693).
     func authenticate(_ identity: PluginIdentity) async throws(PluginError) -> PluginResult {
+        if let api = traits.api { return try await GitHubApp(session: self, api: api).token(of: identity) }
         var client = client
         client.scope = request.scopes.joined(separator: " ")
-        if let assertion = try await assertion(for: identity) { client.authentication = .assertion(assertion) }
+        client.grantParameters += identity.audience.map { [("audience", $0)] } ?? []
+        let grant: TokenGrant
+        if let subject = identity.subject {
+            grant = .exchange(try await token(from: subject, of: identity))
+        } else {
+            grant = .clientCredentials
+            if let assertion = try await assertion(for: identity) { client.authentication = .assertion(assertion) }
+        }
         let asker = client
-        let response = try await plainly { () async throws(OAuthError) in try await asker.redeem(.clientCredentials) }
+        let response = try await plainly { () async throws(OAuthError) in try await asker.redeem(grant) }
         let tokens = IssuerTokens(response, asked: request.scopes)
+        return result(response.accessToken, expiresIn: response.expiresIn, tokens.scopes, declined: tokens.declined)
+    }
+
+    /// Returns a token that belongs to no account as a result of the plugin protocol.
+    func result(
+        _ token: Secret, expiresIn: Int?, _ scopes: [String], declined: [String] = []
+    ) -> PluginResult {
         var result = PluginResult(
-            accessToken: response.accessToken, expiresIn: response.expiresIn, scopes: tokens.scopes,
-            environment: address.hostText, realm: realm, account: nil)
-        result.declinedScopes = tokens.declined
+            accessToken: token, expiresIn: expiresIn, scopes: scopes, environment: address.hostText, realm: realm,
+            account: nil)
+        result.declinedScopes = declined
         result.memo = memo.memo
         return result
     }
@@ -28,12 +44,16 @@ extension IssuerSession {
     private func assertion(for identity: PluginIdentity) async throws(PluginError) -> Secret? {
         guard request.clientSecret == nil else { return nil }
         guard let path = identity.certificate else {
-            return try await AssertionSource(identity, audience: metadata.issuer).assertion(over: transport)
+            return try await token(from: identity.assertion ?? "", of: identity)
         }
-        let (id, endpoint) = (request.clientID, metadata.endpoints.token)
+        let (id, metadata) = (request.clientID, metadata)
         return try await plainly { () async throws(OAuthError) in
-            try ClientCertificate(file: path, password: identity.certificatePassword)
-                .assertion(of: id, for: endpoint, sendsChain: false)
+            try ClientCertificate(file: path, password: identity.certificatePassword, mayBeKey: true)
+                .assertion(of: id, for: metadata.endpoints.token, by: metadata.assertionAlgorithm)
         }
+    }
+
+    private func token(from source: String, of identity: PluginIdentity) async throws(PluginError) -> Secret {
+        try await AssertionSource(source, of: identity, audience: metadata.issuer).assertion(over: transport)
     }
 }

@@ -47,7 +47,9 @@ package struct IssuerPlugin: AuthorityPlugin {
         guard let identity = request.identity, identity.kind == .client else {
             throw PluginError(.unsupported, "oauth signs in applications only")
         }
-        if identity.assertion != nil { try AssertionSource.requireKnown(identity) }
+        for source in [identity.assertion, identity.subject] {
+            if let source { try AssertionSource.requireKnown(source) }
+        }
         return try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).authenticate(identity)
         }

@@ -101,6 +101,8 @@ struct IssuerTraits: Sendable {
     var deviceCodeNames = ["device_code"]
     /// Whether a renewal must include the redirect URI of the sign-in.
     var renewsWithRedirect = false
+    /// The URL of GitHub's API.
+    var api: String?
     /// The URL of the account's profile, if no endpoint is configured.
     var profile: String?
     /// The profile's member that identifies the account.
@@ -160,8 +162,9 @@ struct IssuerTraits: Sendable {
         hintName = "login"
         subjectName = "id"
         let isHosted = authority.host.name == "github.com" || authority.host.name.hasSuffix(".ghe.com")
-        profile =
-            isHosted ? "https://api.\(authority.hostText)/user" : "https://\(authority.hostText)/api/v3/user"
+        let api = isHosted ? "https://api.\(authority.hostText)" : "https://\(authority.hostText)/api/v3"
+        self.api = api
+        profile = "\(api)/user"
         otherNames = ["https://\(authority.hostText)/login/oauth"]
     }
 

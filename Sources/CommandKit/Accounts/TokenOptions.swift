@@ -96,6 +96,7 @@ extension TokenNamingCommand {
     private func write(to explicit: inout [SignInParameter: [String]]) throws(CommandError) {
         var texts = page.texts
         texts[.loginHint] = signIn.loginHint.map { [$0] }
+        if !signIn.alsoConsent.isEmpty { texts[.alsoConsent] = [signIn.alsoConsent.joined(separator: " ")] }
         _ = try SignInParameters(options: texts)
         explicit.merge(texts) { $1 }
     }
@@ -296,10 +297,13 @@ extension CommandError {
     }
 }
 
-/// The option for a sign-in that a rule can't have.
+/// The options for a sign-in that a rule can't have.
 package struct SignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name to fill in.", valueName: "user"))
     var loginHint: String?
+
+    @Option(help: ArgumentHelp("A scope of another API to consent to; may be repeated.", valueName: "scope"))
+    var alsoConsent: [String] = []
 
     package init() {}
 }

@@ -34,7 +34,7 @@ struct KnownValues {
             case "device-mode": Configuration.DeviceMode.allCases.map { Candidate($0.rawValue) }
             case "flow": Configuration.FlowChoice.allCases.map { Candidate($0.rawValue) }
             case "kind": RuleOptions.kinds.map { Candidate($0) }
-            case "assertion":
+            case "assertion", "subject-token":
                 ApplicationOptions.assertions.map { Candidate($0.cut(at: ":").map { "\($0.0):" } ?? $0) }
             case "authority": authorities
             case "client-id": clients

@@ -166,7 +166,7 @@ struct ConfigureGitCommand: Command {
             let shown = pattern.text.displayable(limit: 200)
             // Don't offer what can't be written.
             do { try session.tables.requireRoom(for: pattern) } catch { return (nil, false) }
-            if let rule = await draft.ruleOfDefaultApp() { return (rule, true) }
+            if let rule = try await draft.ruleByOneQuestion() { return (rule, true) }
             guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return (nil, false) }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw taken(by: other, session)

@@ -124,7 +124,8 @@ struct GitPlan: Sendable {
     /// Returns the hosts of rules with a path, and those where plugins find an organisation in the path.
     private static func placesByPath(_ session: Session, _ pattern: URLPattern?) -> [String] {
         let known = session.registry.gitHosts.map { "https://\($0)" }
-        let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + known)
+        let rules = session.configuration.rules
+        let places = Set(rules.compactMap { $0.pattern.placeWithPath ?? placePerRepository($0, session) } + known)
         guard let pattern else { return places.sorted() }
         let place = pattern.place
         // A forwarded URL may well have a path.
@@ -132,6 +133,16 @@ struct GitPlan: Sendable {
         // A rule for the pattern is about to be added, unless one without a path covers the host.
         let isCovered = session.configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
         return places.contains(place) || pattern.placeWithPath != nil && !isCovered ? [place] : []
+    }
+
+    /// Returns a rule's place if its tokens are for one repository each, as those of an application are at some code hosts.
+    private static func placePerRepository(_ rule: Rule, _ session: Session) -> String? {
+        guard let name = rule.identity,
+            let application = try? session.configuration.identity(named: name).application,
+            session.registry.match(authority: application.authority, kind: application.kind, isConfigured: true)?
+                .issuer?.repositoryScopes != nil
+        else { return nil }
+        return rule.pattern.place
     }
 
     /// Returns `lanyard` if git finds git-credential-lanyard on PATH, else the path of the one beside this program.

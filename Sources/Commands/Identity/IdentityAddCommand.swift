@@ -37,6 +37,12 @@ struct IdentityAddCommand: Command {
           --client-id \(Example.clientID) \\
           --assertion github-actions
         """,
+        "A GitHub App, with the private key that GitHub gave it": """
+        lanyard identity add bot \\
+          --authority https://github.com \\
+          --client-id Iv23liExample \\
+          --certificate /etc/contoso/bot.private-key.pem
+        """,
         "A user-assigned managed identity of this machine": """
         lanyard identity add deploy \\
           --managed client-id:\(Example.clientID)
@@ -105,6 +111,12 @@ struct ApplicationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The client ID of the app registration.", valueName: "id"))
     var clientId: String?
 
+    @Option(help: ArgumentHelp("The kind of authority, if its URL doesn't show it.", valueName: "kind"))
+    var kind: String?
+
+    @Option(help: ArgumentHelp("The service that the tokens are for, by its name there.", valueName: "name"))
+    var audience: String?
+
     @Option(help: ArgumentHelp("A file with the certificate and its key: PEM or PKCS #12.", valueName: "path"))
     var certificate: String?
 
@@ -131,19 +143,24 @@ struct ApplicationOptions: ParsableArguments {
             "The source of an assertion: \(assertions.joined(separator: ", ")), ...", valueName: "source"))
     var assertion: String?
 
+    @Option(
+        help: ArgumentHelp("The source of a token to exchange (RFC 8693), as for --assertion.", valueName: "source"))
+    var subjectToken: String?
+
     @Flag(help: "Accept an authority at a host that no plugin knows.")
     var trustAuthority = false
 
     private var proofs: [String] {
         [
-            ("--certificate", certificate != nil), ("--secret", secret), ("--secret-variable", secretVariable != nil),
-            ("--assertion", assertion != nil),
+            ("--certificate", certificate != nil), ("--secret", secret && subjectToken == nil),
+            ("--secret-variable", secretVariable != nil && subjectToken == nil), ("--assertion", assertion != nil),
+            ("--subject-token", subjectToken != nil),
         ].filter(\.1).map(\.0)
     }
 
     var isEmpty: Bool {
-        authority == nil && clientId == nil && proofs.isEmpty && !certificatePassword
-            && certificatePasswordVariable == nil
+        authority == nil && clientId == nil && kind == nil && audience == nil && proofs.isEmpty
+            && !certificatePassword && certificatePasswordVariable == nil
     }
 
     func requireComplete() throws {
@@ -151,7 +168,8 @@ struct ApplicationOptions: ParsableArguments {
         guard clientId != nil else { throw ValidationError("give --client-id: the ID of the app registration") }
         guard let proof = proofs.first else {
             throw ValidationError(
-                "give what proves the identity: --certificate, --secret, --secret-variable or --assertion")
+                "give what proves the identity: --certificate, --secret, --secret-variable, --assertion or "
+                    + "--subject-token")
         }
         if proofs.count > 1 { throw ValidationError("give \(proof) or \(proofs[1]), not both") }
         guard certificatePassword || certificatePasswordVariable != nil else { return }
@@ -167,7 +185,7 @@ struct ApplicationOptions: ParsableArguments {
     ///   it.
     func application(_ session: Session) throws(CommandError) -> Identity.Application {
         let url = session.registry.authority(typed: authority ?? "").withoutTrailingSlashes
-        guard let match = session.registry.match(authority: url, isConfigured: true) else {
+        guard let match = session.registry.match(authority: url, kind: kind, isConfigured: true) else {
             throw CommandError(unknownAuthority: url, in: session.registry)
         }
         guard match.plugin.identities.contains(.client) else {
@@ -179,11 +197,14 @@ struct ApplicationOptions: ParsableArguments {
             throw CommandError(
                 unknownHost: match.authority, twin: session.registry.lookAlike(of: match.authority.host))
         }
-        return Identity.Application(authority: url, clientID: clientId ?? "", proof: proof)
+        return Identity.Application(
+            authority: url, kind: kind, clientID: clientId ?? "", proof: proof, audience: audience)
     }
 
     private var proof: Identity.Proof {
-        if let secretVariable { return .secret(.variable(secretVariable)) }
+        let keeper = secretVariable.map(Identity.Keeper.variable)
+        if let subjectToken { return .subject(subjectToken, secret: keeper ?? (secret ? .keyring : nil)) }
+        if let keeper { return .secret(keeper) }
         if let assertion { return .assertion(assertion) }
         guard let certificate else { return .secret(.keyring) }
         let password =
@@ -221,7 +242,7 @@ extension Session {
         let name = identity.name.displayable(limit: 64)
         let isPassword: Bool
         switch identity.application?.proof {
-        case .secret(.keyring): isPassword = false
+        case .secret(.keyring), .subject(_, secret: .keyring): isPassword = false
         case .certificate(_, password: .keyring): isPassword = true
         default:
             throw CommandError(

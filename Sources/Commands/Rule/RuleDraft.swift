@@ -3,6 +3,7 @@ import Claims
 import CommandKit
 import CredentialEngine
 import PluginHost
+import PluginWire
 import Rules
 import Secrets
 import Terminal
@@ -47,23 +48,61 @@ struct RuleDraft {
         return rule
     }
 
-    /// Returns the rule for a git host whose own app lets anyone sign in, if the user agrees to all of it in one question;
-    /// nil if there is no such app, or to ask about each part.
-    func ruleOfDefaultApp() async -> Rule? {
+    /// Returns the rule for a git host that signs in by itself, if the user agrees to all of it in one question; nil to ask about
+    /// each part.
+    ///
+    /// Where the host has an app that lets anyone sign in, the question is whether to use that; else, what signs in.
+    ///
+    /// - Throws: `CommandError` if the user gives up.
+    func ruleByOneQuestion() async throws(CommandError) -> Rule? {
         guard let prompt, let found = await finder.guess(), let match = match(found.authority, found.kind),
             session.registry.lookAlike(of: match.authority.host) == nil,
-            session.configuration.app(at: found.authority) == nil,
-            let app = session.configuration.offeredClients(match, for: nil).first
+            let issuer = match.issuer, session.configuration.app(at: found.authority) == nil,
+            !session.configuration.rules.contains(where: { $0.authority == found.authority && $0.clientID != nil })
         else { return nil }
         let host = match.authority.host.displayable(limit: 255)
-        let looks = found.kind == nil ? "is" : "looks like"
-        let question =
-            "\(host) \(looks) \(match.issuer?.displayName ?? ""); sign git in there as \(app.name), its own app?"
-        guard await prompt.accepts(question) else { return nil }
+        let what = "\(host) \(found.kind == nil ? "is" : "looks like") \(issuer.displayName)"
         var rule = Rule(pattern: pattern, authority: found.authority, scopes: [])
-        rule.clientID = app.name
         rule.kind = found.kind
+        if let app = session.configuration.offeredClients(match, for: nil).first {
+            guard await prompt.accepts("\(what); sign git in there as \(app.name), its own app?") else { return nil }
+            rule.clientID = app.name
+            return rule
+        }
+        let sources = session.registry.sources(ofKind: issuer.kind).filter { source in
+            source.row.program.first.flatMap(session.context.program) != nil
+        }
+        let choices =
+            [("app", "your organisation's, whose client ID you know")]
+            + sources.map { ($0.name, "the sign-in that \($0.name) has") }
+            + [("new", "an app that you register now, on the page that opens"), ("other", "whatever you say then")]
+        let choice = await prompt.choice(
+            "\(what); what signs git in there?", among: choices.map { "\($0.0): \($0.1)" }
+        ) { name in choices.firstIndex { $0.0 == name } }
+        guard let choice else {
+            throw CommandError("nothing was changed: nothing was chosen", cause: .ofNoAnswer)
+        }
+        guard choice < choices.count - 1 else { return nil }
+        if choice > 0, choice <= sources.count {
+            rule = Rule(pattern: pattern, authority: "", scopes: [])
+            rule.source = sources[choice - 1].name
+            return rule
+        }
+        if choice > sources.count { await openRegistration(at: match) }
+        rule.clientID = try await ask(for: "a client ID", "client ID") { id throws(CommandError) in
+            try checked(id, match)
+        }
         return rule
+    }
+
+    /// Opens the page where an app is registered, and shows what to enter there.
+    private func openRegistration(at match: AuthorityMatch) async {
+        _ = match.tellRegistration(console)
+        guard let page = match.issuer?.registrationPage(at: match.authority), let browser = session.browser else {
+            return
+        }
+        // Its address is on the screen.
+        _ = await browser.open(page)
     }
 
     /// Completes a rule for an identity, which has its own authority and client.

@@ -288,7 +288,9 @@ extension Identity {
     fileprivate var proofFile: String? {
         switch application?.proof {
         case .certificate(let path, _): path
-        case .assertion(let source) where source.hasPrefix("file:"): String(source.dropFirst(5))
+        case .assertion(let source) where source.hasPrefix("file:"),
+            .subject(let source, _) where source.hasPrefix("file:"):
+            String(source.dropFirst(5))
         default: nil
         }
     }

@@ -118,6 +118,7 @@ final class Explainer {
 
     private func mapping(_ rule: Rule?) -> Explanation.Mapping {
         if let rule { return .rule(rule) }
+        if let (rule, _) = session.configuration.rule(ofOtherHost: request, session.registry) { return .rule(rule) }
         guard request.scheme == "https", let host = request.host, host.withoutOwnPort(of: "https").port == nil,
             let known = session.registry.resource(forHost: host.name),
             let plugin = session.registry.plugins.first(where: { $0.resources.contains(known) })

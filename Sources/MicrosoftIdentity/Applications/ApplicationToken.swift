@@ -123,7 +123,9 @@ struct ApplicationToken: Sendable {
     private static func proof(of request: PluginRequest, _ identity: PluginIdentity) throws(PluginError) -> Proof {
         if let secret = request.clientSecret { return .secret(secret) }
         guard let path = identity.certificate else {
-            return .assertion(try AssertionSource(identity, audience: audience(of: request.authority)))
+            return .assertion(
+                try AssertionSource(
+                    identity.assertion ?? "", of: identity, audience: audience(of: request.authority)))
         }
         let explicit = identity.variable("AZURE_CLIENT_SEND_CERTIFICATE_CHAIN")?.lowercased()
         do throws(OAuthError) {

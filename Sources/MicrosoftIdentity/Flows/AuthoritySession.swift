@@ -109,6 +109,7 @@ struct AuthoritySession: Sendable {
             request.clientID, at: authority.environment, endpoints: configuration.endpoints,
             scope: Scopes.requested(request.scopes), redirectURI: request.redirectURI ?? Self.usualRedirect,
             transport: transport)
+        client.furtherScopes = request.signIn.alsoConsent ?? ""
         client.parameters = [("client_info", "1")]
         if let claims { client.grantParameters = [("claims", claims)] }
         client.hosts = hosts

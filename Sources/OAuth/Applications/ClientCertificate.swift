@@ -9,24 +9,28 @@ package import Secrets
 import SwiftASN1
 import X509
 
-/// The certificate and private key that an application authenticates with.
+/// The private key that an application authenticates with, and its certificate, if the authority knows the key by that.
 package struct ClientCertificate: Sendable {
     /// The file's path, for error messages.
     private let path: String
-    /// The certificates as DER, starting with the one that belongs to the key.
+    /// The certificates as DER, starting with the one that belongs to the key; empty for a key alone.
     private let chain: [[UInt8]]
     private let key: _RSA.Signing.PrivateKey
-    /// The expiry date of the key's certificate.
-    private let end: Date
+    /// The expiry date of the key's certificate; nil for a key alone.
+    private let end: Date?
 
     /// The size limit of the file, in bytes.
     private static let longestFile = 1 << 20
 
     /// Reads a file: PEM if it contains `-----BEGIN`, otherwise PKCS #12, encrypted or not.
     ///
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - password: What opens it.
+    ///   - mayBeKey: Whether a key alone will do, because the authority knows it without a certificate.
     /// - Throws: `invalidRequest` if the file can't be read, lacks the certificate or exactly one RSA key, or the
     ///   password doesn't open it.
-    package init(file path: String, password: Secret?) throws(OAuthError) {
+    package init(file path: String, password: Secret?, mayBeKey: Bool = false) throws(OAuthError) {
         let (bytes, isWritableByAll): ([UInt8], Bool)
         do throws(FileError) {
             let file = try OpenFile(path)
@@ -39,8 +43,14 @@ package struct ClientCertificate: Sendable {
         }
         let file = PEMFile(bytes)
         let parts =
-            try file.blocks.isEmpty ? Self.readPKCS12(bytes, path, password) : Self.readPEM(file, path, password)
+            try file.blocks.isEmpty
+            ? Self.readPKCS12(bytes, path, password)
+            : Self.readPEM(file, path, password, mayBeKey: mayBeKey)
         let rsa = try Self.rsaKey(parts.key, path)
+        guard !parts.certificates.isEmpty else {
+            (self.path, key, end, chain) = (path, rsa, nil, [])
+            return
+        }
         let publicKey = rsa.publicKey.pkcs1DERRepresentation
         // A chain may hold what isn't read here, such as keys of other kinds.
         let own = parts.certificates.lazy.compactMap { try? Certificate(derEncoded: $0) }
@@ -55,10 +65,10 @@ package struct ClientCertificate: Sendable {
     }
 
     private static func readPEM(
-        _ file: PEMFile, _ path: String, _ password: Secret?
+        _ file: PEMFile, _ path: String, _ password: Secret?, mayBeKey: Bool
     ) throws(OAuthError) -> Parts {
         let certificates = file.certificates
-        guard !certificates.isEmpty else {
+        guard mayBeKey || !certificates.isEmpty else {
             throw .certificate(path, "has no certificate", "add it to the private key: cat key.pem certificate.pem")
         }
         switch file.blocks.count(where: { $0.label.hasSuffix("PRIVATE KEY") }) {
@@ -142,34 +152,52 @@ package struct ClientCertificate: Sendable {
 extension ClientCertificate {
     /// Creates a client assertion for one request (RFC 7523, 3).
     ///
-    /// It is valid for ten minutes, signed with PS256, and names the certificate by its SHA-256 thumbprint, as Entra
+    /// It is valid for ten minutes, and names the certificate, if there is one, by its SHA-256 thumbprint, as Entra
     /// requires.
     ///
     /// - Parameters:
     ///   - client: The client ID, used as issuer and subject.
     ///   - audience: The token endpoint that receives the assertion.
     ///   - sendsChain: Whether to include the certificates (`x5c`), for an authority that trusts their issuer.
+    ///   - algorithm: How it is signed.
     ///   - now: The current time.
     /// - Returns: The assertion.
     /// - Throws: `invalidRequest` if the certificate has expired.
     package func assertion(
-        of client: String, for audience: String, sendsChain: Bool, now: Date = .now
+        of client: String, for audience: String, sendsChain: Bool = false, by algorithm: Algorithm = .PS256,
+        now: Date = .now
     ) throws(OAuthError) -> Secret {
-        guard now < end else {
-            let day = end.formatted(Date.ISO8601FormatStyle().year().month().day())
-            throw .certificate(path, "expired on \(day)", "get a new certificate, and register it with the application")
-        }
         let moment = Int(now.timeIntervalSince1970)
         let claims = AssertionClaims(
             aud: audience, iss: client, sub: client, jti: UUID().uuidString.lowercased(), nbf: moment, iat: moment,
             exp: moment + 600)
         let header = AssertionHeader(
-            thumbprint: Base64URL.encode(SHA256.hash(data: chain[0])),
+            alg: algorithm, thumbprint: chain.first.map { Base64URL.encode(SHA256.hash(data: $0)) },
             x5c: sendsChain ? chain.map { Data($0).base64EncodedString() } : nil)
+        return try signed(header, claims, now)
+    }
+
+    /// Creates the token by which GitHub knows one of its Apps, for a request in the next minutes.
+    ///
+    /// GitHub refuses one that begins later than now or ends later than in ten minutes, both by its own clock.
+    package func appToken(of app: String, now: Date = .now) throws(OAuthError) -> Secret {
+        let moment = Int(now.timeIntervalSince1970)
+        return try signed(
+            AssertionHeader(alg: .RS256), AssertionClaims(iss: app, iat: moment - 60, exp: moment + 540), now)
+    }
+
+    private func signed(_ header: AssertionHeader, _ claims: AssertionClaims, _ now: Date) throws(OAuthError) -> Secret
+    {
+        if let end, now >= end {
+            let day = end.formatted(Date.ISO8601FormatStyle().year().month().day())
+            throw .certificate(path, "expired on \(day)", "get a new certificate, and register it with the application")
+        }
         do {
             let encoder = JSONEncoder()
             let signed = try "\(Base64URL.encode(encoder.encode(header))).\(Base64URL.encode(encoder.encode(claims)))"
-            let signature = try key.signature(for: SHA256.hash(data: Data(signed.utf8)), padding: .PSS)
+            let signature = try key.signature(
+                for: SHA256.hash(data: Data(signed.utf8)),
+                padding: header.alg == .PS256 ? .PSS : .insecurePKCS1v1_5)
             return Secret("\(signed).\(Base64URL.encode(signature.rawRepresentation))")
         } catch {
             throw .certificate(path, "has a private key that doesn't sign", "make a new pair")
@@ -177,12 +205,20 @@ extension ClientCertificate {
     }
 }
 
+extension ClientCertificate {
+    /// How an assertion is signed (RFC 7518, 3.1).
+    package enum Algorithm: String, Encodable, Sendable {
+        case PS256
+        case RS256
+    }
+}
+
 /// The JOSE header (RFC 7515, 4.1).
 private struct AssertionHeader: Encodable {
-    let alg = "PS256"
+    let alg: ClientCertificate.Algorithm
     let typ = "JWT"
-    let thumbprint: String
-    let x5c: [String]?
+    var thumbprint: String?
+    var x5c: [String]?
 
     private enum CodingKeys: String, CodingKey {
         case alg, typ, x5c
@@ -192,11 +228,11 @@ private struct AssertionHeader: Encodable {
 
 /// The claims (RFC 7523, 3).
 private struct AssertionClaims: Encodable {
-    let aud: String
+    var aud: String?
     let iss: String
-    let sub: String
-    let jti: String
-    let nbf: Int
+    var sub: String?
+    var jti: String?
+    var nbf: Int?
     let iat: Int
     let exp: Int
 }

@@ -26,8 +26,9 @@ package struct AuthorizationRequest: Sendable {
         var fields: [FormEncoding.Field] = [
             ("client_id", client.id), ("response_type", "code"), ("redirect_uri", redirectURI),
         ]
+        let scopes = [client.scope, client.furtherScopes].filter { !$0.isEmpty }.joined(separator: " ")
         fields +=
-            client.scopeField + [
+            (scopes.isEmpty ? [] : [("scope", scopes)]) + [
                 ("state", state), ("code_challenge", proofKey.challenge), ("code_challenge_method", ProofKey.method),
             ]
         if client.sendsNonce { fields.append(("nonce", nonce)) }

@@ -24,6 +24,8 @@ package struct IssuerMetadata: Sendable, Equatable {
     /// The supported client authentication methods (OpenID Connect Core 1.0, 9); the standards' default if the issuer
     /// doesn't list them.
     package let authenticationMethods: [String]
+    /// How the issuer wants a client's assertions signed; the standards' default if it doesn't say.
+    package private(set) var assertionAlgorithm = ClientCertificate.Algorithm.RS256
     /// By how many seconds the issuer's clock is ahead of this computer's; nil if the answer had no date.
     package private(set) var clockLead: Double?
     /// The issuer's document, and whether it was at OpenID Connect's location; nil if the issuer wasn't asked.
@@ -149,6 +151,9 @@ package struct IssuerMetadata: Sendable, Equatable {
         keys = Self.usable(said.keys)
         scopes = said.scopes ?? []
         authenticationMethods = said.authenticationMethods ?? ["client_secret_basic"]
+        if let known = said.assertionAlgorithms, !known.contains("RS256"), known.contains("PS256") {
+            assertionAlgorithm = .PS256
+        }
         self.said = Said(metadata: said, isOpenID: isAtOpenID)
     }
 
@@ -211,6 +216,8 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
     let scopes: [String]?
     /// The supported client authentication methods; nil if the document doesn't list them.
     let authenticationMethods: [String]?
+    /// The algorithms that clients' assertions may be signed with; nil if the document doesn't list them.
+    let assertionAlgorithms: [String]?
 
     /// Whether authorization responses always name the issuer (RFC 9207, 3); nil if the document doesn't say.
     package let namesIssuer: Bool?
@@ -265,6 +272,7 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
         keys = value(.keys)
         scopes = value(.scopes)
         authenticationMethods = value(.authenticationMethods)
+        assertionAlgorithms = value(.assertionAlgorithms)
         namesIssuer = value(.namesIssuer)
     }
 
@@ -280,6 +288,7 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
         case keys = "jwks_uri"
         case scopes = "scopes_supported"
         case authenticationMethods = "token_endpoint_auth_methods_supported"
+        case assertionAlgorithms = "token_endpoint_auth_signing_alg_values_supported"
         case namesIssuer = "authorization_response_iss_parameter_supported"
     }
 }

@@ -190,13 +190,15 @@ struct ManifestReader {
                 parameters: try row.list("parameters", .pluginName))
         }
         manifest.sources = try rows.read(
-            "source", ["name", "program", "secret", "username", "asks", "unlock"], source)
+            "source", ["name", "program", "secret", "username", "asks", "unlock", "kinds"], source)
         manifest.options = try table.list("options", .pluginName)
         manifest.issuers = try rows.read(
             "issuer",
             [
-                "kind", "hosts", "scopes", "flows", "secret-flows", "username", "placeholder-usernames", "bearer",
-                "revokes-on-renewal", "name", "git-hosts", "realms", "registration-page", "registration",
+                "kind", "hosts", "scopes", "repository-scopes", "flows", "secret-flows", "username",
+                "placeholder-usernames", "bearer",
+                "revokes-on-renewal", "name", "git-hosts", "other-hosts", "other-scopes", "realms", "registration-page",
+                "registration",
                 "redirect-uri",
             ] + Self.endpointKeys
         ) { row throws(SettingsError) in
@@ -249,6 +251,8 @@ struct ManifestReader {
             issuer.endpoints[keyPath: endpoint] = try table.text(key, .endpoint)
         }
         issuer.scopes = try table.strings("scopes") == nil ? nil : table.list("scopes", .scope)
+        issuer.repositoryScopes =
+            try table.strings("repository-scopes") == nil ? nil : table.list("repository-scopes", .scope)
         issuer.flows = try table.flows("flows")
         issuer.secretFlows = try table.flows("secret-flows")
         issuer.username = try table.text("username", .basicUsername)
@@ -259,6 +263,8 @@ struct ManifestReader {
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""
         issuer.gitHosts = try table.list("git-hosts", .hostPattern).map { $0.lowercased() }
+        issuer.otherHosts = try table.list("other-hosts", .hostPattern).map { $0.lowercased() }
+        issuer.otherScopes = try table.list("other-scopes", .scope)
         issuer.realms = try table.list("realms", .text(128))
         issuer.registration.page = try table.text("registration-page", .endpoint)
         issuer.registration.advice = try table.text("registration", .text(512))
@@ -273,7 +279,8 @@ struct ManifestReader {
         row.username = try table.list("username", .text(256))
         row.asks = try table.text("asks", .text(256))
         row.unlock = try table.text("unlock", .text(1024))
-        return PluginSource(name: try table.requiredText("name", .pluginName), row: row)
+        return PluginSource(
+            name: try table.requiredText("name", .pluginName), row: row, kinds: try table.list("kinds", .pluginName))
     }
 
     private func client(_ table: SettingsTable) throws(SettingsError) -> PluginClient {

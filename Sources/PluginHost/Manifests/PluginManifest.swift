@@ -123,6 +123,10 @@ public enum PluginSupport: String, Sendable, CaseIterable {
     case redirectURI = "redirect-uri"
     /// Reset forgotten passwords by another policy of B2C.
     case resetPolicy = "reset-policy"
+    /// Have the user consent to the scopes of other APIs at the same sign-in.
+    case alsoConsent = "also-consent"
+    /// Get tokens for a named audience, and in exchange for another issuer's (RFC 8693), for identities.
+    case tokenExchange = "token-exchange"
     /// Have clients with secrets: it gets the stored ones.
     case clientSecrets = "client-secrets"
     /// The operations `register` and `unregister`.
@@ -139,6 +143,8 @@ public enum PluginSupport: String, Sendable, CaseIterable {
         case .resources: !request.resources.isEmpty
         case .redirectURI: request.operation == .authorize && request.redirectURI != nil
         case .resetPolicy: request.signIn.resetPolicy != nil
+        case .alsoConsent: request.signIn.alsoConsent != nil
+        case .tokenExchange: request.identity.map { $0.subject != nil || $0.audience != nil } ?? false
         // Without them, the host neither has such a secret nor runs such an operation.
         case .clientSecrets, .register, .revoke: false
         }
@@ -156,6 +162,9 @@ public enum PluginSupport: String, Sendable, CaseIterable {
         case .redirectURI:
             ("use another redirect URI than its own", "leave out --redirect-port, and `redirect-port` in the rule")
         case .resetPolicy: ("reset passwords by a policy", "remove `reset-policy` from the rule")
+        case .alsoConsent: ("ask for consent to other APIs", "leave out --also-consent")
+        case .tokenExchange:
+            ("exchange tokens of other issuers", "remove `subject-token` and `audience` from the identity")
         case .clientSecrets, .register, .revoke: ("do \(rawValue)", "")
         }
     }
@@ -282,6 +291,8 @@ public struct PluginSource: Sendable, Equatable {
     public let name: String
     /// The rest, which only the plugin understands.
     public let row: PluginSourceRow
+    /// The kinds of code host whose sign-ins it has.
+    public var kinds: [String] = []
 }
 
 /// The forms of a client ID.
@@ -321,6 +332,9 @@ public struct PluginIssuer: Sendable, Equatable {
     public var endpoints = PluginEndpoints()
     /// The scopes that git and similar tools need there, empty if no scope means all; nil if only rules can name them.
     public var scopes: [String]?
+    /// The scopes of an application's tokens, each of which is for the one repository that is asked for; nil if it gets
+    /// tokens as at any issuer.
+    public var repositoryScopes: [String]?
     /// The flows that work there, best first.
     public var flows: [PluginRequest.Flow] = []
     /// The flows that need a client secret.
@@ -338,6 +352,10 @@ public struct PluginIssuer: Sendable, Equatable {
     public var name = ""
     /// Patterns of git servers on other hosts that accept tokens of the first of `hosts`.
     public var gitHosts: [String] = []
+    /// Patterns of further hosts of the first of `hosts`, such as its registries, which are no git servers.
+    public var otherHosts: [String] = []
+    /// The scopes that tokens need there besides.
+    public var otherScopes: [String] = []
     /// The `realm` of their git servers' HTTP Basic challenges; their users sign in at the git server's own URL.
     public var realms: [String] = []
     /// How to register an application there.

@@ -114,6 +114,11 @@ public struct PluginRegistry: Sendable {
         return match?.issuer == nil ? nil : match
     }
 
+    /// Returns the issuer that a host belongs to which is neither its own nor a git server, such as a registry.
+    public func issuer(ofOtherHost host: String) -> PluginIssuer? {
+        plugins.lazy.flatMap(\.issuers).first { $0.otherHosts.rank(of: host.lowercased()) != nil }
+    }
+
     /// The issuers whose git servers' users sign in at the server's own URL, whatever its host.
     public var gitIssuers: [PluginIssuer] { plugins.flatMap(\.issuers).filter { !$0.realms.isEmpty } }
 
@@ -244,6 +249,11 @@ public struct PluginRegistry: Sendable {
             if let row = plugin.sources.first(where: { $0.name == name }) { return (plugin, row) }
         }
         return nil
+    }
+
+    /// The sources that have the sign-ins of a kind of code host.
+    public func sources(ofKind kind: String) -> [PluginSource] {
+        plugins.flatMap(\.sources).filter { $0.kinds.contains(kind) }
     }
 
     /// The names of all sources.

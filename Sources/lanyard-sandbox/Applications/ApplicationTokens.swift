@@ -178,7 +178,8 @@ struct ApplicationCertificate: Sendable {
     let pem: String
     /// The certificate's SHA-256 in base64url.
     let thumbprint: String
-    private let keys: JWTKeyCollection
+    /// The key, by the algorithms that an assertion may be signed with.
+    private let keys: [String: JWTKeyCollection]
 
     init() async throws {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
@@ -189,13 +190,17 @@ struct ApplicationCertificate: Sendable {
         let document = try certificate.serializeAsPEM()
         thumbprint = Base64URL.encode(SHA256.hash(data: document.derBytes))
         pem = key.pemRepresentation + "\n" + document.pemString + "\n"
-        keys = try await JWTKeyCollection().add(
-            pss: JWTKit.Insecure.RSA.PublicKey(backing: key.publicKey), digestAlgorithm: .sha256)
+        let known = try JWTKit.Insecure.RSA.PublicKey(backing: key.publicKey)
+        keys = [
+            "PS256": await JWTKeyCollection().add(pss: known, digestAlgorithm: .sha256),
+            "RS256": await JWTKeyCollection().add(rsa: known, digestAlgorithm: .sha256),
+        ]
     }
 
-    /// Whether the certificate's key signed a token with PS256.
-    func hasSigned(_ token: String) async -> Bool {
-        (try? await keys.verify(token, as: Claims.self)) != nil
+    /// The claims of a token that the certificate's key signed by this algorithm; nil for any other.
+    func claims(of token: String, by algorithm: String) async -> Claims? {
+        guard Claims(part: token.prefix { $0 != "." })?["alg"]?.string == algorithm else { return nil }
+        return try? await keys[algorithm]?.verify(token, as: Claims.self)
     }
 }
 
@@ -230,7 +235,7 @@ struct AssertionCheck {
     private func checkOwn(_ assertion: String, _ header: Claims, _ claims: Claims) async throws(OAuthErrorResponse) {
         let certificate = world.applicationCertificate
         guard header["x5t#S256"]?.string == certificate.thumbprint, header["alg"]?.string == "PS256",
-            application.certificate == true, await certificate.hasSigned(assertion)
+            application.certificate == true, await certificate.claims(of: assertion, by: "PS256") != nil
         else {
             throw .unproven(
                 700_027,

@@ -33,6 +33,7 @@ struct HostClient: Sendable {
                 HostClient(
                     id: "sandbox-confidential", name: "sandbox program with a secret", secret: secret,
                     redirectURIs: redirects),
+                robot,
             ]
         case .gitea:
             return [

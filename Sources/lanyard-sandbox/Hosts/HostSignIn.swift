@@ -250,8 +250,8 @@ extension HostSite {
         case .issuer:
             [
                 "openid": "Sign you in", "profile": "Read your name", "email": "Read your email address",
-                "offline_access": "Keep this access while you are away", "read_repository": "Read your repositories",
-                "write_repository": "Change your repositories",
+                "groups": "Read your organisations", "offline_access": "Keep this access while you are away",
+                "read_repository": "Read your repositories", "write_repository": "Change your repositories",
             ]
         case .gitea: ["openid": "Sign you in", "profile": "Read your name", "email": "Read your email address"]
         case .forge:

@@ -36,7 +36,12 @@ struct HostSite: Sendable {
         case (.issuer, ["oauth", "logout"]): await logout(visit)
         case (.issuer, ["quill", "tokens"]): quillTokens(visit)
         case (.issuer, ["oauth", "register"]) where world.settings.offersRegistration: register(visit)
+        case (.gitea, let path) where path.first == "v2": images(visit, Array(path.dropFirst()))
+        case (.gitea, let path) where path.starts(with: ["api", "packages"]): packages(visit, Array(path.dropFirst(2)))
         case (.forge, ["api", "v3", "user"]): gitHubUser(visit)
+        case (.forge, let path)
+        where path.starts(with: ["api", "v3"]) && ["installation", "access_tokens"].contains(path.last):
+            await gitHubApp(visit, Array(path.dropFirst(2)))
         case (.forge, let path)
         where path.count == 5 && path[..<3] == ["api", "v3", "applications"] && path[4] == "token":
             deleteGitHubToken(visit, of: path[3])
@@ -87,16 +92,22 @@ struct HostSite: Sendable {
     // else, it doesn't exist.
 
     func repository(_ visit: Visit) async -> Response {
-        guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit),
-            let user = known(token.grant.signedIn.username)
-        else { return gitChallenge }
-        visit.user = user.username
-        guard isThere(visit, for: user) else { return .text("Repository not found.", status: .notFound) }
+        guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit) else {
+            return gitChallenge
+        }
+        let user = known(token.grant.signedIn.username)
+        // Otherwise it is a GitHub App's own, which only the repositories that it is for take.
+        guard user != nil || token.isOfInstallation else { return gitChallenge }
+        visit.user = user?.username ?? token.grant.request.clientID
+        guard user.map({ isThere(visit, for: $0) }) ?? !visit.climbs else {
+            return .text("Repository not found.", status: .notFound)
+        }
         guard mayUse(token, visit) else {
             return .text("The token lacks the scope that this needs.", status: .forbidden)
         }
+        if visit.isForLargeFiles { return largeFiles(visit) }
         let root = world.home.repositories + "/\(host.name.rawValue).host"
-        return await world.git.respond(to: visit, as: user.login, root: root, making: true)
+        return await world.git.respond(to: visit, as: user?.login ?? "sandbox-app[bot]", root: root, making: true)
     }
 
     func liveToken(_ text: String) -> Ledger<HostRequest>.AccessToken? {
@@ -125,6 +136,8 @@ struct HostSite: Sendable {
         switch style {
         case .issuer: token.scopes.contains(visit.isPush ? "write_repository" : "read_repository")
         case .gitea: true
+        case .forge where token.isOfInstallation:
+            token.scopes.contains("contents:write") || !visit.isPush && token.scopes.contains("contents:read")
         case .forge: token.scopes.contains("repo") || token.grant.request.client.isApp
         }
     }
@@ -190,6 +203,8 @@ final class CodeHost: Sendable {
     let ledger = Ledger<HostRequest>()
     private let port = Mutex(0)
     private let registered: Mutex<[HostClient]>
+    /// The contents of large files, by their IDs.
+    let largeFiles = Mutex<[String: String]>([:])
 
     init(_ name: RequestLog.Host, _ style: Style) {
         self.name = name
@@ -314,6 +329,13 @@ extension User {
     /// A stable number for the user, like GitHub's IDs.
     var number: Int64 {
         SHA256.hash(data: Data(id.utf8)).prefix(3).reduce(1) { $0 << 8 | Int64($1) }
+    }
+}
+
+extension Ledger<HostRequest>.AccessToken {
+    /// Whether it is a GitHub App's own token rather than a user's.
+    fileprivate var isOfInstallation: Bool {
+        scopes.contains { $0.hasPrefix("contents:") || $0.hasPrefix("metadata:") }
     }
 }
 

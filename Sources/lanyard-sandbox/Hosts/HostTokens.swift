@@ -17,7 +17,7 @@ extension HostSite {
     func token(_ visit: Visit) async throws -> Response {
         do {
             guard visit.method == .post else { throw HostError.badRequest("This endpoint takes POST requests only.") }
-            let issue = try redeem(visit)
+            let issue = HostClient.isProvedByToken(visit) ? try await redeemToken(visit) : try redeem(visit)
             visit.user = issue.grant.signedIn.username
             return try await answer(issue, visit)
         } catch let failure as HostError {
@@ -137,6 +137,9 @@ extension HostSite {
             "expires_in": .integer(Int64(lifetime)), "scope": .string(issue.scopes.joined(separator: " ")),
             "created_at": .integer(Date.now.unix),
         ]
+        if visit.form["grant_type"] == HostClient.exchangeGrant {
+            answer["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token"
+        }
         if sendsRefreshToken(with: issue) {
             answer["refresh_token"] = .string(refreshToken(issue, prefix: ""))
         }
@@ -212,6 +215,10 @@ extension HostSite {
             claims["preferred_username"] = .string(user.login)
         }
         if grant.request.scopes.contains("email") { claims["email"] = .string(user.username) }
+        if grant.request.scopes.contains("groups") {
+            let own = world.directory.tenants.filter { world.directory.objectID(of: user, in: $0) != nil }
+            claims["groups"] = JSONValue(strings: own.map(\.shortName))
+        }
         return claims
     }
 }
@@ -232,7 +239,8 @@ extension HostSite {
             "scopes_supported": JSONValue(strings: knownScopes.map(\.key)), "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "grant_types_supported": JSONValue(strings: HostClient.allGrants.sorted()),
-            "token_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "private_key_jwt", "none"],
+            "token_endpoint_auth_signing_alg_values_supported": ["RS256"],
             "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
             "code_challenge_methods_supported": ["S256"], "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": ["RS256"],

@@ -79,7 +79,8 @@ extension PortResponder {
     /// One of the hosts beside the Entra, and its repositories.
     static func host(_ host: CodeHost, of world: World) -> PortResponder {
         let site = HostSite(world: world, host: host)
-        return PortResponder(world: world, host: host.name, takesBody: { !$0.isForRepository }) { visit in
+        return PortResponder(world: world, host: host.name, takesBody: { !$0.isForRepository || $0.isForLargeFiles }) {
+            visit in
             visit.isForRepository ? await site.repository(visit) : try await site.route(visit)
         }
     }
