@@ -43,6 +43,11 @@ extension World {
         }
     }
 
+    /// git's arguments to commit what is staged, before the message.
+    static let commit = [
+        "-c", "user.name=Alice", "-c", "user.email=alice@contoso.example", "commit", "--quiet", "-m",
+    ]
+
     /// Returns the token of the only item of a kind in the keyring.
     func stored(_ kind: String) async throws -> String { try await storedToken(kind, environment) }
 
@@ -236,12 +241,63 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             try await world.sandbox.clearLog()
             try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
             let tokens = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<16 { group.addTask { try await world.lanyard(["token", url]).output } }
+                for _ in 0..<64 { group.addTask { try await world.lanyard(["token", url]).output } }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             #expect(tokens.count == 1 && tokens.first?.hasPrefix("gho_") == true)
             let asked = try await world.sandbox.requests().compactMap(\.grantType)
             #expect(asked == ["refresh_token"])
+        }
+    }
+
+    @Test(arguments: [GitHost.gitLab, .gitea, .forgejo])
+    func `the same sign-in serves git-lfs`(host: GitHost) async throws {
+        try await World.with(hosts: [host]) { world in
+            let url = host.repository(in: world.sandbox)
+            let (work, copy) = ("\(world.folder)/work/hello", "\(world.folder)/work/copy")
+            let cloned = try await world.git(["clone", "--quiet", url, work], world.browser(as: Self.alice))
+            #expect(cloned.status == 0, "\(cloned)")
+            try "*.bin filter=lfs diff=lfs merge=lfs -text\n".write(
+                toFile: work + "/.gitattributes", atomically: true, encoding: .utf8)
+            try String(repeating: "large ", count: 1000).write(
+                toFile: work + "/file.bin", atomically: true, encoding: .utf8)
+            let name = "large-\(UUID().uuidString)"
+            for arguments in [
+                ["lfs", "install", "--local"], ["checkout", "--quiet", "-b", name], ["add", "."],
+                World.commit + ["Add a large file"], ["push", "--quiet", "origin", name],
+            ] {
+                let ended = try await world.git(["-C", work] + arguments)
+                #expect(ended.status == 0, "\(arguments) \(ended)")
+            }
+            let again = try await world.git(["clone", "--quiet", "--no-checkout", url, copy])
+            #expect(again.status == 0, "\(again)")
+            for arguments in [["lfs", "install", "--local"], ["checkout", "--quiet", name]] {
+                let ended = try await world.git(["-C", copy] + arguments)
+                #expect(ended.status == 0, "\(arguments) \(ended)")
+            }
+            let text = try String(contentsOfFile: copy + "/file.bin", encoding: .utf8)
+            #expect(text.hasPrefix("large large "), "\(text.prefix(200))")
+            let asked = try await world.sandbox.requests().filter { $0.host == host.logged }
+            let files = asked.filter { $0.path.contains("/info/lfs/objects") && $0.status == 200 }
+            #expect(Set(files.map(\.method)) == ["POST", "PUT", "GET"], "\(asked)")
+            #expect(asked.count(grant: "authorization_code") == 1, "\(asked)")
+        }
+    }
+
+    @Test func `a rule for a code host serves its registries, with the scopes that these need`() async throws {
+        try await Home.with { home in
+            for (url, door, scopes) in [
+                ("https://github.com", "https://ghcr.io", "repo gist workflow write:packages"),
+                ("https://gitlab.com", "https://registry.gitlab.com", "read_repository write_repository read_registry"),
+            ] {
+                let without = try await home.lanyard(["explain", door, "--for", "docker"])
+                #expect(without.output.contains("none maps this URL"), "\(without)")
+                let added = try await home.lanyard(["rule", "add", url, "--client-id", "app", "--authority", url])
+                #expect(added.status == 0, "\(added)")
+                let explained = try await home.lanyard(["explain", door, "--for", "docker"])
+                let words = explained.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                #expect(words.contains("rule \(url), at ") && words.contains("scopes \(scopes)"), "\(explained)")
+            }
         }
     }
 

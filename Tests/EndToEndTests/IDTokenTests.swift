@@ -55,6 +55,34 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
+    func `it logs in to HashiCorp Vault, by its library for Python`() async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            try await OIDCCluster.serve(
+                in: world.folder + "/vault", issuer: issuer.url, client: issuer.clientID, caFile: world.sandbox.caFile
+            ) { vault in
+                let added = try await world.lanyard([
+                    "rule", "add", vault.url, "--authority", issuer.url, "--kind", "oidc", "--client-id",
+                    issuer.clientID, "--token", "id",
+                ])
+                #expect(added.status == 0, "\(added)")
+                let login = try await world.lanyard(["login", vault.url], world.browser(as: Self.alice))
+                try #require(login.status == 0, "\(login)")
+                let program = """
+                    import hvac, os, sys
+                    client = hvac.Client(url=sys.argv[1], verify=sys.argv[2])
+                    answer = client.auth.jwt.jwt_login(role="developers", jwt=os.environ["JWT"])
+                    print(answer["auth"]["client_token"], client.token)
+                    """
+                let ended = try await world.lanyard(
+                    ["exec", vault.url, "--env", "JWT", "--", Clients.program("python3"), "-c", program, vault.url]
+                        + [vault.caFile])
+                #expect(ended.status == 0 && ended.output == "hvs.stand-in hvs.stand-in\n", "\(ended)")
+            }
+        }
+    }
+
     @Test func `one that a server refuses is made anew, once`() async throws {
         try await Self.withRule { world, url in
             let signedIn = try await world.lanyard(["token", url], world.browser(as: Self.alice))

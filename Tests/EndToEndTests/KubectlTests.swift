@@ -23,6 +23,43 @@ struct KubectlTests {
         }
     }
 
+    @Test func `a cluster that verifies ID tokens takes them from the issuer, for its app and by the user's groups`()
+        async throws
+    {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            for (token, group, answer) in [
+                ("id", "contoso", "\"groups\": [\"contoso\""), ("id", "admins", "Forbidden"),
+                ("access", "contoso", "Unauthorized"),
+            ] {
+                try await OIDCCluster.serve(
+                    in: "\(world.folder)/\(token)-\(group)", issuer: issuer.url, client: issuer.clientID,
+                    caFile: world.sandbox.caFile, group: group
+                ) { cluster in
+                    try world.configure(
+                        after: """
+                            [[rule]]
+                            url = "\(cluster.url)"
+                            authority = "\(issuer.url)"
+                            kind = "oidc"
+                            client-id = "\(issuer.clientID)"
+                            scopes = ["openid", "groups"]
+                            token = "\(token)"
+
+                            """)
+                    let login = try await world.lanyard(
+                        ["login", cluster.url], world.browser(as: "alice@contoso.example"))
+                    try #require(login.status == 0, "\(login)")
+                    let asked = try await cluster.whoami(world.environment, lanyard: world.folder + "/bin/lanyard")
+                    #expect(
+                        (asked.output + asked.errors).contains(answer),
+                        "\(token) \(group): \(asked) \(cluster.refusals)")
+                    #expect((asked.status == 0) == (group == "contoso" && token == "id"), "\(asked)")
+                }
+            }
+        }
+    }
+
     @Test func `who declines is not asked again, however often kubectl tries`() async throws {
         try await World.with { world in
             try configure(world, "v1")

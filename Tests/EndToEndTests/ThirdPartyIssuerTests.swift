@@ -50,6 +50,23 @@ struct ThirdPartyIssuerTests {
         }
     }
 
+    @Test(.enabled(if: Clients.folder != nil), arguments: ThirdPartyIssuer.Kind.allCases)
+    func `a cluster that verifies ID tokens takes those of real issuers`(kind: ThirdPartyIssuer.Kind) async throws {
+        try await Self.with(kind) { home, issuer in
+            try await OIDCCluster.serve(
+                in: home.folder + "/cluster", issuer: issuer.issuer, client: issuer.clientID, caFile: issuer.caFile
+            ) { cluster in
+                let file = try home.text(home.configFile)
+                try home.write(
+                    file.replacing("https://git.example", with: cluster.url) + "token = \"id\"\n", to: home.configFile)
+                let login = try await home.lanyard(["login", cluster.url], ["BROWSER": issuer.browser])
+                try #require(login.status == 0, "\(login)")
+                let asked = try await cluster.whoami(home.environment, lanyard: home.folder + "/bin/lanyard")
+                #expect(asked.status == 0 && asked.output.contains("\"sub\""), "\(asked) \(cluster.refusals)")
+            }
+        }
+    }
+
     @Test(arguments: ThirdPartyIssuer.Kind.allCases)
     func `signing out gives the tokens back and shows the page that ends the session`(
         kind: ThirdPartyIssuer.Kind

@@ -14,7 +14,7 @@ package enum Programs {
     private static let names = """
         [ ar as awk base64 basename bash c++ cat cc chgrp chmod chown chromedriver chromium cmp column comm cp cpp curl
         cut dash date dbus-daemon dbus-launch dbus-monitor dbus-run-session dbus-send dd df diff dirname du echo env
-        expr false file find fish flock g++ gcc gdbus getconf getent getopt gh git git-receive-pack git-shell git-upload-archive
+        expr false file find fish flock g++ gcc gdbus getconf getent getopt gh git git-lfs git-receive-pack git-shell git-upload-archive
         git-upload-pack glab gnome-keyring-daemon gopass gpg gpg-agent gpgconf grep groups gzip head hostname id install jq keepassxc keepassxc-cli
         kill ld less ln locale ls mandoc md5sum mkdir mkfifo mktemp more mount mv newgidmap newuidmap nice nm nohup
         nproc objdump od openssl pass paste perl pgrep pkg-config pkill printenv printf ps pwd python3 ranlib readelf
