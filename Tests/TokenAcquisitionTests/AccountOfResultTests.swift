@@ -40,7 +40,7 @@ import Testing
 
     @Test func `nothing is read out of its identifier`() throws {
         let record = try Self.made(PluginAccount(homeAccountID: "sub@github.com", username: "u"))
-        #expect(record.homeRealm == nil && record.kind == nil && record.policy == nil && !record.isHome)
+        #expect(record.homeRealm == nil && record.kind == nil && record.policy == nil && record.isHome)
     }
 
     @Test func `a renewal that tells less of it changes nothing`() throws {

@@ -83,6 +83,8 @@ import Testing
                 runner: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
                 clock: { now })
             services.clientSecrets = ClientSecretStore(configuration: keyring.configuration())
+            // Without a session bus, no broker is asked.
+            services.environment = ["DBUS_SESSION_BUS_ADDRESS": "unix:abstract=lanyard-tests"]
             return try await TokenAcquirer(services).token(for: request) { [found, announced] in
                 found.count()
                 return TokenAcquirer.User(interface: Patient(), flows: flows) { announced.count() }
