@@ -74,7 +74,7 @@ public enum SignInParameter: String, Sendable, CaseIterable {
         case .alsoConsent:
             (
                 .text(\.isScopeList), "consent", false, "`%` is no scope",
-                "write it like https://graph.microsoft.com/User.Read"
+                "write it like api://contoso/Files.Read"
             )
         }
     }

@@ -108,7 +108,8 @@ import Vectors
     @Test(arguments: [
         ("https://github.com", "x-access-token", false, true), ("https://gitlab.com", "oauth2", false, true),
         ("https://bitbucket.org", "x-token-auth", true, false), ("https://codeberg.org", "oauth2", true, false),
-        ("https://huggingface.co", "oauth2", false, false), ("https://accounts.google.com", "oauth2accesstoken", true, false),
+        ("https://huggingface.co", "oauth2", false, false),
+        ("https://accounts.google.com", "oauth2accesstoken", true, false),
         ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0", nil, true, false),
     ])
     func `git's servers take tokens so`(
