@@ -167,6 +167,20 @@ import Testing
         }
     }
 
+    @Test func `doctor says what is wrong, and offers to create it, once`() async throws {
+        try await withHome { home in
+            let declined = try await home.lanyardAtTerminal(["doctor"], [("create the sealed keyring? [Y/n]", "n")])
+            #expect(declined.status == 1 && declined.description.contains("lanyard keyring create"), "\(declined)")
+            let again = try await home.lanyardAtTerminal(["doctor"], [])
+            #expect(again.status == 1 && !again.description.contains("[Y/n]"), "\(again)")
+        }
+        try await withHome { home in
+            let agreed = try await home.lanyardAtTerminal(["doctor"], Self.agreement)
+            #expect(agreed.description.contains("to check everything again: lanyard doctor"), "\(agreed)")
+            #expect(try await home.lanyard(["keyring", "status"]).status == 0)
+        }
+    }
+
     @Test func `it is offered at a desktop without a keyring service, and no window is waited for`() async throws {
         try await withHome { home in
             let desktop = home.with(["DISPLAY": ":99"])

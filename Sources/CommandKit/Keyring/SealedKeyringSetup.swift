@@ -69,7 +69,7 @@ package struct SealedKeyringSetup {
     }
 
     /// Offers at the terminal to create the keyring, with one key to press; false if the user doesn't want it.
-    func offer() async throws(CommandError) -> Bool {
+    package func offer() async throws(CommandError) -> Bool {
         let notes = SharedNotes(environment: context.environment)
         guard notes.note(about: Self.declined) == nil, let kind = proposal, !keyring.exists else { return false }
         let console = context.console

@@ -9,8 +9,9 @@ package struct DoctorCommand: Command {
     package static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check the set-up and suggest fixes.",
         discussion: """
-            Problems come first, each with a remedy. Asks you nothing and unlocks nothing. Without --online it connects to \
-            nothing but the session bus. The exit status is 1 if something doesn't work, 0 otherwise.
+            Problems come first, each with a remedy. Unlocks nothing, and asks you nothing but, at a terminal without a \
+            keyring, whether to create one. Without --online it connects to nothing but the session bus. The exit status \
+            is 1 if something doesn't work, 0 otherwise.
             """)
 
     package static let examples: KeyValuePairs = [
@@ -47,7 +48,10 @@ package struct DoctorCommand: Command {
             for line in all || report ? summary.lines(on: screen) : summary.problemsFirst(on: screen) {
                 context.console.print(line)
             }
-            if !report { context.console.note(summary.verdict(showsAll: all, isOnline: online)) }
+            if !report {
+                context.console.note(summary.verdict(showsAll: all, isOnline: online))
+                try await examination.offerKeyring()
+            }
         }
         guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }

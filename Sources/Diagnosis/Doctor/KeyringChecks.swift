@@ -45,6 +45,14 @@ extension Examination {
         return [bus, found] + state
     }
 
+    /// Offers at a terminal to create the sealed keyring, if a keyring is needed and there is none.
+    func offerKeyring() async throws(CommandError) {
+        guard presence.hasTerminal, !needsNoKeyring, context.sealedKeyring?.exists != true,
+            store.problem()?.isAbsent == true, try await SealedKeyringSetup(context, configuration).offer()
+        else { return }
+        context.console.note(Hint("the keyring is there; to check everything again", run: "lanyard doctor"))
+    }
+
     /// The protectors of the sealed keyring, and its files that can't be opened.
     private func sealed(_ keyring: SealedKeyring) -> [Finding] {
         let name = "keyring.provider"
