@@ -308,8 +308,9 @@ struct AWSService: Sendable {
     private func refusal(_ answer: HTTPAnswer) -> PluginError {
         let said = answer.json
         let type = said?["__type"]?.string ?? answer.first("x-amzn-errortype") ?? "HTTP \(answer.status)"
-        let code = String(
-            (type.cut(atLast: "#")?.1 ?? type[...]).cut(at: ":")?.0 ?? (type.cut(atLast: "#")?.1 ?? type[...]))
+        // `com.amazonaws.ecr#AccessDeniedException`, or `AccessDeniedException:https://…`.
+        let exception = type.cut(atLast: "#")?.1 ?? type[...]
+        let code = String(exception.cut(at: ":")?.0 ?? exception)
         let words = (said?["message"] ?? said?["Message"])?.string ?? code
         let shown = words.displayable(limit: 300)
         var error =

@@ -1,6 +1,6 @@
 import Addresses
 import FoundationEssentials
-package import OAuth
+import OAuth
 package import PluginKit
 import PluginOAuth
 package import PluginWire
@@ -18,15 +18,9 @@ package struct AWSPlugin: AuthorityPlugin {
             flows: [.browser, .deviceCode, .paste], identities: [], exchanges: AWSExchange.allCases.map(\.rawValue))
     }
 
-    /// Creates the plugin.
-    ///
-    /// - Parameters:
-    ///   - environment: The environment with the proxy and certificate variables.
-    ///   - limits: The limits of time and size for AWS's answers.
-    package init(
-        environment: [String: String] = ProcessInfo.processInfo.environment, limits: Transport.Limits = .init()
-    ) {
-        connector = AuthorityConnector(environment: environment, limits: limits)
+    /// Creates the plugin; the environment has the proxy and certificate variables.
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        connector = AuthorityConnector(environment: environment)
     }
 
     /// Registers a client and signs a user in with the first of the request's flows that is possible here.

@@ -41,31 +41,18 @@ struct Region: Sendable, Equatable {
     private static let optionHint = "in the configuration, below [plugin.aws], write: region = \"eu-central-1\""
 
     /// Returns the URL of a service, without a slash at the end.
-    func url(_ service: String) -> String { endpoint ?? "https://\(service).\(name).\(domain)" }
+    func url(_ service: String) -> String { endpoint ?? "https://\(service).\(name).\(domains.usual)" }
 
     /// Returns the URL of a service whose endpoint has a domain for both versions of IP.
     func dualStackURL(_ service: String) -> String {
-        let domain =
-            switch partition {
-            case .china: "api.amazonwebservices.com.cn"
-            case .europe: "api.amazonwebservices.eu"
-            case .others: "api.aws"
-            }
-        return endpoint ?? "https://\(service).\(name).\(domain)"
+        endpoint ?? "https://\(service).\(name).\(domains.dualStack)"
     }
 
-    private enum Partition { case china, europe, others }
-
-    private var partition: Partition {
-        name.hasPrefix("cn-") ? .china : name.hasPrefix("eusc-") ? .europe : .others
-    }
-
-    private var domain: String {
-        switch partition {
-        case .china: "amazonaws.com.cn"
-        case .europe: "amazonaws.eu"
-        case .others: "amazonaws.com"
-        }
+    /// The domains of the region's partition.
+    private var domains: (usual: String, dualStack: String) {
+        if name.hasPrefix("cn-") { return ("amazonaws.com.cn", "api.amazonwebservices.com.cn") }
+        if name.hasPrefix("eusc-") { return ("amazonaws.eu", "api.amazonwebservices.eu") }
+        return ("amazonaws.com", "api.aws")
     }
 }
 
