@@ -41,7 +41,8 @@ import Testing
             let rules = try home.text(home.configFile)
             let open = "authority = \"https://login.microsoftonline.com/organizations\"\nclient-id = \"id\"\n"
             try home.write(open + rules, to: home.configFile)
-            let shown = try await home.lanyardAtTerminal(["doctor"], []).output
+            let question = "create the sealed keyring? [Y/n]"
+            let shown = try await home.lanyardAtTerminal(["doctor"], [(question, "n")]).output
             #expect(shown.split(separator: "\n").allSatisfy { $0.fits }, "\(shown)")
             #expect(
                 shown.contains(
