@@ -480,7 +480,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "AWS", "Addresses", "CLinux", "CredentialSource", "EntraBroker", "HTTP", "IdentityEndpoint",
+                "AWS", "Addresses", "CLinux", "CredentialSource", "EntraBroker", "Google", "HTTP", "IdentityEndpoint",
                 "ManagedIdentity", "MicrosoftIdentity", "OpenIDConnect", "PluginKit", "PluginWire", system,
             ] + pinned,
             swiftSettings: strict, linkerSettings: small),
@@ -533,6 +533,13 @@ let package = Package(
                 "Addresses", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
             ],
             path: "plugins/aws",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
+            name: "Google",
+            dependencies: [
+                "Addresses", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+            ],
+            path: "plugins/google",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "PluginOAuth",

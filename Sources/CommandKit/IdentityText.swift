@@ -1,3 +1,5 @@
+import Addresses
+package import Claims
 package import JSON
 package import Rules
 import Secrets
@@ -7,8 +9,8 @@ extension Identity {
     package var displayedProof: String {
         switch source {
         case .application(let application): application.proof.forPeople
-        case .machine("system"): "the platform that this machine runs on"
-        case .machine(let id): "the platform that this machine runs on, as \(id.displayable(limit: 300))"
+        case .machine("system", let plugin): plugin.foundThere
+        case .machine(let id, let plugin): "\(plugin.foundThere), as \(id.displayable(limit: 300))"
         case .environment: "what the variables describe"
         }
     }
@@ -33,7 +35,10 @@ extension Identity {
             if let audience = application.audience { members["audience"] = .string(audience) }
             members.merge(application.proof.json) { $1 }
         }
-        if case .machine(let id) = source { members["managed"] = .string(id) }
+        if case .machine(let id, let plugin) = source {
+            members["managed"] = .string(id)
+            members["plugin"] = .string(plugin)
+        }
         return .object(members)
     }
 
@@ -43,6 +48,24 @@ extension Identity {
         case .machine: "machine"
         case .environment: "environment"
         }
+    }
+}
+
+extension MachineIdentity {
+    /// The words for a plugin that isn't there, or that finds no identities on machines.
+    package static func lack(ofPlugin name: String) -> String {
+        name.isSame(as: plugin)
+            ? "no plugin supports managed identities"
+            : "there is no plugin \(name.displayable(limit: 64)) that finds identities on this machine"
+    }
+}
+
+extension String {
+    /// Where the plugin of this name finds identities, for people.
+    package var foundThere: String {
+        isSame(as: MachineIdentity.plugin)
+            ? "the platform that this machine runs on"
+            : "what the plugin \(displayable(limit: 64)) finds on this machine"
     }
 }
 

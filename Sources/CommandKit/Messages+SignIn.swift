@@ -27,9 +27,9 @@ extension CommandError {
         tokenless error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext
     ) {
         switch error {
-        case .unknownAuthority(Identity.machineAuthority):
+        case .unknownAuthority(let authority) where Identity.isMachine(authority: authority):
             self.init(
-                "no plugin supports managed identities",
+                MachineIdentity.lack(ofPlugin: MachineIdentity.plugin(ofAuthority: authority) ?? ""),
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         case .unknownAuthority(let authority):
             self.init(

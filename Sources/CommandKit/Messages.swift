@@ -153,7 +153,7 @@ extension CommandError {
                 hints: [twin, Hint("name them in the rule", write: "scopes = [\"…\"]")].compactMap(\.self))
         case .unknownExchange(let name, let authority):
             let plugin =
-                authority == Identity.machineAuthority
+                Identity.isMachine(authority: authority)
                 ? "no plugin has an" : "the plugin for \(authority.displayable(limit: 255)) has no"
             self.init(
                 "\(plugin) exchange \(name.displayable(limit: 64))",

@@ -107,8 +107,8 @@ private struct Mapping {
     private mutating func match(_ url: String, _ kind: String?, isConfigured: Bool) -> AuthorityMatch? {
         if let authority, authority.url == url, authority.kind == kind { return authority.match }
         let match =
-            url == Identity.machineAuthority
-            ? registry.machineAuthority
+            Identity.isMachine(authority: url)
+            ? registry.machine(authority: url)
             : registry.match(
                 authority: url, kind: kind, isConfigured: isConfigured || configuration.names(authority: url))
         authority = (url, kind, match)
@@ -127,7 +127,7 @@ private struct Mapping {
             (token.host, token.path, token.userHint) = (host.text, request.path, request.username)
             return token
         }
-        if let identity { token.apply(identity) }
+        if let identity { apply(identity, settingOf: &token) }
         guard !token.authority.isEmpty else { throw .noAuthority }
         try addExchange(to: &token, at: host)
         if token.scopes.isEmpty { token.scopes = try usualScopes(of: token, at: host) }
@@ -196,11 +196,21 @@ private struct Mapping {
         let isIdentified = (request.explicit.identity ?? configuration.defaultIdentity) != nil
         let authority = request.explicit.authority ?? configuration.authority
         let clientID = authority.flatMap { request.explicit.clientID ?? configuration.clientID(at: $0) }
-        guard isIdentified || clientID != nil, let known = registry.resource(forHost: host.name) else { return nil }
+        guard isIdentified || clientID != nil else { return nil }
+        let (known, finder) = (registry.resource(forHost: host.name), registry.finder(forHost: host.name))
+        guard known != nil || finder != nil else { return nil }
         let identity = try identity(of: nil)
         guard let authority = identity?.authority ?? authority else { return nil }
-        var token = TokenRequest(authority, isConfigured: false, clientID: "", scopes: known.scopes)
-        token.origin = .wellKnownHost(known.name)
+        var token = TokenRequest(authority, isConfigured: false, clientID: "", scopes: known?.scopes ?? [])
+        // What one cloud's plugin finds opens nothing of another's.
+        if registry.machine(authority: authority)?.ownScopes != nil {
+            guard let finder, registry.machine(authority: authority)?.plugin == finder else { return nil }
+            token.origin = .wellKnownHost(finder.name)
+            token.scopes = []
+        } else {
+            guard let known else { return nil }
+            token.origin = .wellKnownHost(known.name)
+        }
         return (token, identity)
     }
 
@@ -255,7 +265,7 @@ private struct Mapping {
         if token.identity?.application != nil, let scopes = match?.issuer?.repositoryScopes { return scopes }
         // A well-known host's scopes mean nothing to an issuer of another kind.
         let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""
-        guard let scopes = match?.issuer?.scopes ?? registry.resource(forHost: known)?.scopes else {
+        guard let scopes = match?.ownScopes ?? match?.issuer?.scopes ?? registry.resource(forHost: known)?.scopes else {
             throw .noScopes(authority: token.authority)
         }
         return scopes
@@ -278,9 +288,20 @@ private struct Mapping {
     }
 
     /// Refuses an ID token, which says who the user is, for a host that the user didn't name.
-    private func confineIDToken(_ token: TokenRequest) throws(ResolutionError) {
+    ///
+    /// To a plugin that finds identities on this machine, the ID token of one is a token for an audience: the rule's, or else the host.
+    private func confineIDToken(_ token: inout TokenRequest) throws(ResolutionError) {
         guard token.token == .id else { return }
-        if let identity = token.identity { throw .idTokenOfIdentity(identity.name) }
+        if let identity = token.identity {
+            guard let match = registry.machine(authority: token.authority), match.ownScopes != nil,
+                match.plugin.supports.contains(.resources)
+            else { throw .idTokenOfIdentity(identity.name) }
+            token.token = .access
+            if let host = request.host, token.scopes == ["openid"], token.resourceIndicators.isEmpty {
+                token.resourceIndicators = ["https://\(host.withoutOwnPort(of: "https").text)"]
+            }
+            return
+        }
         guard let host = request.host else { return }
         guard case .rule = token.origin else { throw .idTokenWithoutRule(host: host.text) }
     }
@@ -288,6 +309,16 @@ private struct Mapping {
     private mutating func resource(of scope: String, at authority: String, _ kind: String?) -> String {
         if let resource = scope.resourceOfScope { return resource }
         return (match(authority, kind, isConfigured: false)?.plugin.bareScopes ?? authority).lowercased()
+    }
+
+    /// Sets the identity, with its authority and client.
+    ///
+    /// What a plugin finds on this machine is another identity if one of its variables changes, with tokens of its own. The
+    /// platform of a machine has one of each name, whatever the variables say, as for MSAL.
+    private func apply(_ identity: Identity, settingOf token: inout TokenRequest) {
+        token.apply(identity)
+        guard let match = registry.machine(authority: token.authority), match.ownScopes != nil else { return }
+        token.clientID += "-\(DecisiveVariables(Set(match.plugin.variables), in: resolver.environment).digest)"
     }
 
     /// Applies what the request names explicitly.
@@ -305,9 +336,9 @@ private struct Mapping {
             token.kind = nil
             token.resourceIndicators = []
         }
-        if let identity { token.apply(identity) }
+        if let identity { apply(identity, settingOf: &token) }
         if let kind = explicit.token { token.token = kind }
-        try confineIDToken(token)
+        try confineIDToken(&token)
         token.authority = token.authority.withoutTrailingSlashes
         if let tenant = explicit.tenant { try token.apply(tenant: tenant) }
         token.authorityIsConfigured = configuration.names(authority: token.authority) || identity != nil

@@ -222,12 +222,21 @@ extension PluginIdentity {
 /// A user's program that prints an assertion.
 package struct AssertionCommand: Sendable {
     let path: String
+    let arguments: [String]
+    /// Variables besides the plugin's own.
+    let variables: [String: String]
     /// The time limit.
-    package var patience = Duration.seconds(8)
+    let patience: Duration
 
-    /// Runs the program without arguments and returns its output; its error output is dropped because it may contain
-    /// secrets.
-    func output(atMost limit: Int) async throws(PluginError) -> String {
+    /// Creates a command.
+    package init(
+        path: String, arguments: [String] = [], variables: [String: String] = [:], patience: Duration = .seconds(8)
+    ) {
+        (self.path, self.arguments, self.variables, self.patience) = (path, arguments, variables, patience)
+    }
+
+    /// Runs the program and returns its output; its error output is dropped because it may contain secrets.
+    package func output(atMost limit: Int) async throws(PluginError) -> String {
         var trust = FileTrust()
         if case .writable(let culprit) = trust.check(path) {
             throw PluginError(
@@ -263,7 +272,10 @@ package struct AssertionCommand: Sendable {
     private func printed(_ limit: Int) async throws -> String? {
         try await withDeadline(patience) {
             let result = try await Subprocess.run(
-                .path(FilePath(path)), platformOptions: Self.options, input: .none, output: .string(limit: limit),
+                .path(FilePath(path)), arguments: Arguments(arguments),
+                environment: .inherit.updating(
+                    Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) })),
+                platformOptions: Self.options, input: .none, output: .string(limit: limit),
                 error: .discarded)
             return result.terminationStatus.isSuccess ? result.standardOutput : nil
         }

@@ -58,14 +58,14 @@ extension Configuration {
 }
 
 extension Identity {
-    /// The authority that stands for all machines' own identities.
-    public static let machineAuthority = MachineIdentity.authority
+    /// Whether an authority only stands for identities that a plugin finds on this machine.
+    public static func isMachine(authority: String) -> Bool { MachineIdentity.plugin(ofAuthority: authority) != nil }
 
     /// The authority that its tokens are stored under.
     public var authority: String? {
         switch source {
         case .application(let application): application.authority
-        case .machine: Self.machineAuthority
+        case .machine(_, let plugin): MachineIdentity.authority(of: plugin)
         case .environment: nil
         }
     }
@@ -75,8 +75,8 @@ extension Identity {
     public var clientID: String {
         switch source {
         case .application(let application): application.clientID
-        case .machine("system"): "SYSTEM_ASSIGNED_MANAGED_IDENTITY"
-        case .machine(let id): id
+        case .machine("system", MachineIdentity.plugin): "SYSTEM_ASSIGNED_MANAGED_IDENTITY"
+        case .machine(let id, _): id
         case .environment: ""
         }
     }

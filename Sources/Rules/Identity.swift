@@ -1,5 +1,5 @@
 import Addresses
-import Claims
+public import Claims
 public import SettingsFile
 
 /// An identity that signs in without a user: an application or a machine.
@@ -26,8 +26,9 @@ public struct Identity: Sendable, Equatable {
     public enum Source: Sendable, Equatable {
         /// As an application that authenticates to its authority (RFC 6749, 4.4).
         case application(Application)
-        /// From the platform that this machine runs on: `system`, `client-id:…`, `object-id:…` or `resource-id:…`.
-        case machine(String)
+        /// As a plugin finds it on this machine, usually from its platform: `system`, `client-id:…`, `object-id:…` or
+        /// `resource-id:…`.
+        case machine(String, plugin: String = MachineIdentity.plugin)
         /// As the identity that the process's variables describe, according to plugins' manifests.
         case environment
     }
@@ -84,7 +85,7 @@ public struct Identity: Sendable, Equatable {
 
     /// The identity that the variables describe.
     public static let environment = Identity(name: "environment", source: .environment)
-    /// The machine's own identity.
+    /// The identity that the platform gives to this machine.
     public static let machine = Identity(name: "machine", source: .machine("system"))
     /// The identities that need no table.
     public static let builtIn = [environment, machine]
@@ -109,7 +110,7 @@ extension Identity {
     /// The keys of an identity.
     public static let keys = [
         "name", "authority", "kind", "client-id", "secret", "secret-variable", "certificate", "certificate-password",
-        "certificate-password-variable", "assertion", "subject-token", "audience", "managed",
+        "certificate-password-variable", "assertion", "subject-token", "audience", "managed", "plugin",
     ]
 
     /// Parses an `[[identity]]` table.
@@ -172,27 +173,31 @@ extension SettingsTable {
         if ways.first == "subject-token", ways.count == 2, ways[1].utf8.starts(with: "secret".utf8) {
             ways.removeLast()
         }
+        if !ways.contains("managed"), keys.contains("plugin") { ways.insert("plugin", at: 0) }
         guard let way = ways.first else {
             throw error(
                 nil,
-                "an identity needs `certificate`, `secret`, `secret-variable`, `assertion`, `subject-token` or `managed`",
+                "an identity needs a proof such as `certificate`, `secret` or `assertion`, or else `managed` or `plugin`",
                 hint: "such as secret = true, then: lanyard identity secret NAME")
         }
         guard ways.count == 1 else {
             throw error(ways[1], "`\(way)` and `\(ways[1])` contradict each other", hint: "keep one of them")
         }
-        return way.isSame(as: "managed") ? .machine(try managedID()) : .application(try application(proving: way))
+        guard ["managed", "plugin"].contains(way) else { return .application(try application(proving: way)) }
+        let plugin = try string(
+            "plugin", mustBe: "the name of a plugin: lower-case letters, digits and `-`", \.isPluginName)
+        return .machine(try managedID() ?? "system", plugin: plugin ?? MachineIdentity.plugin)
     }
 
-    private func managedID() throws(SettingsError) -> String {
+    private func managedID() throws(SettingsError) -> String? {
         if let wrong = ["authority", "client-id", "kind", "audience"].first(where: keys.contains) {
             throw error(
-                wrong, "a managed identity has no `\(wrong)`: its platform knows it",
+                wrong, "a managed identity has no `\(wrong)`: its platform or plugin knows it",
                 hint: "for a user-assigned one, write managed = \"client-id:ID\"")
         }
         return try string(
             "managed", mustBe: "\"system\", or one of client-id:, object-id: and resource-id: with an id",
-            hint: "such as managed = \"client-id:\(Example.clientID)\"", \.isManagedIdentity) ?? ""
+            hint: "such as managed = \"client-id:\(Example.clientID)\"", \.isManagedIdentity)
     }
 
     private func application(proving way: String) throws(SettingsError) -> Identity.Application {
@@ -346,7 +351,10 @@ extension Identity: ConfigurationTable {
         var lines = ["[[identity]]", "name      = \(name.inTOML)"]
         switch source {
         case .application(let application): lines += application.lines
-        case .machine(let id): lines.append("managed   = \(id.inTOML)")
+        case .machine(let id, MachineIdentity.plugin): lines.append("managed   = \(id.inTOML)")
+        case .machine(let id, let plugin):
+            lines.append("plugin    = \(plugin.inTOML)")
+            if !id.isSame(as: "system") { lines.append("managed   = \(id.inTOML)") }
         case .environment: break
         }
         return lines.joined(separator: "\n") + "\n"

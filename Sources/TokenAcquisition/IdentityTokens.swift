@@ -77,10 +77,12 @@ struct IdentityTokens: Serviced {
             request, authority.place, account: nil, variables: ask.identity?.variables ?? [])
         if let failure = recentErrors.failure(key, since: asked) { throw .plugin(failure, name: name) }
         tell(.authenticating(request.authority))
-        let result: PluginResult
+        var result: PluginResult
         do throws(PluginError) {
-            let match = request.authority == Identity.machineAuthority ? nil : authority
-            result = try await runner.authenticate(ask, by: authority.plugin, at: match)
+            result = try await runner.authenticate(
+                ask, by: authority.plugin, at: authority.isMachine ? nil : authority)
+            // A plugin doesn't know where the tokens that it finds on this machine are filed.
+            if authority.isMachine { result.realm = authority.realm }
         } catch {
             throw .plugin(recentErrors.noted(error, key), name: name)
         }
@@ -104,7 +106,7 @@ struct IdentityTokens: Serviced {
         ask.capabilities = [.claimsChallenge]
         var names = authority.plugin.variables
         switch identity.source {
-        case .machine(let id):
+        case .machine(let id, _):
             ask.identify(machine: id)
             ask.identity?.isAssumed = identity.isAssumed
             ask.accessToken = refused(request, at: authority)

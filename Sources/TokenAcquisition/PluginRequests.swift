@@ -186,7 +186,7 @@ extension PluginManifest {
 extension PluginRegistry {
     /// Returns the plugin and the authority for a request; nil if no plugin serves the authority.
     public func match(_ request: TokenRequest) -> AuthorityMatch? {
-        if request.authority == Identity.machineAuthority { return machineAuthority }
+        if Identity.isMachine(authority: request.authority) { return machine(authority: request.authority) }
         return match(
             authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
     }

@@ -224,7 +224,7 @@ extension TokenAcquirer {
     public func probe(_ request: TokenRequest) async throws(AcquisitionError) -> PluginProbe {
         let authority = try match(request)
         var ask: PluginRequest
-        if case .machine(let id)? = request.identity?.source {
+        if case .machine(let id, _)? = request.identity?.source {
             ask = requests.make(.probe, at: "", authority)
             ask.identify(machine: id, variables: try identities.fields(authority.plugin.variables))
         } else {

@@ -95,7 +95,7 @@ extension TokenAcquirer {
     ) -> PluginRequest {
         var ask = requests.make(.exchange, at: request.authority, authority)
         ask.clientID = request.clientID
-        if case .machine(let id)? = request.identity?.source { ask.identify(machine: id) }
+        if case .machine(let id, _)? = request.identity?.source { ask.identify(machine: id) }
         ask.scopes = request.scopes
         ask.exchange = exchange.name
         ask.audience = exchange.audience

@@ -4,6 +4,7 @@ import CLinux
 import CredentialSource
 import EntraBroker
 import Glibc
+import Google
 import HTTP
 import IdentityEndpoint
 import ManagedIdentity
@@ -20,7 +21,7 @@ _ = lanyard_hide_memory()
 /// The first-party plugins; the first argument or the program's own name selects one.
 let plugins: [any AuthorityPlugin] = [
     MicrosoftPlugin.aadCommon, MicrosoftPlugin.aadTenant, MicrosoftPlugin.aadB2C, IssuerPlugin(),
-    AWSPlugin(), ManagedIdentityPlugin(), EntraBrokerPlugin(), SourcePlugin(),
+    AWSPlugin(), GooglePlugin(), ManagedIdentityPlugin(), EntraBrokerPlugin(), SourcePlugin(),
 ]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 

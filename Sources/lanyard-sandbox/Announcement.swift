@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import JSON
 import SystemPackage
@@ -22,6 +23,11 @@ actor Announcement {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
             try world.home.write(world.applicationCertificate.pem, to: world.home.applicationCertificate)
+            Folder.make(world.home.google)
+            for file in GoogleFiles(world: world).all {
+                try world.home.write(
+                    file.content.encodedText + "\n", to: "\(world.home.google)/\(file.name).json")
+            }
             try world.home.write((world.forge.clients[0].secret ?? "") + "\n", to: world.home.forgeSecret)
             let greeting = Greeting(world)
             try world.home.write(greeting.variables, to: world.home.variables)
@@ -39,7 +45,7 @@ actor Announcement {
     private var description: String {
         var members: [String: JSONValue] = [
             "authority": .string(world.authority), "resource": .string(world.resource),
-            "exchanges": .string(world.exchanges),
+            "exchanges": .string(world.exchanges), "google": .string(world.home.google),
             "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
             "config_file": .string(world.home.configuration), "pid": .integer(Int64(getpid())),

@@ -36,6 +36,8 @@ struct Home: Sendable {
     var applicationCertificate: String { path + "/application.pem" }
     /// The folder that stands for `/var/opt/azcmagent/tokens` on machines with the agent of Azure Arc.
     var arcKeys: String { path + "/azcmagent/tokens" }
+    /// The folder of the files of credentials for Google Cloud.
+    var google: String { path + "/google" }
     var gitConfiguration: String { path + "/gitconfig" }
     /// The file with the variables of a shell that uses the sandbox.
     var variables: String { path + "/env.sh" }

@@ -52,6 +52,8 @@ final class World: Sendable {
     var hosts: [CodeHost] { [issuer, forge, gitea, forgejo] }
     /// AWS's IAM Identity Center.
     let identityCenter = IdentityCenter.State()
+    /// Google Cloud.
+    let google = GoogleCloud.State()
     /// The passwords of AWS's registries, with the keys that they were got with.
     let passwords = Mutex<[String: TokenService.Keys]>([:])
     /// The issued temporary keys, by their identifiers.

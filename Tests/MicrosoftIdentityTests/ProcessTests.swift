@@ -37,7 +37,7 @@ struct ProcessTests {
         #expect((registry.match(authority: authority, isConfigured: false) != nil) == builtIn)
     }
 
-    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c", "oauth", "managed-identity", "entra-broker"])
+    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c", "oauth", "google", "managed-identity", "entra-broker"])
     func `the built plugins keep to the protocol`(_ name: String) async throws {
         let manifest = try #require(registry.plugins.first { $0.name == name })
         let trials = await ConformanceKit(manifest, environment: Self.environment).run()

@@ -185,11 +185,14 @@ struct ManifestTests {
     ) throws {
         let plugin = try read(Self.more)
         #expect(plugin.exchange(named: name, forHost: host)?.scopes.first == scope)
-        // A machine's platform isn't an authority, and its plugin has no exchanges.
+        // What a plugin finds on this machine has no authority; its tokens are for any exchange.
         var machines = PluginManifest(name: "machines")
+        let authority = "https://localhost/managed_identity.machines"
+        #expect(PluginRegistry(plugins: [machines, plugin]).machine(authority: authority) == nil)
         machines.identities = [.managed]
         let registry = PluginRegistry(plugins: [machines, plugin])
-        let machine = try #require(registry.machineAuthority)
+        #expect(registry.machine(authority: "https://localhost/managed_identity") == nil)
+        let machine = try #require(registry.machine(authority: authority))
         #expect(registry.exchanger(named: name, forHost: host, at: machine)?.name == (scope == nil ? nil : plugin.name))
     }
 

@@ -54,7 +54,16 @@ import Testing
     @Test(arguments: ["system", "client-id:1", "object-id:1", "resource-id:/subscriptions/1"])
     func `a machine's identity has nothing but its id`(id: String) throws {
         let identity = try Self.identity("name = \"m\"\nmanaged = \"\(id)\"")
-        #expect(identity.source == .machine(id) && identity.authority == Identity.machineAuthority)
+        #expect(identity.source == .machine(id) && identity.authority == "https://localhost/managed_identity")
+        #expect(try identity.checked() == identity.anywhere)
+    }
+
+    @Test(arguments: [("", "system"), ("managed = \"client-id:1\"", "client-id:1")])
+    func `an identity that a plugin finds has that plugin's place, and needs no id`(line: String, id: String) throws {
+        let identity = try Self.identity("name = \"m\"\nplugin = \"acme\"\n\(line)")
+        #expect(identity.source == .machine(id, plugin: "acme") && identity.clientID == id)
+        #expect(identity.authority == "https://localhost/managed_identity.acme")
+        #expect(identity.toml.contains("managed") == !line.isEmpty)
         #expect(try identity.checked() == identity.anywhere)
     }
 
@@ -98,6 +107,9 @@ import Testing
         Fault(lines: application + "assertion = \"eyJhbGciOi.J9.x/y\"", says: "where the token comes from"),
         Fault(lines: "name = \"m\"\nmanaged = \"mine\"", says: "`managed` must be"),
         Fault(lines: "name = \"m\"\nmanaged = \"client-id:\"", says: "`managed` must be"),
+        Fault(lines: "name = \"m\"\nplugin = \"../acme\"", says: "`plugin` must be"),
+        Fault(lines: "name = \"m\"\nplugin = \"acme\"\nauthority = \"https://a\"", says: "has no `authority`"),
+        Fault(lines: application + "secret = true\nplugin = \"acme\"", says: "contradict each other"),
         Fault(lines: "name = \"m\"\nmanaged = \"system\"\nclient-id = \"c\"", says: "has no `client-id`"),
         Fault(
             lines: "name = \"m\"\nmanaged = \"system\"\n[[identity]]\nname = \"m\"\nmanaged = \"system\"",

@@ -65,6 +65,8 @@ package final class Sandbox: Sendable {
     package var resource: String { description.resource }
     /// The URL of the registry.
     package var exchanges: String { description.exchanges }
+    /// The folder of files with credentials for Google Cloud.
+    package var google: String { description.google }
     /// The certificate to trust.
     package var caFile: String { description.caFile }
     /// The client ID for workforce tenants.

@@ -50,8 +50,10 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder + "/plugin")
         }
 
+        var name: String { isMachine ? "managed-identity" : "acme" }
+
         private var plugin: PluginManifest {
-            var manifest = PluginManifest(name: "acme")
+            var manifest = PluginManifest(name: name)
             manifest.executable = folder + "/plugin"
             manifest.identities = [isMachine ? .managed : .client]
             manifest.supports = [.claims]
@@ -173,7 +175,7 @@ import Testing
             }
             #expect(bench.requests == 4)
             let error = await #expect(throws: AcquisitionError.self) { try await bench.token(after: Self.lifetime) }
-            guard case .plugin(let error, name: "acme") = error, error.code == .unavailable else {
+            guard case .plugin(let error, name: bench.name) = error, error.code == .unavailable else {
                 Issue.record("another error: \(String(describing: error))")
                 return
             }

@@ -29,7 +29,7 @@ import Vectors
     @Test func `a machine's token is kept as MSAL keeps it`() throws {
         let vector = try Self.vector("managed-identity-client-field")
         #expect(Identity.machine.clientID == vector.expected("client"))
-        let kept = try #require(AuthorityURL(Identity.machineAuthority))
+        let kept = try #require(AuthorityURL(Identity.machine.authority ?? ""))
         #expect(kept.host == vector.expected("environment") && kept.path.first == vector.expected("realm"))
     }
 

@@ -289,9 +289,10 @@ package final class Session: Sendable {
         return match
     }
 
-    /// Returns the default resource of an identity's authority.
-    package func ownResource(of name: String) throws(CommandError) -> String {
+    /// Returns the scopes of the API of an identity's own authority.
+    package func ownScopes(of name: String) throws(CommandError) -> [String] {
         let identity = try identity(named: name)
+        if let own = registry.machine(authority: identity.authority ?? "")?.ownScopes { return own }
         let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
         // Machines ask their platform; what the variables describe is only known with the token.
         guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
@@ -299,7 +300,7 @@ package final class Session: Sendable {
                 "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
                 hints: [Hint("name it", write: "--resource RESOURCE")], status: .usage)
         }
-        return resource
+        return [CredentialRequest.ExplicitToken.scope(ofResource: resource)]
     }
 
     /// Whether users may be sent to an authority's host without confirmation: a manifest or the configuration names it,

@@ -39,7 +39,8 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
         // Read them first: the changes replace the settings that they come from.
         let rules = try settings.rules()
         if let url, let pattern, let note = tool.leftOut(of: url, for: pattern) { context.console.note(note) }
-        let isDone = try await apply(plan, settings, context)
+        let found = try await FoundIdentityRule.found(for: pattern, context)
+        let isDone = try await apply(plan, settings, found, context)
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
         }
@@ -58,10 +59,10 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
 
     /// Returns false if nothing was changed.
     private func apply(
-        _ plan: ToolPlan, _ settings: any ToolSettings, _ context: CommandContext
+        _ plan: ToolPlan, _ settings: any ToolSettings, _ found: FoundIdentityRule?, _ context: CommandContext
     ) async throws(CommandError) -> Bool {
         let console = context.console
-        guard !plan.changes.isEmpty else {
+        guard !plan.changes.isEmpty || found != nil else {
             let isInUse = settings.place.pattern != nil || ToolList(context).use(of: tool).isForAll
             if let reason = try settings.reasonForNothing() {
                 console.note(reason)
@@ -82,8 +83,10 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
             for entry in entries { show(entry.change, console) }
         }
         for remark in try tool.relativePaths(context) + settings.remarks() { console.note(remark) }
+        found?.show(isDryRun: options.dryRun)
         guard await options.confirm(context) else { return false }
         try plan.write()
+        try found?.write()
         return true
     }
 

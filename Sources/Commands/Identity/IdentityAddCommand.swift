@@ -18,10 +18,12 @@ struct IdentityAddCommand: Command {
         usage: """
             lanyard identity add [<options>] <name> --authority <url> --client-id <id> <proof>
             lanyard identity add [<options>] <name> --managed <id>
+            lanyard identity add [<options>] <name> --plugin <plugin> [--managed <id>]
             """,
         discussion: """
             An application proves itself by a certificate, a client secret, or an assertion: a token of the platform that \
-            it runs on. A managed identity is the machine's own. No secret is ever an argument.
+            it runs on. A managed identity is the machine's own, and a plugin may find one in a cloud's settings. No secret \
+            is ever an argument.
             """)
 
     static let examples: KeyValuePairs = [
@@ -61,15 +63,19 @@ struct IdentityAddCommand: Command {
             valueName: "id"))
     var managed: String?
 
+    @Option(
+        help: ArgumentHelp("The plugin that finds the identity on this machine by itself.", valueName: "plugin"))
+    var plugin: String?
+
     @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Show the change without making it.")
     var dryRun = false
 
     mutating func validate() throws {
-        guard let managed else { return try application.requireComplete() }
+        guard managed != nil || plugin != nil else { return try application.requireComplete() }
         guard application.isEmpty else {
             throw ValidationError("a managed identity has neither an authority nor a proof of its own")
         }
-        guard managed.isManagedIdentity else {
+        guard managed?.isManagedIdentity ?? true else {
             throw ValidationError(
                 "--managed takes system, or client-id:, object-id: or resource-id: with an identifier")
         }
@@ -96,10 +102,26 @@ struct IdentityAddCommand: Command {
 
     private func identity(_ session: Session) throws(CommandError) -> Identity {
         let source: Identity.Source =
-            if let managed { .machine(managed) } else { .application(try application.application(session)) }
+            if managed == nil, plugin == nil {
+                .application(try application.application(session))
+            } else {
+                .machine(managed ?? "system", plugin: try finder(session))
+            }
         do throws(SettingsError) { return try Identity(name: name, source: source).checked() } catch {
             throw CommandError(error.message, hints: error.hints, status: .usage)
         }
+    }
+
+    /// Returns the plugin that finds the identity.
+    private func finder(_ session: Session) throws(CommandError) -> String {
+        guard let plugin else { return MachineIdentity.plugin }
+        let known = session.registry.plugins.filter { $0.identities.contains(.managed) }.map(\.name)
+        guard known.contains(plugin) else {
+            throw CommandError(
+                MachineIdentity.lack(ofPlugin: plugin),
+                hints: [Hint("those that do are \(known.joined(separator: ", "))")], status: .usage)
+        }
+        return plugin
     }
 }
 
@@ -164,7 +186,9 @@ struct ApplicationOptions: ParsableArguments {
     }
 
     func requireComplete() throws {
-        guard authority != nil else { throw ValidationError("give --authority, or --managed for the machine's own") }
+        guard authority != nil else {
+            throw ValidationError("give --authority, or --managed or --plugin for one of this machine")
+        }
         guard clientId != nil else { throw ValidationError("give --client-id: the ID of the app registration") }
         guard let proof = proofs.first else {
             throw ValidationError(

@@ -62,9 +62,7 @@ struct IdentityCheckCommand: Command {
         asked.explicit.identity = name
         asked.explicit.scopes = resource.map { [CredentialRequest.ExplicitToken.scope(ofResource: $0)] } ?? scope
         if url == nil, asked.explicit.scopes.isEmpty {
-            asked.explicit.scopes = [
-                CredentialRequest.ExplicitToken.scope(ofResource: try session.ownResource(of: name))
-            ]
+            asked.explicit.scopes = try session.ownScopes(of: name)
         }
         guard let request = try session.resolve(asked) else { throw CommandError(noRuleMaps: asked) }
         return request

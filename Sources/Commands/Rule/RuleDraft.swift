@@ -124,7 +124,9 @@ struct RuleDraft {
         } else {
             rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
         }
-        guard !rule.scopes.isEmpty || isExchanging else { throw noScope }
+        let authority = try session.identity(named: identity).authority ?? ""
+        let hasOwn = session.registry.machine(authority: authority)?.ownScopes != nil
+        guard !rule.scopes.isEmpty || isExchanging || hasOwn else { throw noScope }
         return rule
     }
 

@@ -206,7 +206,10 @@ extension Examination {
 
     private func lackOfPlugin(_ identity: Identity) -> String? {
         guard let application = identity.application else {
-            return registry.machineAuthority == nil ? "no plugin supports managed identities" : nil
+            guard case .machine(_, let plugin) = identity.source,
+                registry.machine(authority: MachineIdentity.authority(of: plugin)) == nil
+            else { return nil }
+            return MachineIdentity.lack(ofPlugin: plugin)
         }
         let match = registry.match(
             authority: application.authority, kind: application.kind, isConfigured: true)

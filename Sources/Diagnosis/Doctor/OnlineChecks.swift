@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import CommandKit
 import CredentialEngine
 import Keyring
@@ -221,10 +222,10 @@ private struct OnlineTarget: Sendable {
     /// The place of the rule in its file; nil if there is no rule.
     let rulePlace: String?
 
-    /// Whether it isn't an authority, but the platform that provides this machine's identities.
-    var isMachine: Bool { request.authority == Identity.machineAuthority }
+    /// Whether it isn't an authority, but a plugin that finds identities on this machine.
+    var isMachine: Bool { Identity.isMachine(authority: request.authority) }
     var authority: String {
-        isMachine ? "the platform that this machine runs on" : request.authority.displayable(limit: 255)
+        MachineIdentity.plugin(ofAuthority: request.authority)?.foundThere ?? request.authority.displayable(limit: 255)
     }
     var clientID: String { request.clientID.displayable(limit: 100) }
 
@@ -244,20 +245,19 @@ private struct OnlineTarget: Sendable {
         return targets
     }
 
-    /// Returns this machine's platform if an identity that is in use is the machine's; all of those ask there.
+    /// Returns one identity of each plugin that finds identities in use on this machine; all of them ask there.
     private static func ofMachine(_ session: Session) -> [OnlineTarget] {
         let configuration = session.configuration
         let named = configuration.rules.compactMap(\.identity) + [configuration.defaultIdentity].compactMap(\.self)
         let requests = (configuration.identities.map(\.name) + named).compactMap { name -> TokenRequest? in
             var asked = CredentialRequest()
             asked.explicit.identity = name
-            asked.explicit.scopes =
-                (try? session.ownResource(of: name)).map { [CredentialRequest.ExplicitToken.scope(ofResource: $0)] }
-                ?? []
+            asked.explicit.scopes = (try? session.ownScopes(of: name)) ?? []
             return try? session.resolve(asked)
         }
-        let request = requests.first { $0.authority == Identity.machineAuthority }
-        return request.map { [OnlineTarget(request: $0, url: nil, rulePlace: nil)] } ?? []
+        var seen: Set<String> = []
+        return requests.filter { Identity.isMachine(authority: $0.authority) && seen.insert($0.authority).inserted }
+            .map { OnlineTarget(request: $0, url: nil, rulePlace: nil) }
     }
 
     /// Returns the target of the hosts that a plugin knows and no rule maps; the first host stands for all.

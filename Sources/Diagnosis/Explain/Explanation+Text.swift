@@ -70,7 +70,7 @@ extension Explanation {
     /// Returns the issuer of the token and the client; a machine's platform has no meaningful address.
     private func origin(of wanted: TokenRequest) -> [(String, [String])] {
         if let source = wanted.source { return [("source", [source.displayable()])] }
-        let isMachine = wanted.authority == Identity.machineAuthority
+        let isMachine = Identity.isMachine(authority: wanted.authority)
         var facts = isMachine ? [] : [("authority", [wanted.authority.displayable()])]
         if let plugin = decision?.match?.plugin {
             let text = plugin.problem.map { "\(plugin.name), which can't be used: \($0)" }

@@ -64,6 +64,17 @@ package struct ClientCertificate: Sendable {
         chain = [first] + parts.certificates.filter { $0 != first }
     }
 
+    /// Reads a private key alone: PEM, without a password.
+    ///
+    /// - Parameters:
+    ///   - pem: The key.
+    ///   - path: The file that holds it.
+    /// - Throws: `invalidRequest` if it isn't one RSA key.
+    package init(key pem: Secret, in path: String) throws(OAuthError) {
+        let parts = try Self.readPEM(PEMFile(Array(pem.reveal().utf8)), path, nil, mayBeKey: true)
+        (self.path, key, end, chain) = (path, try Self.rsaKey(parts.key, path), nil, [])
+    }
+
     private static func readPEM(
         _ file: PEMFile, _ path: String, _ password: Secret?, mayBeKey: Bool
     ) throws(OAuthError) -> Parts {
@@ -186,6 +197,36 @@ extension ClientCertificate {
             AssertionHeader(alg: .RS256), AssertionClaims(iss: app, iat: moment - 60, exp: moment + 540), now)
     }
 
+    /// What a service account asks for with its signature, besides saying who it is.
+    package struct Grant: Sendable {
+        /// The scopes of an access token, separated by blanks.
+        package var scope: String?
+        /// The audience of an ID token.
+        package var targetAudience: String?
+
+        /// Creates what is asked for.
+        package init(scope: String? = nil, targetAudience: String? = nil) {
+            (self.scope, self.targetAudience) = (scope, targetAudience)
+        }
+    }
+
+    /// Creates the assertion by which a service account gets a token (RFC 7523, 2.1); it is valid for an hour.
+    ///
+    /// - Parameters:
+    ///   - grant: What is asked for.
+    ///   - account: The account, by its address.
+    ///   - keyID: The key's name at the authority.
+    ///   - audience: The token endpoint that receives the assertion.
+    ///   - now: The current time.
+    package func grant(
+        _ grant: Grant, of account: String, keyID: String?, for audience: String, now: Date = .now
+    ) throws(OAuthError) -> Secret {
+        let moment = Int(now.timeIntervalSince1970)
+        var claims = AssertionClaims(aud: audience, iss: account, iat: moment, exp: moment + 3600)
+        (claims.scope, claims.target_audience) = (grant.scope, grant.targetAudience)
+        return try signed(AssertionHeader(alg: .RS256, kid: keyID), claims, now)
+    }
+
     private func signed(_ header: AssertionHeader, _ claims: AssertionClaims, _ now: Date) throws(OAuthError) -> Secret
     {
         if let end, now >= end {
@@ -217,11 +258,12 @@ extension ClientCertificate {
 private struct AssertionHeader: Encodable {
     let alg: ClientCertificate.Algorithm
     let typ = "JWT"
+    var kid: String?
     var thumbprint: String?
     var x5c: [String]?
 
     private enum CodingKeys: String, CodingKey {
-        case alg, typ, x5c
+        case alg, typ, kid, x5c
         case thumbprint = "x5t#S256"
     }
 }
@@ -235,6 +277,8 @@ private struct AssertionClaims: Encodable {
     var nbf: Int?
     let iat: Int
     let exp: Int
+    var scope: String?
+    var target_audience: String?
 }
 
 extension OAuthError {

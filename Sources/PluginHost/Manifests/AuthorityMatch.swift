@@ -1,4 +1,5 @@
 public import Addresses
+import Claims
 public import PluginWire
 import SettingsFile
 
@@ -25,6 +26,16 @@ public struct AuthorityMatch: Sendable, Equatable {
     /// Whether the plugin's manifest doesn't name the host, but has a `*` for any that the configuration names.
     public var isByWildcard = false
 
+    /// Whether it only stands for identities that the plugin finds on this machine.
+    public var isMachine: Bool { MachineIdentity.plugin(ofAuthority: authority.description) != nil }
+
+    /// The scopes of an identity that the plugin finds on this machine, if nothing else says what its token is for; nil if the
+    /// plugin has tokens for many resources and none of its own.
+    public var ownScopes: [String]? {
+        guard isMachine, plugin.isFinder else { return nil }
+        return plugin.resources.first?.scopes ?? ["default"]
+    }
+
     /// The clients at the authority's host that users can refer to by name.
     public var clients: [PluginClient] {
         plugin.clients.filter { client in
@@ -46,6 +57,9 @@ public struct AuthorityMatch: Sendable, Equatable {
 }
 
 extension PluginManifest {
+    /// Whether it finds identities of one cloud on this machine, whose tokens are for that cloud's hosts alone.
+    var isFinder: Bool { identities.contains(.managed) && !name.isSame(as: MachineIdentity.plugin) }
+
     /// Returns the exchange that a host needs, with `:port` if that isn't 443; nil if the host accepts tokens
     /// themselves.
     ///

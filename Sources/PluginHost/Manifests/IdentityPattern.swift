@@ -1,6 +1,6 @@
 import Addresses
 import Claims
-public import PluginWire
+import PluginWire
 import Secrets
 import SettingsFile
 
@@ -69,13 +69,13 @@ extension PluginRegistry {
             }.map(\.variables).filter { !$0.isEmpty })
     }
 
-    /// The stand-in for an authority that machines' identities, whose platforms have none, are filed under; nil if no
-    /// plugin serves them.
+    /// Returns the match of a placeholder authority, which stands for identities that a plugin finds on this machine; nil
+    /// for any other URL, or if the plugin isn't there or finds none.
     ///
-    /// Its host and realm are those that their tokens are stored under (`localhost`, `managed_identity`).
-    public var machineAuthority: AuthorityMatch? {
-        guard let plugin = plugin(servingIdentities: .managed),
-            let url = AuthorityURL(MachineIdentity.authority)
+    /// Its host and realm are those that their tokens are stored under, such as `localhost` and `managed_identity`.
+    public func machine(authority text: String) -> AuthorityMatch? {
+        guard let name = MachineIdentity.plugin(ofAuthority: text), let url = AuthorityURL(text),
+            let plugin = claimants.first(where: { $0.name == name && $0.identities.contains(.managed) })
         else { return nil }
         return AuthorityMatch(
             plugin: plugin, authority: url, environment: url.host, environmentHosts: [url.host], realm: url.path[0],
@@ -89,12 +89,6 @@ extension PluginRegistry {
                 plugin.variables + plugin.identityPatterns.flatMap(\.variablesRead)
                     + [plugin.identitySelector].compactMap(\.self)
             })
-    }
-
-    /// Returns the plugin that gets tokens for this kind of identity; for an identity at an authority, the authority's
-    /// plugin does.
-    public func plugin(servingIdentities kind: PluginIdentity.Kind) -> PluginManifest? {
-        claimants.first { $0.identities.contains(kind) }
     }
 }
 

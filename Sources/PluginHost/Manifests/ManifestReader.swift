@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import PluginWire
 import SettingsFile
 
@@ -376,9 +377,7 @@ extension PluginManifest {
 
 extension WireForm {
     /// A plugin's name, which becomes part of paths and messages.
-    static let pluginName = WireForm(limit: 64) { name in
-        !name.isEmpty && name.utf8.allSatisfy(\.isLowerCaseNameByte)
-    }
+    static let pluginName = WireForm(limit: 64, allows: \.isPluginName)
     /// A host, which may begin with one or more `*.`.
     static let hostPattern = WireForm(limit: 261) { pattern in
         var name = pattern.lowercased()[...]

@@ -145,7 +145,18 @@ public struct PluginRegistry: Sendable {
     /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: The tool; nil if no manifest names the host.
     public func resource(forHost host: String) -> PluginResource? {
-        plugins.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
+        plugins.filter { !$0.isFinder }.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
+    }
+
+    /// Returns the plugin whose identities, which it finds on this machine, have tokens for a host; nil if there is none.
+    ///
+    /// - Parameter host: The host, with `:port` if the port isn't 443.
+    public func finder(forHost host: String) -> PluginManifest? {
+        plugins.filter(\.isFinder).best { plugin in
+            let host = host.lowercased()
+            return (plugin.resources.map(\.hosts) + plugin.exchanges.map(\.hosts)).compactMap { $0.rank(of: host) }
+                .max()
+        }
     }
 
     /// Returns the plugin that gets an authority's tokens from a broker; nil if there is none.
@@ -215,8 +226,8 @@ public struct PluginRegistry: Sendable {
     /// Returns the plugin that exchanges an authority's tokens for a host, with `:port` if that isn't 443; nil if none
     /// does.
     ///
-    /// It is the authority's own plugin, or else another one of the same origin, to which its tokens belong, too. A machine's
-    /// platform isn't an authority, so for its tokens it is whichever plugin has an exchange for the host.
+    /// It is the authority's own plugin, or else another one of the same origin, to which its tokens belong, too. What a
+    /// plugin finds on this machine has no authority, so for these tokens it is whichever plugin has an exchange for the host.
     public func exchanger(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginManifest? {
         exchangers(at: match).first { $0.exchange(named: name, forHost: host) != nil }
     }
@@ -232,8 +243,7 @@ public struct PluginRegistry: Sendable {
     }
 
     private func exchangers(at match: AuthorityMatch) -> [PluginManifest] {
-        match.plugin.authorities.isEmpty
-            ? claimants : [match.plugin] + claimants.filter { $0.origin == match.plugin.origin }
+        [match.plugin] + (match.isMachine ? claimants : claimants.filter { $0.origin == match.plugin.origin })
     }
 
     /// Returns the name of the row in a rule's source, and what the rule says besides after a colon; empty if nothing.

@@ -16,6 +16,7 @@ final class RequestLog: Sendable {
         "code", "code_verifier", "refresh_token", "device_code", "client_secret", "client_assertion", "assertion",
         "passwd", "new_passwd", "id_token_hint", "access_token", "token", "ctx",
         "WebIdentityToken", "clientSecret", "codeVerifier", "deviceCode", "refreshToken",
+        "subject_token",
     ]
 
     private let entries = Mutex<[JSONValue]>([])
@@ -61,9 +62,9 @@ final class RequestLog: Sendable {
     /// The headers that a machine's platform checks.
     private static func proofs(_ visit: Visit) -> JSONValue {
         var members: [String: JSONValue] = [:]
-        for name in ["Metadata", "X-IDENTITY-HEADER", "Authorization"] {
+        for name in ["Metadata", "Metadata-Flavor", "X-IDENTITY-HEADER", "Authorization"] {
             guard let value = visit.header(name) else { continue }
-            members[name] = .string(name == "Metadata" ? value : mask(value))
+            members[name] = .string(name.hasPrefix("Metadata") ? value : mask(value))
         }
         return .object(members)
     }

@@ -65,15 +65,26 @@ struct Registry: Sendable {
 
     /// Returns an access token for a refresh token in a form or password (docs.docker.com, token authentication).
     private func token(_ visit: Visit) async throws -> Response {
+        // As Google's registries do, it takes an access token of Google's, too.
+        if case .basic("oauth2accesstoken", let password) = visit.authorization {
+            guard let token = GoogleCloud(world: world).live(password), token.scopes.contains(GoogleCloud.cloud) else {
+                return refusal("UNAUTHORIZED", "authentication failed", .unauthorized)
+            }
+            return try await accessToken(of: token.account, called: token.account, visit)
+        }
         var presented = visit.form["refresh_token"]
         if case .basic(let name, let password) = visit.authorization, name == Self.nobody { presented = password }
         guard let presented, let claims = await own(presented, "refresh_token"), let name = claims["sub"]?.string else {
             return refusal("UNAUTHORIZED", "authentication required", .unauthorized)
         }
-        visit.user = claims["name"]?.string
+        return try await accessToken(of: name, called: claims["name"]?.string, visit)
+    }
+
+    private func accessToken(of subject: String, called name: String?, _ visit: Visit) async throws -> Response {
+        visit.user = name
         let accessToken = try await world.key.sign(
             makeClaims(
-                of: name, for: visit, lifetime: 4500, ["grant_type": "access_token", "name": claims["name"] ?? .null]))
+                of: subject, for: visit, lifetime: 4500, ["grant_type": "access_token", "name": JSONValue(name)]))
         return .json(["access_token": .string(accessToken), "token": .string(accessToken), "expires_in": 4500])
     }
 

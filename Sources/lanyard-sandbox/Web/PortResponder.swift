@@ -54,13 +54,14 @@ extension PortResponder {
         PortResponder(world: world, host: .resource, takesBody: { _ in false }, answer: world.routeResource)
     }
 
-    /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS.
+    /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS; and Google Cloud.
     static func exchanges(of world: World) -> PortResponder {
         PortResponder(world: world, host: .exchanges) { visit in
             if TokenService.isMeant(visit) { return try await TokenService(world: world).answer(visit) }
             if let answer = IdentityCenter(world: world).answer(visit) ?? PasswordServices(world: world).answer(visit) {
                 return answer
             }
+            if let answer = try await GoogleCloud(world: world).answer(visit) { return answer }
             return try await Registry(world: world).route(visit)
         }
     }
@@ -68,7 +69,8 @@ extension PortResponder {
     /// The platforms that give machines their tokens: as there, whoever reaches it is on the machine.
     static func machine(of world: World) -> PortResponder {
         PortResponder(world: world, host: .machine) { visit in
-            switch visit.path {
+            if let answer = try await GoogleMetadata(world: world).answer(visit) { return answer }
+            return switch visit.path {
             case AppServiceEndpoint.path: try await AppServiceEndpoint(world: world).answer(visit)
             case ArcAgent.path: try await ArcAgent(world: world).answer(visit)
             default: try await MetadataService(world: world).answer(visit)

@@ -1,0 +1,259 @@
+import Addresses
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+import Synchronization
+
+/// Google Cloud, as far as programs get tokens there: its token endpoint, its Security Token Service, the service that impersonates, and
+/// repositories that take the tokens.
+///
+/// All are below `/google` on the port of the exchanges.
+struct GoogleCloud: Sendable {
+    /// An issued access token.
+    struct Token: Sendable {
+        /// The account's address, or the federated identity.
+        let account: String
+        let scopes: [String]
+        let end: Int64
+    }
+
+    /// What was issued.
+    final class State: Sendable {
+        let tokens = Mutex<[String: Token]>([:])
+        /// The refresh tokens of the user and of the workforce user.
+        let refreshTokens = (user: newSecret(), workforce: newSecret())
+        let clientSecret = newSecret()
+    }
+
+    static let path = "google"
+    static let user = "alice@contoso.example"
+    static let account = "builder@contoso-project.iam.gserviceaccount.com"
+    /// A service account that the other ones may impersonate.
+    static let deployer = "deployer@contoso-project.iam.gserviceaccount.com"
+    static let pool =
+        "//iam.googleapis.com/projects/1234567890/locations/global/workloadIdentityPools/contoso/providers/ci"
+    static let clientID = "1234567890-contoso.apps.googleusercontent.com"
+    static let keyID = "0123456789abcdef0123456789abcdef01234567"
+    static let cloud = "https://www.googleapis.com/auth/cloud-platform"
+    static let impersonation = "https://www.googleapis.com/auth/iam"
+    private static let federated = "principal:\(pool)/subject/ci"
+
+    let world: World
+
+    private var state: State { world.google }
+
+    /// Answers a request; nil if it isn't for Google's services.
+    func answer(_ visit: Visit) async throws -> Response? {
+        guard visit.segments.first == Self.path else { return nil }
+        let path = Array(visit.segments.dropFirst())
+        switch (visit.method, path) {
+        case (.post, ["token"]): return try await token(visit)
+        case (.post, ["v1", "token"]): return await exchange(visit)
+        case (.post, ["v1", "oauthtoken"]): return workforce(visit)
+        case (.post, let path) where path.count == 5 && path.starts(with: ["v1", "projects", "-", "serviceAccounts"]):
+            return try await impersonate(path[4], visit)
+        case (.get, ["python", "contoso-project", "tools", "simple", "hello"]): return index(visit)
+        case (.get, ["npm", "contoso-project", "tools", "hello"]): return package(visit)
+        default: return .text("Not Found", status: .notFound)
+        }
+    }
+
+    // MARK: - Tokens
+
+    /// The token endpoint: a person's refresh token, or what a service account's key signed.
+    private func token(_ visit: Visit) async throws -> Response {
+        switch visit.form["grant_type"] {
+        case "refresh_token":
+            guard visit.form["client_id"] == Self.clientID, visit.form["client_secret"] == state.clientSecret else {
+                return Self.refusal("invalid_client", "Unauthorized", .unauthorized)
+            }
+            guard visit.form["refresh_token"] == state.refreshTokens.user else {
+                return Self.refusal("invalid_grant", "Bad Request")
+            }
+            let scopes = Self.scopes(visit.form["scope"])
+            guard scopes.allSatisfy({ $0.hasPrefix("https://www.googleapis.com/auth/") }) else {
+                return Self.refusal("invalid_scope", "Some requested scopes were invalid")
+            }
+            visit.user = Self.user
+            return issued(to: Self.user, scopes.isEmpty ? [Self.cloud] : scopes)
+        case "urn:ietf:params:oauth:grant-type:jwt-bearer": return try await signed(visit)
+        default: return Self.refusal("unsupported_grant_type", "Invalid grant_type: \(visit.form["grant_type"] ?? "")")
+        }
+    }
+
+    private func signed(_ visit: Visit) async throws -> Response {
+        guard let assertion = visit.form["assertion"],
+            let claims = await world.applicationCertificate.claims(of: assertion, by: "RS256"),
+            let header = Claims(part: assertion.prefix { $0 != "." }), header["kid"]?.string == Self.keyID
+        else { return Self.refusal("invalid_grant", "Invalid JWT Signature.") }
+        let now = Date.now.unix
+        guard claims["iss"]?.string == Self.account, claims["aud"]?.string == "https://oauth2.googleapis.com/token"
+        else {
+            return Self.refusal("invalid_grant", "Invalid grant: account not found")
+        }
+        guard let start = claims["iat"]?.integer, let end = claims["exp"]?.integer, abs(start - now) < 300,
+            end > now, end - start <= 3600
+        else {
+            return Self.refusal(
+                "invalid_grant",
+                "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.")
+        }
+        visit.user = Self.account
+        if let audience = claims["target_audience"]?.string {
+            return .json(["id_token": .string(try await idToken(of: Self.account, for: audience))])
+        }
+        let scopes = Self.scopes(claims["scope"]?.string)
+        guard !scopes.isEmpty else { return Self.refusal("invalid_scope", "Empty or missing scope not allowed.") }
+        return issued(to: Self.account, scopes)
+    }
+
+    /// The Security Token Service: the token of a job, for one of the pool's identities.
+    private func exchange(_ visit: Visit) async -> Response {
+        let form = visit.form
+        guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:token-exchange",
+            form["requested_token_type"] == "urn:ietf:params:oauth:token-type:access_token"
+        else { return Self.refusal("invalid_request", "Invalid grant_type or requested_token_type") }
+        guard form["audience"] == Self.pool else {
+            return Self.refusal(
+                "invalid_target", "The target service indicated by the \"audience\" parameters is invalid.")
+        }
+        guard form["subject_token_type"] == "urn:ietf:params:oauth:token-type:jwt", let token = form["subject_token"],
+            let claims = await world.key.verify(token), claims["iss"]?.string == world.workloadIssuer,
+            let end = claims["exp"]?.integer, end > Date.now.unix
+        else { return Self.refusal("invalid_grant", "ID Token issued at is stale to sign-in.") }
+        visit.user = Self.federated
+        let scopes = Self.scopes(form["scope"])
+        guard !scopes.isEmpty else { return Self.refusal("invalid_scope", "Empty scope") }
+        return issued(
+            to: Self.federated, scopes, ["issued_token_type": "urn:ietf:params:oauth:token-type:access_token"])
+    }
+
+    private func workforce(_ visit: Visit) -> Response {
+        guard case .basic(Self.clientID, state.clientSecret)? = visit.authorization else {
+            return Self.refusal("invalid_client", "The OAuth client was not found.", .unauthorized)
+        }
+        guard visit.form["grant_type"] == "refresh_token", visit.form["refresh_token"] == state.refreshTokens.workforce
+        else { return Self.refusal("invalid_grant", "The refresh token is invalid.") }
+        visit.user = "workforce user"
+        return issued(to: "workforce user", [Self.cloud])
+    }
+
+    /// iamcredentials: a token of the deployer for whoever may have one.
+    private func impersonate(_ name: String, _ visit: Visit) async throws -> Response {
+        guard case .bearer(let token)? = visit.authorization, let by = live(token),
+            !by.scopes.filter({ [Self.cloud, Self.impersonation].contains($0) }).isEmpty
+        else { return Self.refusal(401, "UNAUTHENTICATED", "Request had invalid authentication credentials.") }
+        visit.user = by.account
+        let parts = name.split(separator: ":").map(String.init)
+        guard parts.count == 2, parts[0] == Self.deployer else {
+            return Self.refusal(403, "PERMISSION_DENIED", "Permission 'iam.serviceAccounts.getAccessToken' denied")
+        }
+        let body = JSONValue(bytes: visit.body.utf8)
+        switch parts[1] {
+        case "generateAccessToken":
+            let scopes = (body?["scope"]?.elements ?? []).compactMap(\.string)
+            guard !scopes.isEmpty, body?["lifetime"]?.string?.hasSuffix("s") == true else {
+                return Self.refusal(400, "INVALID_ARGUMENT", "Scope required.")
+            }
+            let token = newToken(of: Self.deployer, scopes)
+            let end = Date(timeIntervalSince1970: Double(token.end)).formatted(.iso8601)
+            return .json(["accessToken": .string(token.text), "expireTime": .string(end)])
+        case "generateIdToken":
+            guard let audience = body?["audience"]?.string, !audience.isEmpty else {
+                return Self.refusal(400, "INVALID_ARGUMENT", "Audience required.")
+            }
+            return .json(["token": .string(try await idToken(of: Self.deployer, for: audience))])
+        default: return Self.refusal(404, "NOT_FOUND", "Method not found.")
+        }
+    }
+
+    // MARK: - What is issued
+
+    private func issued(to account: String, _ scopes: [String], _ further: Claims = [:]) -> Response {
+        let token = newToken(of: account, scopes)
+        let members: [String: JSONValue] = [
+            "access_token": .string(token.text), "expires_in": .integer(token.end - Date.now.unix),
+            "token_type": "Bearer", "scope": .string(scopes.joined(separator: " ")),
+        ]
+        return .json(.object(members.merging(further) { $1 }))
+    }
+
+    /// Issues an access token, of the length of real ones.
+    func newToken(of account: String, _ scopes: [String]) -> (text: String, end: Int64) {
+        let text = "ya29." + newSecret(bytes: 160)
+        let end = Date.now.unix + Int64(world.settings.accessTokenLifetime)
+        state.tokens.withLock { $0[text] = Token(account: account, scopes: scopes, end: end) }
+        return (text, end)
+    }
+
+    /// Issues an ID token for an audience.
+    func idToken(of account: String, for audience: String) async throws -> String {
+        let now = Date.now.unix
+        return try await world.key.sign([
+            "iss": "https://accounts.google.com", "aud": .string(audience), "azp": .string(account),
+            "email": .string(account), "email_verified": .bool(true), "sub": .string(account), "iat": .integer(now),
+            "exp": .integer(now + Int64(world.settings.accessTokenLifetime)),
+        ])
+    }
+
+    /// Returns a token that hasn't ended; nil for any other text.
+    func live(_ text: String) -> Token? {
+        state.tokens.withLock { $0[text] }.flatMap { $0.end > Date.now.unix ? $0 : nil }
+    }
+
+    private static func scopes(_ text: String?) -> [String] { (text ?? "").split(separator: " ").map(String.init) }
+
+    private static func refusal(
+        _ error: String, _ description: String, _ status: HTTPResponse.Status = .badRequest
+    ) -> Response {
+        .json(["error": .string(error), "error_description": .string(description)], status: status)
+    }
+
+    private static func refusal(_ code: Int, _ status: String, _ message: String) -> Response {
+        .json(
+            ["error": ["code": .integer(Int64(code)), "status": .string(status), "message": .string(message)]],
+            status: .init(code: code))
+    }
+
+    // MARK: - Repositories
+
+    /// Returns who a request is from, if it brings a token for all of Google Cloud; otherwise what is said to whoever brings none.
+    private func opening(_ visit: Visit, _ body: (Token) -> Response) -> Response {
+        let token =
+            switch visit.authorization {
+            case .bearer(let text): live(text)
+            case .basic("oauth2accesstoken", let text): live(text)
+            default: nil as Token?
+            }
+        guard let token, token.scopes.contains(Self.cloud) else {
+            return .json(["error": "authentication required"], status: .unauthorized)
+                .challenging("Basic realm=\"https://accounts.google.com/\"")
+        }
+        visit.user = token.account
+        return body(token)
+    }
+
+    private func index(_ visit: Visit) -> Response {
+        opening(visit) { _ in
+            Response(
+                uncached: "<a href=\"../../files/hello-1.0-py3-none-any.whl\">hello-1.0-py3-none-any.whl</a>\n",
+                type: "text/html", status: .ok)
+        }
+    }
+
+    private func package(_ visit: Visit) -> Response {
+        opening(visit) { _ in
+            let place = "\(world.exchanges)/\(visit.segments.joined(separator: "/"))"
+            return .json([
+                "name": "hello", "dist-tags": ["latest": "1.0.0"],
+                "versions": [
+                    "1.0.0": [
+                        "name": "hello", "version": "1.0.0",
+                        "dist": ["tarball": .string("\(place)/-/hello-1.0.0.tgz")],
+                    ]
+                ],
+            ])
+        }
+    }
+}
