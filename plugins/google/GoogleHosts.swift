@@ -126,6 +126,8 @@ struct GoogleServices: Sendable {
     ///   - delegates: The accounts in between, in order.
     ///   - lifetime: Seconds.
     ///   - source: The token of the account that may do this.
+    /// - Returns: The service account's token.
+    /// - Throws: The reason why there is none.
     func impersonate(
         _ url: String, for demand: GoogleDemand, delegates: [String], lifetime: Int, by source: Secret
     ) async throws(PluginError) -> GoogleToken {

@@ -218,6 +218,8 @@ extension ClientCertificate {
     ///   - keyID: The key's name at the authority.
     ///   - audience: The token endpoint that receives the assertion.
     ///   - now: The current time.
+    /// - Returns: The assertion.
+    /// - Throws: `invalidRequest` if the key doesn't sign.
     package func grant(
         _ grant: Grant, of account: String, keyID: String?, for audience: String, now: Date = .now
     ) throws(OAuthError) -> Secret {

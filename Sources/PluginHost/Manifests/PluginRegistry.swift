@@ -148,9 +148,10 @@ public struct PluginRegistry: Sendable {
         plugins.filter { !$0.isFinder }.flatMap(\.resources).best { $0.hosts.rank(of: host.lowercased()) }
     }
 
-    /// Returns the plugin whose identities, which it finds on this machine, have tokens for a host; nil if there is none.
+    /// Returns the plugin whose identities, which it finds on this machine, have tokens for a host.
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
+    /// - Returns: The plugin; nil if there is none.
     public func finder(forHost host: String) -> PluginManifest? {
         plugins.filter(\.isFinder).best { plugin in
             let host = host.lowercased()

@@ -24,6 +24,11 @@ struct GoogleMetadata: Sendable {
 
     private func content(_ visit: Visit, _ path: [String]) async throws -> Response {
         let google = GoogleCloud(world: world)
+        if path.starts(with: ["instance", "service-accounts"]), path.count == 3, visit.query["recursive"] == "true" {
+            return .json([
+                "aliases": ["default"], "email": .string(GoogleCloud.account), "scopes": [.string(GoogleCloud.cloud)],
+            ])
+        }
         guard path.count == 4, path[0] == "instance", path[1] == "service-accounts", visit.method == .get else {
             return path.isEmpty ? .text("computeMetadata/\n", status: .ok) : .text("Not Found", status: .notFound)
         }
