@@ -262,6 +262,8 @@ private struct Mapping {
     ) throws(ResolutionError) -> [String] {
         if token.token == .id { return ["openid"] }
         let match = match(token.authority, token.kind, isConfigured: true)
+        // Its plugin isn't there, which is said when it is asked.
+        if match == nil, Identity.isMachine(authority: token.authority) { return ["default"] }
         if token.identity?.application != nil, let scopes = match?.issuer?.repositoryScopes { return scopes }
         // A well-known host's scopes mean nothing to an issuer of another kind.
         let known = match?.isSeparate == false ? host.withoutOwnPort(of: "https").text : ""

@@ -1,0 +1,490 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the plugin `google` finds on a machine, at the sandbox's Google Cloud, and what its tokens open.
+@Suite struct GoogleTests {
+    /// The files of credentials, whose tokens they give, and the requests for one.
+    static let files: [(name: String, user: String, asked: [String])] = [
+        ("authorized_user", "alice@contoso.example", ["/google/token"]),
+        ("service_account", builder, ["/google/token"]),
+        ("external_account", "principal:\(pool)/subject/ci", ["/google/v1/token"]),
+        ("impersonated_external_account", deployer, ["/google/v1/token", impersonation]),
+        ("external_account_authorized_user", "workforce user", ["/google/v1/oauthtoken"]),
+        ("impersonated_service_account", deployer, ["/google/token", impersonation]),
+    ]
+    static let builder = "builder@contoso-project.iam.gserviceaccount.com"
+    static let deployer = "deployer@contoso-project.iam.gserviceaccount.com"
+    static let pool =
+        "//iam.googleapis.com/projects/1234567890/locations/global/workloadIdentityPools/contoso/providers/ci"
+    private static let impersonation = "/google/v1/projects/-/serviceAccounts/\(deployer):generateAccessToken"
+
+    /// Runs the body in a world whose identity `google` is what the plugin finds, with a rule for the sandbox's repositories.
+    static func with(
+        _ further: String = "", _ body: @escaping @Sendable (World) async throws -> Void
+    ) async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            try world.configure(
+                after: """
+                    [plugin.google]
+                    endpoint = "\(world.sandbox.exchanges)/google"
+
+                    [[identity]]
+                    name = "google"
+                    plugin = "google"
+
+                    [[rule]]
+                    url = "\(world.sandbox.exchanges)"
+                    identity = "google"
+                    \(further)
+                    """)
+            try await world.sandbox.assertion().write(
+                toFile: "\(world.sandbox.google)/subject-token", atomically: true, encoding: .utf8)
+            try await body(world)
+        }
+    }
+
+    static func file(_ name: String, _ world: World) -> [String: String] {
+        ["GOOGLE_APPLICATION_CREDENTIALS": "\(world.sandbox.google)/\(name).json"]
+    }
+
+    private static func get(_ world: World, _ extra: [String: String], _ path: String = "google/python/x") async throws
+        -> Ended
+    {
+        try await world.lanyard(["get"], extra, input: "url=\(world.sandbox.exchanges)/\(path)\n")
+    }
+
+    private static func asked(_ world: World) async throws -> [String] {
+        try await world.sandbox.requests().filter { $0.host == "exchanges" }.map(\.path)
+    }
+
+    /// The texts in a file that only Google may see.
+    private static func secrets(in file: String) throws -> [String] {
+        let document = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: file)))
+        let members = document as? [String: Any] ?? [:]
+        let inner = members["source_credentials"] as? [String: Any] ?? [:]
+        return [members, inner].flatMap { members in
+            ["client_secret", "refresh_token", "private_key"].compactMap { members[$0] as? String }
+        }.map { $0.split(separator: "\n").dropFirst($0.contains("BEGIN") ? 1 : 0).first.map(String.init) ?? $0 }
+    }
+
+    @Test(arguments: files)
+    func `a file of each type gives a token, once, and none of its secrets`(
+        _ name: String, _ user: String, _ paths: [String]
+    ) async throws {
+        try await Self.with { world in
+            let got = try await Self.get(world, Self.file(name, world))
+            #expect(got.status == 0 && got.value("username") == "oauth2accesstoken", "\(got)")
+            #expect(try await Self.get(world, Self.file(name, world)).value("password") == got.value("password"))
+            #expect(try await Self.asked(world) == paths)
+            #expect(try await world.sandbox.requests().last?.user != nil)
+            let index = try await world.runInside(
+                "/usr/bin/curl",
+                [
+                    "--silent", "--fail", "--cacert", world.sandbox.caFile, "--user",
+                    "oauth2accesstoken:\(got.value("password") ?? "")",
+                    "\(world.sandbox.exchanges)/google/python/contoso-project/tools/simple/hello/",
+                ])
+            #expect(index.output.contains("hello-1.0"), "\(index)")
+            #expect(try await world.sandbox.requests().last?.user == user)
+            let traced = try await world.lanyard(
+                ["identity", "check", "google"], Self.file(name, world).merging(["LANYARD_TRACE": "plugin"]) { $1 })
+            #expect(traced.status == 0, "\(traced)")
+            for secret in try Self.secrets(in: "\(world.sandbox.google)/\(name).json") {
+                #expect(!(traced.output + traced.errors).contains(secret), "\(traced)")
+            }
+        }
+    }
+
+    @Test func `gcloud's own file counts if no variable names one, and each file has a token of its own`() async throws
+    {
+        try await Self.with { world in
+            let folder = "\(world.folder)/gcloud"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                atPath: "\(world.sandbox.google)/authorized_user.json",
+                toPath: "\(folder)/application_default_credentials.json")
+            let own = try await Self.get(world, ["CLOUDSDK_CONFIG": folder])
+            let named = try await Self.get(
+                world, Self.file("service_account", world).merging(["CLOUDSDK_CONFIG": folder]) { $1 })
+            #expect(own.status == 0 && named.status == 0 && own.value("password") != named.value("password"))
+            #expect(try await Self.get(world, ["CLOUDSDK_CONFIG": folder]).output == own.output)
+            #expect(try await Self.asked(world) == ["/google/token", "/google/token"])
+        }
+    }
+
+    @Test func `the metadata server answers last, for its own service account or a named one`() async throws {
+        let further = """
+
+            [[identity]]
+            name = "named"
+            plugin = "google"
+            managed = "client-id:\(Self.builder)"
+
+            [[identity]]
+            name = "other"
+            plugin = "google"
+            managed = "client-id:other@contoso-project.iam.gserviceaccount.com"
+            """
+        try await Self.with(further) { world in
+            let host = try #require(world.sandbox.machine.platforms["imds"]?.values.first?.dropFirst("http://".count))
+            let machine = ["GCE_METADATA_HOST": String(host)]
+            for name in ["google", "named"] {
+                try await world.sandbox.clearLog()
+                let got = try await Self.get(world, machine.merging(["LANYARD_IDENTITY": name]) { $1 })
+                let checked = try await world.lanyard(["identity", "check", name], machine)
+                #expect(got.status == 0 && checked.status == 0, "\(got) \(checked)")
+                let asked = try await world.sandbox.machineRequests()
+                #expect(asked.allSatisfy { $0.headers?["Metadata-Flavor"] == "Google" }, "\(asked)")
+                #expect(asked.contains { $0.path.hasSuffix("/\(name == "google" ? "default" : Self.builder)/token") })
+                #expect(asked.contains { $0.query?["scopes"]?.hasSuffix("/cloud-platform") == true }, "\(asked)")
+            }
+            let other = try await world.lanyard(["identity", "check", "other"], machine)
+            #expect(other.status == 1 && other.errors.contains("no service account other@contoso"), "\(other)")
+            // What isn't Google's must not pass for it.
+            try await world.sandbox.fault(
+                #"{"path": "/token", "status": 200, "body": "{\"access_token\":\"x\",\"expires_in\":9}"}"#)
+            let false_ = try await world.lanyard(["identity", "check", "google"], machine)
+            #expect(false_.status == 1 && false_.errors.contains("something else answers in place"), "\(false_)")
+        }
+    }
+
+    @Test func `ID tokens are for the rule's host, or for the client that protects it`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            let host = try #require(world.sandbox.machine.platforms["imds"]?.values.first?.dropFirst("http://".count))
+            try world.configure(
+                after: """
+                    [plugin.google]
+                    endpoint = "\(world.sandbox.exchanges)/google"
+                    [[identity]]
+                    name = "google"
+                    plugin = "google"
+                    [[rule]]
+                    url = "https://hello-1234567890.europe-west4.run.app"
+                    identity = "google"
+                    token = "id"
+                    [[rule]]
+                    url = "https://protected.contoso.example"
+                    identity = "google"
+                    token = "id"
+                    scopes = ["audience:server:client_id:123.apps.googleusercontent.com"]
+                    """)
+            try await world.sandbox.assertion().write(
+                toFile: "\(world.sandbox.google)/subject-token", atomically: true, encoding: .utf8)
+            let audiences = [
+                ("hello-1234567890.europe-west4.run.app", "https://hello-1234567890.europe-west4.run.app"),
+                ("protected.contoso.example", "123.apps.googleusercontent.com"),
+            ]
+            let ways = [
+                Self.file("service_account", world), Self.file("impersonated_service_account", world),
+                Self.file("impersonated_external_account", world), ["GCE_METADATA_HOST": String(host)],
+            ]
+            for variables in ways {
+                for (host, audience) in audiences {
+                    let got = try await world.lanyard(["token", "https://\(host)/x"], variables)
+                    let token = got.output.trimmingCharacters(in: .newlines)
+                    #expect(claims(of: token)?["aud"] as? String == audience, "\(got)")
+                }
+            }
+            let person = try await world.lanyard(
+                ["token", "https://\(audiences[0].0)/"], Self.file("authorized_user", world))
+            #expect(person.status == 1 && person.errors.contains("--impersonate-service-account"), "\(person)")
+        }
+    }
+
+    @Test func `sixty-four helpers of docker make one request, and what is refused once is made anew once`()
+        async throws
+    {
+        try await Self.with { world in
+            try world.link("docker-credential-lanyard")
+            let extra = world.environment.merging(Self.file("service_account", world)) { $1 }
+            func docker(_ verb: String) async throws -> Ended {
+                try await world.runInside(
+                    "\(world.folder)/bin/docker-credential-lanyard", [verb], input: "\(world.sandbox.exchanges)\n",
+                    environment: extra)
+            }
+            let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for _ in 0..<64 { group.addTask { try await docker("get") } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 0 } && Set(answers.map(\.output)).count == 1, "\(answers)")
+            #expect(answers[0].output.contains(#""Username":"oauth2accesstoken""#), "\(answers[0])")
+            #expect(try await Self.asked(world) == ["/google/token"])
+            #expect(try await docker("erase").status == 0)
+            #expect(try await docker("get").output != answers[0].output)
+            #expect(try await Self.asked(world).count == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ("europe-west4-docker.pkg.dev", true), ("docker.europe-west4.rep.pkg.dev", true), ("gcr.io", true),
+        ("us.gcr.io", true), ("eu.gcr.io", true), ("asia.gcr.io", true), ("marketplace.gcr.io", true),
+        ("europe-west4-python.pkg.dev", true), ("chromium.googlesource.com", true),
+        ("source.developers.google.com", true),
+        ("contoso-1-git.europe-west4.sourcemanager.dev", true),
+        ("contoso-1-git.europe-west4.p.sourcemanager.dev", true),
+        ("evilgcr.io", false), ("x.gcr.io", false), ("gcr.io.evil.example", false), ("evilpkg.dev", false),
+        ("pkg.dev", false), ("a.b.pkg.dev", false), ("dev.azure.com", false), ("github.com", false),
+    ])
+    func `its tokens go to Google's own hosts and to no other`(_ host: String, _ isGoogles: Bool) async throws {
+        try await Self.with { world in
+            let extra = Self.file("service_account", world).merging(["LANYARD_IDENTITY": "google"]) { $1 }
+            let got = try await world.lanyard(["get"], extra, input: "url=https://\(host)/x/y\n")
+            #expect((got.value("username") == "oauth2accesstoken") == isGoogles, "\(got)")
+            #expect(try await Self.asked(world).isEmpty == !isGoogles)
+        }
+    }
+
+    struct Fault: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// The file whose members are changed, and how.
+        var file = "service_account"
+        var change: @Sendable (inout [String: Any]) -> Void
+        var variables: [String: String] = [:]
+        let says: String
+    }
+
+    static let faults = [
+        Fault(
+            testDescription: "a foreign token_uri", change: { $0["token_uri"] = "https://evil.example/token" },
+            says: "nothing is sent there"),
+        Fault(
+            testDescription: "a foreign token_url", file: "external_account",
+            change: { $0["token_url"] = "https://sts.googleapis.com.evil.example/v1/token" },
+            says: "nothing is sent there"),
+        Fault(
+            testDescription: "a foreign impersonation", file: "impersonated_service_account",
+            change: {
+                $0["service_account_impersonation_url"] = "http://iamcredentials.googleapis.com/x:generateAccessToken"
+            },
+            says: "nothing is sent there"),
+        Fault(
+            testDescription: "another universe", change: { $0["universe_domain"] = "evil.example" },
+            says: "universe-domain"),
+        Fault(testDescription: "another key", change: { $0["private_key_id"] = "0" }, says: "Invalid JWT Signature"),
+        Fault(testDescription: "no key", change: { $0["private_key"] = nil }, says: "lacks `private_key`"),
+        Fault(testDescription: "a broken key", change: { $0["private_key"] = "hunter2" }, says: "has no private key"),
+        Fault(
+            testDescription: "an unknown type", change: { $0["type"] = "gdch_service_account" },
+            says: "which lanyard can't use"),
+        Fault(
+            testDescription: "a dead sign-in", file: "authorized_user", change: { $0["refresh_token"] = "hunter2" },
+            says: "gcloud auth application-default login"),
+        Fault(
+            testDescription: "a program that isn't allowed", file: "external_account",
+            change: { $0["credential_source"] = ["executable": ["command": "/bin/echo x"]] },
+            says: "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"),
+        Fault(
+            testDescription: "lanyard itself", file: "external_account",
+            change: {
+                $0["credential_source"] = [
+                    "executable": ["command": "\(Built.lanyard) gcloud https://sts.googleapis.com"]
+                ]
+            },
+            variables: ["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES": "1"], says: "doesn't ask itself"),
+        Fault(
+            testDescription: "a program that says no", file: "external_account",
+            change: {
+                $0["credential_source"] = [
+                    "executable": ["command": "/bin/echo {\"version\":1,\"success\":false,\"message\":\"nobody\"}"]
+                ]
+            },
+            variables: ["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES": "1"], says: "gave no token: nobody"),
+        Fault(
+            testDescription: "AWS's keys", file: "external_account",
+            change: { $0["credential_source"] = ["environment_id": "aws1", "url": "http://169.254.169.254/x"] },
+            says: "exchanges AWS's keys"),
+    ]
+
+    @Test(arguments: faults)
+    func `what is wrong with a file is said, with what to do, and none of its secrets`(_ fault: Fault) async throws {
+        try await Self.with { world in
+            let source = URL(fileURLWithPath: "\(world.sandbox.google)/\(fault.file).json")
+            var members = try #require(
+                try JSONSerialization.jsonObject(with: Data(contentsOf: source)) as? [String: Any])
+            fault.change(&members)
+            let path = "\(world.folder)/broken.json"
+            try JSONSerialization.data(withJSONObject: members).write(to: URL(fileURLWithPath: path))
+            let variables = fault.variables.merging(["GOOGLE_APPLICATION_CREDENTIALS": path]) { $1 }
+            let ended = try await world.lanyard(["identity", "check", "google"], variables)
+            #expect(ended.status == 1 && ended.errors.replacing("\n", with: " ").contains(fault.says), "\(ended)")
+            for secret in try Self.secrets(in: path) + ["hunter2"] {
+                #expect(!ended.errors.contains(secret), "\(ended)")
+            }
+        }
+    }
+
+    @Test func `a file that anybody could have written is not used, and a missing one is no other`() async throws {
+        try await Self.with { world in
+            let path = "\(world.folder)/open.json"
+            try FileManager.default.copyItem(atPath: "\(world.sandbox.google)/service_account.json", toPath: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+            for (file, says) in [(path, "other users can write to it"), (path + "x", "there is no file")] {
+                let ended = try await world.lanyard(
+                    ["identity", "check", "google"], ["GOOGLE_APPLICATION_CREDENTIALS": file])
+                #expect(ended.status == 1 && ended.errors.contains(says), "\(ended)")
+            }
+            let nothing = try await world.lanyard(["identity", "check", "google"], ["NO_GCE_CHECK": "true"])
+            #expect(
+                nothing.status == 1 && nothing.errors.contains("gcloud auth application-default login"), "\(nothing)")
+        }
+    }
+
+    @Test func `a program's token is exchanged, and the program learns what for`() async throws {
+        try await Self.with { world in
+            let program = "\(world.folder)/subject"
+            let token = try await world.sandbox.assertion()
+            try """
+            #!/bin/sh
+            [ "$GOOGLE_EXTERNAL_ACCOUNT_AUDIENCE" = '\(Self.pool)' ] && [ "$1" = now ] || exit 1
+            echo '{"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt","id_token":"\(token)"}'
+            """.write(toFile: program, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+            let source = URL(fileURLWithPath: "\(world.sandbox.google)/external_account.json")
+            var members = try #require(
+                try JSONSerialization.jsonObject(with: Data(contentsOf: source)) as? [String: Any])
+            members["credential_source"] = ["executable": ["command": "\(program) now"]]
+            let path = "\(world.folder)/external.json"
+            try JSONSerialization.data(withJSONObject: members).write(to: URL(fileURLWithPath: path))
+            let got = try await Self.get(
+                world, ["GOOGLE_APPLICATION_CREDENTIALS": path, "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES": "1"])
+            #expect(got.status == 0 && got.value("password")?.hasPrefix("ya29.") == true, "\(got)")
+        }
+    }
+
+    @Test func `one answer sets docker up if there are credentials, and without any it is said how to get some`()
+        async throws
+    {
+        try await World.with { world in
+            let host = "europe-west4-docker.pkg.dev"
+            let none = try await world.lanyard(
+                ["configure", "docker", host, "--yes"], ["NO_GCE_CHECK": "true"])
+            #expect(none.errors.contains("gcloud auth application-default login"), "\(none)")
+            try world.configure(after: "[plugin.google]\nendpoint = \"\(world.sandbox.exchanges)/google\"\n")
+            let file = Self.file("service_account", world)
+            let done = try await world.lanyard(["configure", "docker", host, "--yes"], file)
+            #expect(done.status == 0 && done.errors.contains("plugin    = \"google\""), "\(done)")
+            let got = try await world.lanyard(["get"], file, input: "url=https://\(host)/\n")
+            #expect(got.value("username") == "oauth2accesstoken", "\(got)")
+            let again = try await world.lanyard(["configure", "docker", "us-docker.pkg.dev", "--yes"], file)
+            #expect(again.status == 0 && !again.errors.contains("[[identity]]"), "\(again)")
+        }
+    }
+}
+
+/// The plugin `google` side by side with Google's own library, and with programs that use its tokens.
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
+struct GoogleClientTests {
+    /// Google's library, with its token endpoint at the sandbox.
+    private static let library = """
+        import sys, google.auth, google.auth.external_account, google.auth.iam, google.oauth2.credentials
+        from google.auth.transport.requests import Request
+        google.oauth2.credentials._GOOGLE_OAUTH2_TOKEN_ENDPOINT = sys.argv[1] + "/token"
+        google.auth.iam._IAM_ENDPOINT = sys.argv[1] + "/v1/projects/-/serviceAccounts/{}:generateAccessToken"
+        google.auth.external_account.Credentials.get_project_id = lambda *_, **__: None
+        credentials, _ = google.auth.load_credentials_from_file(
+            sys.argv[2], scopes=["https://www.googleapis.com/auth/cloud-platform"])
+        credentials.refresh(Request())
+        print(credentials.token[:5])
+        """
+
+    private struct Asked: Equatable {
+        let path: String
+        let form: [String: String]
+        let authorization: String?
+
+        /// Leaves out what differs each time.
+        init(_ request: Sandbox.Request) {
+            path = request.path
+            authorization = request.authorization
+            var form = request.form ?? [:]
+            for name in ["assertion", "subject_token"] where form[name] != nil { form[name] = "one" }
+            // The library says what is the default.
+            if form["delegates"] == "null" || form["delegates"] == "[]" { form["delegates"] = nil }
+            self.form = form
+        }
+    }
+
+    @Test(arguments: GoogleTests.files.map(\.name))
+    func `it makes the requests of Google's library`(_ name: String) async throws {
+        try await GoogleTests.with { world in
+            func asked() async throws -> [Asked] {
+                let all = try await world.sandbox.requests().filter { $0.host == "exchanges" }.map(Asked.init)
+                try await world.sandbox.clearLog()
+                return all
+            }
+            let file = "\(world.sandbox.google)/\(name).json"
+            let own = try await world.lanyard(
+                ["identity", "check", "google"], ["GOOGLE_APPLICATION_CREDENTIALS": file])
+            #expect(own.status == 0, "\(own)")
+            let ours = try await asked()
+            let theirs = try await world.runInside(
+                Clients.program("python3"), ["-c", Self.library, "\(world.sandbox.exchanges)/google", file],
+                environment: world.environment.merging(["REQUESTS_CA_BUNDLE": world.sandbox.caFile]) { $1 })
+            #expect(theirs.output == "ya29.\n", "\(theirs)")
+            #expect(try await asked() == ours)
+        }
+    }
+
+    private static func links(_ name: String, in world: World) throws -> String {
+        let folder = world.folder + "/links"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: Built.lanyard)
+        return "\(folder):\(world.environment["PATH"] ?? "")"
+    }
+
+    private static func variables(_ world: World, _ more: [String: String]) -> [String: String] {
+        world.environment.merging(GoogleTests.file("service_account", world)) { $1 }.merging(more) { $1 }
+    }
+
+    @Test func `skopeo, pip, uv and npm get what they ask for`() async throws {
+        try await GoogleTests.with { world in
+            let host = world.sandbox.exchanges.dropFirst("https://".count)
+            let settings = world.folder + "/auth.json"
+            try #"{"credHelpers":{"\#(host)":"lanyard"}}"#.write(toFile: settings, atomically: true, encoding: .utf8)
+            let certificates = world.folder + "/certs"
+            try FileManager.default.createDirectory(atPath: certificates, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(atPath: world.sandbox.caFile, toPath: certificates + "/ca.crt")
+            let tags = try await world.runInside(
+                Clients.program("skopeo"), ["list-tags", "--cert-dir", certificates, "docker://\(host)/hello"],
+                environment: Self.variables(
+                    world,
+                    ["REGISTRY_AUTH_FILE": settings, "PATH": try Self.links("docker-credential-lanyard", in: world)]))
+            #expect(tags.status == 0 && tags.output.contains("\"latest\""), "\(tags)")
+
+            let index = "\(world.sandbox.exchanges)/google/python/contoso-project/tools/simple"
+            let path = try Self.links("keyring", in: world)
+            let found = try await world.runInside(
+                Clients.program("pip"),
+                [
+                    "index", "versions", "--no-input", "--no-cache-dir", "--keyring-provider", "subprocess",
+                    "--index-url", index, "hello",
+                ],
+                environment: Self.variables(
+                    world,
+                    [
+                        "PATH": path, "PIP_CONFIG_FILE": "/dev/null", "PIP_CERT": world.sandbox.caFile,
+                        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+                    ]))
+            #expect(found.status == 0 && found.output.contains("hello (1.0)"), "\(found)")
+
+            let npm = "/usr/bin/npm"
+            if FileManager.default.isExecutableFile(atPath: npm) {
+                let registry = "\(world.sandbox.exchanges)/google/npm/contoso-project/tools/"
+                let file = world.folder + "/npmrc"
+                try "registry=\(registry)\n\(registry.dropFirst("https:".count)):_authToken=${NPM_TOKEN}\n".write(
+                    toFile: file, atomically: true, encoding: .utf8)
+                let seen = try await world.lanyard(
+                    ["exec", registry, "--env", "NPM_TOKEN", "--", npm, "view", "hello", "version"],
+                    GoogleTests.file("service_account", world).merging([
+                        "PATH": "/usr/bin:/bin", "NPM_CONFIG_USERCONFIG": file,
+                        "NPM_CONFIG_CAFILE": world.sandbox.caFile, "NPM_CONFIG_CACHE": world.folder + "/npm",
+                        "NPM_CONFIG_UPDATE_NOTIFIER": "false",
+                    ]) { $1 })
+                #expect(seen.status == 0 && seen.output.contains("1.0.0"), "\(seen)")
+            }
+            let users = try await world.sandbox.requests().filter { $0.host == "exchanges" }.compactMap(\.user)
+            #expect(users.count > 3 && users.allSatisfy { $0 == GoogleTests.builder }, "\(users)")
+        }
+    }
+}
