@@ -80,8 +80,8 @@ import Testing
         Fault(lines: "name = \"\"\nmanaged = \"system\"", says: "must be a short word"),
         Fault(lines: "name = \"machine\"\nmanaged = \"system\"", says: "is built in"),
         Fault(lines: "name = \"environment\"\nmanaged = \"system\"", says: "is built in"),
-        Fault(lines: "name = \"a\"", says: "an identity needs `certificate`"),
-        Fault(lines: "name = \"a\"\nsecret = false", says: "an identity needs `certificate`"),
+        Fault(lines: "name = \"a\"", says: "needs a proof such as `certificate`"),
+        Fault(lines: "name = \"a\"\nsecret = false", says: "needs a proof such as `certificate`"),
         Fault(lines: "name = \"a\"\nsecret = true", says: "needs `authority`"),
         Fault(
             lines: "name = \"a\"\nauthority = \"https://login.example/t\"\nsecret = true", says: "needs `client-id`"),
