@@ -1,3 +1,4 @@
+import Addresses
 public import SettingsFile
 
 /// A table of a configuration file that may appear several times.
@@ -116,6 +117,26 @@ extension Configuration {
     static func readers(of path: String) -> SettingsText.Readers { path == systemFile ? .everybody : .owner }
 }
 
+/// An option for a plugin: `plugin.NAME.OPTION`, in the table `[plugin.NAME]`.
+public struct PluginOption: Sendable {
+    /// The plugin's name.
+    public let plugin: String
+    /// The option's name.
+    public let name: String
+
+    /// Parses a key; nil if it isn't one of a plugin's.
+    public init?(_ key: String) {
+        let parts = key.pieces(between: ".", omittingEmpty: false).map(String.init)
+        guard parts.count == 3, parts[0] == "plugin",
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) } })
+        else { return nil }
+        (plugin, name) = (parts[1], parts[2])
+    }
+
+    /// The name of the table.
+    var table: String { "plugin.\(plugin)" }
+}
+
 /// A configuration file whose top-level keys are set and unset one by one, while the rest stays as it is.
 public struct SettingFile: Sendable {
     private let file: SettingsText
@@ -150,11 +171,29 @@ public struct SettingFile: Sendable {
         try replace(with: keys.setting("kind", to: kind.rawValue.inTOML))
     }
 
+    /// Sets an option for a plugin, in the table `[plugin.NAME]`.
+    ///
+    /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
+    public func set(_ option: PluginOption, to value: String, schema: String?) throws(SettingsError) {
+        let start = file.text ?? schema.map { "#:schema \($0)\n" } ?? ""
+        let keys = try TableKeys(of: option.table, file: file.path, text: start)
+        try replace(with: keys.setting(option.name, to: value.inTOML))
+    }
+
+    /// Removes an option for a plugin; false if the file doesn't have it.
+    ///
+    /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
+    public func unset(_ option: PluginOption) throws(SettingsError) -> Bool {
+        try remove(option.name, from: option.table)
+    }
+
     /// Removes a key, with anything after it on its line; false if the file doesn't have it.
     ///
     /// - Throws: `SettingsError` if the file can't be changed, or has changed since it was read.
-    public func unset(_ key: String) throws(SettingsError) -> Bool {
-        guard let changed = try TableKeys(file: file.path, text: text).removing(key) else { return false }
+    public func unset(_ key: String) throws(SettingsError) -> Bool { try remove(key, from: nil) }
+
+    private func remove(_ key: String, from table: String?) throws(SettingsError) -> Bool {
+        guard let changed = try TableKeys(of: table, file: file.path, text: text).removing(key) else { return false }
         try replace(with: changed)
         return true
     }

@@ -5,6 +5,7 @@ import Addresses
 public struct TableKeys: Sendable {
     private let document: TOMLDocument
     private var bytes: [UInt8] { document.bytes }
+    /// The name, whose parts are separated by dots.
     private let table: String?
     /// The table's header; nil for the top level, or if there is none yet.
     private let header: TOMLDocument.Header?
@@ -18,10 +19,9 @@ public struct TableKeys: Sendable {
         self.table = table
         let document = try TOMLDocument(text, file: file)
         self.document = document
-        let number = table.flatMap { table in
-            document.headers.firstIndex { !$0.isElement && $0.names == [table] }
-        }
-        let inTop = document.pairs.first { $0.header == nil && $0.names.first == table }
+        let path = (table ?? "").pieces(between: ".").map(String.init)
+        let number = document.headers.firstIndex { !$0.isElement && $0.names == path }
+        let inTop = document.pairs.first { $0.header == nil && $0.names.first == path.first }
         if let table, number == nil, let pair = inTop {
             let line = 1 + document.bytes[..<pair.start].count { $0 == UInt8(ascii: "\n") }
             throw SettingsError(

@@ -71,6 +71,14 @@ package struct LineSettings {
     /// The names of the sections as written.
     package var sections: [String] { rows.compactMap(\.section) }
 
+    /// The names of the section's keys as written, in their order.
+    var keys: [String] {
+        (body.map { Array(rows[$0]) } ?? []).compactMap { row in
+            guard name(in: row) != nil, let end = row.utf8.firstIndex(where: isSeparator) else { return nil }
+            return String(row[..<end].trimmed())
+        }
+    }
+
     /// Whether the text has the section; texts without sections need none.
     var hasSection: Bool { body != nil }
 

@@ -5,10 +5,11 @@ package import JSON
 package import SettingsFile
 package import Terminal
 
-/// A value that `configure` writes for a tool.
+/// A value that `configure` writes for a tool, or removes because the tool would go by it instead.
 package struct ToolChange: Sendable, Hashable {
     package let setting: ToolSetting
-    package let value: String
+    /// The value to write; nil to remove the setting.
+    package let value: String?
 
     /// Whether the setting has this value; false if it can't be read.
     package var stands: Bool { (try? setting.current()) == value }
@@ -18,6 +19,9 @@ extension ToolChange {
     init(_ format: ToolSetting.Format, _ key: [String] = [], in file: String, to value: String) {
         self.init(setting: ToolSetting(format, key, in: file), value: value)
     }
+
+    /// Whether a value is there afterwards that names lanyard.
+    package var namesLanyard: Bool { value?.hasBytes("lanyard") == true }
 }
 
 /// A change and what it replaced.
@@ -88,13 +92,15 @@ extension [RecordedChange] {
 
 extension RecordedChange {
     package init?(_ json: JSONValue) {
-        guard let tool = json["tool"]?.string, let file = json["file"]?.string, let value = json["value"]?.string,
+        guard let tool = json["tool"]?.string, let file = json["file"]?.string, let value = json["value"],
+            value == .null || value.string != nil,
             let format = json["format"]?.string.flatMap(ToolSetting.Format.init), let key = json["key"]?.elements
         else { return nil }
         let names = key.compactMap(\.string)
         guard names.count == key.count, names.isEmpty == format.isWholeFile else { return nil }
         self.init(
-            tool: tool, place: json["for"]?.string, change: ToolChange(format, names, in: file, to: value),
+            tool: tool, place: json["for"]?.string,
+            change: ToolChange(setting: ToolSetting(format, names, in: file), value: value.string),
             before: json["before"]?.string, file: FileBefore(json))
     }
 
@@ -103,7 +109,7 @@ extension RecordedChange {
         let members: [String: JSONValue] = [
             "tool": .string(tool), "for": JSONValue(place), "file": .string(setting.file),
             "format": .string(setting.format.rawValue), "key": JSONValue(strings: setting.key),
-            "value": .string(change.value), "before": JSONValue(before),
+            "value": JSONValue(change.value), "before": JSONValue(before),
         ]
         return .object(members.merging(file.members) { $1 })
     }

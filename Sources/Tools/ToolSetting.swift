@@ -262,7 +262,7 @@ extension ToolSetting {
     }
 
     /// Throws if the file's text can't take a value, before it is shown.
-    package func requireTaking(_ value: String) throws(CommandError) {
+    package func requireTaking(_ value: String?) throws(CommandError) {
         guard format != .link else { return }
         try reading { () throws(SettingsError) in _ = try text(try SettingsText(reading: file).text, with: value) }
     }

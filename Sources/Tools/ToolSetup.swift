@@ -15,6 +15,8 @@ package struct ToolSetup: Sendable {
     package let discussion: String
     /// Whether the command takes a URL.
     package var url = ToolURL.none
+    /// Whether the tool's files have profiles, of which the command takes one.
+    package var hasProfiles = false
     /// The purpose of the command's example; nil for the usual one.
     package var purposeOfExample: String?
     /// The URL of the example with the blank before it; empty for none.
@@ -60,6 +62,8 @@ package struct ToolSetup: Sendable {
 /// A tool's settings at a place: what they say, and what lanyard writes there.
 package protocol ToolSettings: Sendable {
     var place: ToolTarget { get }
+    /// Returns the URLs that the tool's files imply, for tools that offer some.
+    func offers() throws(CommandError) -> [ToolOffer]
     /// Throws if lanyard couldn't return anything for the place.
     func requireUse() throws(CommandError)
     /// Returns the values that the tool's files need for the tool to ask lanyard.
@@ -93,6 +97,7 @@ package protocol ToolSettings: Sendable {
 }
 
 extension ToolSettings {
+    func offers() throws(CommandError) -> [ToolOffer] { [] }
     func requireUse() throws(CommandError) {}
     func requireOwn(_ files: [String]) throws(CommandError) {}
     func overrides() throws(CommandError) -> [ToolOverride] { [] }
@@ -114,6 +119,15 @@ extension ToolSettings {
         try overrides().filter { !$0.asksLanyard && $0.isChoice }.map(\.hint)
     }
     func remarks(undoing entries: [RecordedChange]) -> [Hint] { [] }
+}
+
+/// A URL that a tool's files imply, and that the user may choose.
+package struct ToolOffer: Sendable {
+    /// The profile that implies it.
+    package let profile: String
+    /// What it gives, for people.
+    package let summary: String
+    package let url: String
 }
 
 /// A variable or a value in a file that a tool goes by before it goes by what lanyard writes.
@@ -144,6 +158,8 @@ package struct NeededRule: Sendable {
     package let user: String
     /// The arguments of `lanyard rule add`.
     package let arguments: [String]
+    /// The options for plugins without which the rule is of no use, as `lanyard config set` takes them.
+    package var options: KeyValuePairs<String, String> = [:]
     /// The rules for the same URL that other users' settings imply; only one of them can be added.
     package var alternatives: [NeededRule] = []
 

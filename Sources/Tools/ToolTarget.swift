@@ -26,9 +26,13 @@ package enum ToolURL: Sendable, Equatable {
     case optional
     /// For one URL only.
     case required
+    /// For one URL only; without one, the user chooses among those that the tool's files imply.
+    case offered
     /// It takes a host instead: what that is, for an error and for its help.
     case host(String, help: String)
 
+    /// Whether each configuration is for one URL.
+    package var isOne: Bool { self == .required || self == .offered }
     package var isHost: Bool { if case .host = self { true } else { false } }
 }
 
@@ -70,15 +74,20 @@ package struct ToolTarget: Sendable {
     package let context: any ToolSurroundings
     /// The URL's pattern; nil for every URL.
     package let pattern: URLPattern?
+    /// The profile in the tool's files; nil for the one that the tool itself would take.
+    package let profile: String?
     package let home: String
 
     /// - Throws: `CommandError` if there is no home folder.
-    package init(_ context: any ToolSurroundings, _ pattern: URLPattern? = nil) throws(CommandError) {
+    package init(
+        _ context: any ToolSurroundings, _ pattern: URLPattern? = nil, profile: String? = nil
+    ) throws(CommandError) {
         guard let home = context.environment.absolutePath("HOME") else {
             throw CommandError("HOME names no folder, so there is no place for a tool's settings", hints: ["set HOME"])
         }
         self.context = context
         self.pattern = pattern
+        self.profile = profile
         self.home = home
     }
 

@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: ["pre fix", "it's", "a\"b", "plain", "ünï", "~x", "a=b"])
     func `Go splits its list into lanyard's path and its argument`(_ name: String) async throws {
         try await Self.with(name) { place, folder in
-            let value = try #require(try GoSettings(place: place).changes().first).value
+            let value = try #require(try GoSettings(place: place).changes().first?.value)
             let command = try #require(value.split(separator: "; ").last)
             #expect(Self.splitAsGo(String(command)) == ["\(folder)/lanyard", "goauth"])
             // A second run changes nothing.
@@ -74,17 +74,17 @@ import Testing
     func `AWS's tools run lanyard, by themselves and by a shell`(_ name: String) async throws {
         let url = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
         try await Self.with(name, url: url) { place, folder in
-            let change = try #require(try AWSSettings(place: place).changes().first)
-            #expect(AWSSettings.shown(change.value) == [change.value])
-            let ran = try await run("/bin/sh", ["-c", change.value], environment: ["PATH": "/usr/bin:/bin"])
+            let value = try #require(try AWSSettings(place: place).changes().first?.value)
+            #expect(AWSSettings.shown(value) == [value])
+            let ran = try await run("/bin/sh", ["-c", value], environment: ["PATH": "/usr/bin:/bin"])
             #expect(ran.output == "ran aws \(url)\n", "\(ran)")
             // As botocore does.
             let script = "import shlex, sys; print(shlex.split(sys.argv[1]))"
-            let python = try await run("/usr/bin/python3", ["-c", script, change.value], environment: [:])
+            let python = try await run("/usr/bin/python3", ["-c", script, value], environment: [:])
             #expect(python.output.contains("/lanyard"), "\(python)")
             #expect(python.output.hasSuffix(", 'aws', '\(url)']\n"), "\(python)")
             try FileManager.default.createDirectory(atPath: "\(place.home)/.aws", withIntermediateDirectories: true)
-            try "[default]\ncredential_process = \(change.value)\n".write(
+            try "[default]\ncredential_process = \(value)\n".write(
                 toFile: "\(place.home)/.aws/config", atomically: true, encoding: .utf8)
             #expect(AWSSettings(place: place).urlsFound == [url])
         }
@@ -93,12 +93,12 @@ import Testing
     @Test(arguments: ["pre fix", "it's", "plain", "ünï"])
     func `Bazel's startup file names lanyard in one word`(_ name: String) async throws {
         try await Self.with(name) { place, folder in
-            let change = try #require(try BazelSettings(place: place).changes().first)
-            try (change.value + "\n").write(toFile: "\(place.home)/.bazelrc", atomically: true, encoding: .utf8)
+            let value = try #require(try BazelSettings(place: place).changes().first?.value)
+            try (value + "\n").write(toFile: "\(place.home)/.bazelrc", atomically: true, encoding: .utf8)
             #expect(try BazelSettings(place: place).overrides().map(\.asksLanyard) == [true])
             let option = "--credential_helper=\(folder)/bazel-credential-lanyard"
-            #expect(["common \(option)", "common \"\(option)\""].contains(change.value), "\(change.value)")
-            #expect(change.value.contains("\"") == (name != "plain"), "\(change.value)")
+            #expect(["common \(option)", "common \"\(option)\""].contains(value), "\(value)")
+            #expect(value.contains("\"") == (name != "plain"), "\(value)")
         }
     }
 

@@ -30,12 +30,19 @@ struct Region: Sendable, Equatable {
 
     /// Creates the region that the configuration names.
     init(ofOptionsOf request: PluginRequest) throws(PluginError) {
-        guard let name = request.options["region"] else {
+        guard let name = Self.own(of: request) ?? request.options["region"] else {
             throw PluginError(
                 .invalidRequest, "nothing says in which region of AWS \(request.authority.displayable(limit: 200)) is",
                 hint: Self.optionHint)
         }
         try self.init(name, request)
+    }
+
+    /// The region that the configuration has for the request's start URL alone: `contoso.awsapps.com=eu-central-1`.
+    private static func own(of request: PluginRequest) -> String? {
+        guard let host = StrictURL(https: request.authority)?.host.name else { return nil }
+        let pairs = (request.options["regions"] ?? "").pieces(between: " ").compactMap { $0.cut(at: "=") }
+        return pairs.first { $0.0 == host }.map { String($0.1) }
     }
 
     private static let optionHint = "in the configuration, below [plugin.aws], write: region = \"eu-central-1\""

@@ -107,6 +107,28 @@ package struct SettingKey {
     ]
 }
 
+extension CommandContext {
+    /// Returns the option of a plugin that a key names; nil if the key isn't of a plugin's.
+    ///
+    /// - Throws: `CommandError` with the exit status for wrong usage if there is no such plugin or option.
+    package func pluginOption(_ key: String) throws(CommandError) -> PluginOption? {
+        guard let option = PluginOption(key) else { return nil }
+        guard let plugin = registry.plugins.first(where: { $0.name == option.plugin }) else {
+            throw CommandError(
+                "there is no plugin \(option.plugin.displayable(limit: 60))",
+                hints: [Hint("see which there are", run: "lanyard plugin list")], status: .usage)
+        }
+        guard plugin.options.contains(option.name) else {
+            let near = plugin.options.nearest(to: option.name).map { Hint("did you mean plugin.\(plugin.name).\($0)?") }
+            let known = plugin.options.isEmpty ? "it has none" : "it has \(plugin.options.joined(separator: ", "))"
+            throw CommandError(
+                "the plugin \(plugin.name) has no option \(option.name.displayable(limit: 60))",
+                hints: [near ?? Hint(known.displayable(limit: 300))], status: .usage)
+        }
+        return option
+    }
+}
+
 /// The file in which a setting is changed.
 package struct SettingFileTarget {
     package let path: String
@@ -135,6 +157,19 @@ package struct SettingFileTarget {
         let setting = try Configuration.settings(in: context, isToBeWritten: true).first { $0.key == key.name }
         guard setting?.isLocked != true else { throw .locked("\(key.name) is") }
         path = own
+    }
+
+    /// Finds the file in which to change an option for a plugin, for all users or for this one.
+    ///
+    /// - Throws: `CommandError` if the user may not change it there.
+    package init(ofPluginsIn context: CommandContext, isSystem: Bool) throws(CommandError) {
+        self.context = context
+        guard let path = isSystem ? Configuration.systemFile : Configuration.userFile(environment: context.environment)
+        else { throw CommandError("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"]) }
+        if !isSystem, try Session(context, isToBeWritten: true).configuration.isLocked("plugin") {
+            throw .locked("plugin is")
+        }
+        self.path = path
     }
 
     /// The file's path, for people.

@@ -82,7 +82,7 @@ package struct ToolList {
         }
         let stands = !changes.isEmpty && changes.allSatisfy(\.stands)
         use.here = ToolUse.Here(
-            url: tool.url == .required ? request.place ?? url : url, isAsked: isNamed || stands,
+            url: tool.url.isOne ? request.place ?? url : url, isAsked: isNamed || stands,
             other: stands ? nil : changes.compactMap { try? $0.setting.current() }.first)
         return use
     }
@@ -113,17 +113,17 @@ extension ToolSetup {
         let everywhere = (try? home.changes()) ?? []
         let patterns = pattern.map { [$0] } ?? home.urlsFound.compactMap { URLPattern($0) }
         var all = patterns.flatMap { (try? settings(ToolTarget(context, $0)).changes()) ?? [] }
-        if pattern == nil, url != .required, !url.isHost,
+        if pattern == nil, !url.isOne, !url.isHost,
             isConfigured(context, isRecorded: false)
-                || everywhere.contains(where: { $0.stands && $0.value.hasBytes("lanyard") })
+                || everywhere.contains(where: { $0.stands && $0.namesLanyard })
         {
             all += everywhere
         }
         let recorded = Set(entries.map(\.change))
         return all.uniqued.filter { change in
             // The installation's own links, which go with it, are relative.
-            let isInstalled = change.setting.format == .link && !change.value.hasPrefix("/")
-            return change.stands && !isInstalled && !recorded.contains(change)
+            let isInstalled = change.setting.format == .link && change.value?.hasPrefix("/") != true
+            return change.value != nil && change.stands && !isInstalled && !recorded.contains(change)
         }
     }
 }
@@ -171,7 +171,7 @@ package struct ToolUse: Sendable {
         if let here {
             guard here.other != nil || !here.isAsked && !isForAll else { return nil }
             let isElsewhere = !places.isEmpty || here.other != nil
-            let url: ShellCommand = isElsewhere || tool.url == .required ? "\(last: here.url)" : ""
+            let url: ShellCommand = isElsewhere || tool.url.isOne ? "\(last: here.url)" : ""
             return Hint(
                 "\(tool.name) does not ask lanyard \(isElsewhere ? "here " : "")yet",
                 run: "lanyard configure \(tool.name)\(url)")

@@ -73,7 +73,7 @@ extension ToolSetup {
     /// lanyard's installation includes some of the links, whether or not the tool is installed. So a link alone counts
     /// only if the tool is installed, or if `isRecorded` says that lanyard was asked to make it.
     package func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
-        guard url != .required, !url.isHost, let settings = try? self.settings(ToolTarget(context)) else {
+        guard !url.isOne, !url.isHost, let settings = try? self.settings(ToolTarget(context)) else {
             return false
         }
         let overrides = (try? settings.overrides()) ?? []

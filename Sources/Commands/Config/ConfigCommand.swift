@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import CommandKit
 import JSON
@@ -67,6 +68,11 @@ struct ConfigGetCommand: Command {
     var key: String
 
     mutating func run(in context: CommandContext) async throws {
+        if let option = try context.pluginOption(key) {
+            let value = try Session(context).configuration.pluginOptions[option.plugin]?[option.name]
+            guard let value else { throw ExitCode(ExitStatus.failed.rawValue) }
+            return context.console.print(value)
+        }
         let key = try SettingKey(key)
         let setting = try Configuration.settings(in: context).first { $0.key == key.name }
         guard let value = setting?.value else { throw ExitCode(ExitStatus.failed.rawValue) }
@@ -96,6 +102,7 @@ struct ConfigSetCommand: Command {
     var value: [String]
 
     mutating func run(in context: CommandContext) async throws {
+        if let option = try context.pluginOption(key) { return try set(option, in: context) }
         let key = try SettingKey(key)
         let wanted = try key.value(value, in: context)
         let file = try SettingFileTarget(of: key, value, isSystem: place.system, in: context)
@@ -107,6 +114,20 @@ struct ConfigSetCommand: Command {
         context.console.note("\(key.name) is now \(shown), in \(file.name)")
         key.tellLack(wanted, in: context)
         try key.tellOverride(file, in: context)
+    }
+
+    private func set(_ option: PluginOption, in context: CommandContext) throws(CommandError) {
+        guard let text = value.first, value.count == 1, !text.isEmpty, text.utf8.count <= 4096,
+            !text.hasControlCharacter
+        else {
+            throw CommandError(
+                "`\(key)` must be one text on one line", hints: ["put it into quotes"], status: .usage)
+        }
+        let file = try SettingFileTarget(ofPluginsIn: context, isSystem: place.system)
+        try file.change { file throws(SettingsError) in
+            try file.set(option, to: text, schema: InstalledFiles(context).schema)
+        }
+        context.console.note("\(key) is now \(text.displayable()), in \(file.name)")
     }
 }
 
@@ -124,13 +145,21 @@ struct ConfigUnsetCommand: Command {
     var key: String
 
     mutating func run(in context: CommandContext) async throws {
+        var isThere = false
+        if let option = try context.pluginOption(key) {
+            let file = try SettingFileTarget(ofPluginsIn: context, isSystem: place.system)
+            try file.change { file throws(SettingsError) in isThere = try file.unset(option) }
+            return tell(isThere, in: file, context)
+        }
         let key = try SettingKey(key)
         let file = try SettingFileTarget(of: key, isSystem: place.system, in: context)
-        var isThere = false
         try file.change { file throws(SettingsError) in isThere = try file.unset(key.name) }
-        context.console.note(
-            isThere ? "\(key.name) is no longer set in \(file.name)" : "\(key.name) is not set in \(file.name)")
+        tell(isThere, in: file, context)
         try key.tellOverride(file, in: context)
+    }
+
+    private func tell(_ isThere: Bool, in file: SettingFileTarget, _ context: CommandContext) {
+        context.console.note(isThere ? "\(key) is no longer set in \(file.name)" : "\(key) is not set in \(file.name)")
     }
 }
 

@@ -26,20 +26,30 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
     @Argument(help: .url(of: Self.tool, "The URL to use lanyard for"))
     var url: String?
 
+    @Option(help: .profile(of: Self.tool))
+    var profile: String?
+
     @OptionGroup var options: ChangeOptions
 
-    mutating func validate() throws { try tool.url.validate(url, for: tool.name) }
+    mutating func validate() throws {
+        try tool.url.validate(url, for: tool.name)
+        if profile != nil, !tool.hasProfiles { throw ValidationError("\(tool.name) has no profiles; leave it out") }
+    }
 
     mutating func run(in context: CommandContext) async throws {
+        let offer = url == nil && tool.url == .offered ? try await offer(context) : nil
+        let url = url ?? offer?.url
         let pattern = try url.map { url throws(CommandError) in try tool.pattern(url) }
-        let place = try ToolTarget(context, pattern)
+        let place = try ToolTarget(context, pattern, profile: profile ?? offer?.profile)
         let settings = tool.settings(place)
         try settings.requireUse()
         let plan = try ToolPlan(tool, place, context)
         // Read them first: the changes replace the settings that they come from.
         let rules = try settings.rules()
         if let url, let pattern, let note = tool.leftOut(of: url, for: pattern) { context.console.note(note) }
-        let found = try await FoundIdentityRule.found(for: pattern, context)
+        // What a profile's own tool finds on this machine, it needs no lanyard for.
+        let isWanted = rules.isEmpty && !tool.hasProfiles
+        let found = isWanted ? try await FoundIdentityRule.found(for: pattern, context) : nil
         let isDone = try await apply(plan, settings, found, context)
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
@@ -55,6 +65,39 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
         if let outdated = await tool.outdated(context) { context.console.note(outdated) }
         if let helper = tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
         for note in try settings.notes() { context.console.note(note) }
+    }
+
+    /// Returns the URL to take if none was typed: that of the profile, the only one, or the one that the user chooses.
+    private func offer(_ context: CommandContext) async throws(CommandError) -> ToolOffer {
+        let offers = try tool.settings(ToolTarget(context, profile: profile)).offers()
+        if let own = offers.first(where: { $0.profile == profile }) ?? (offers.count == 1 ? offers[0] : nil) {
+            return own
+        }
+        guard let first = offers.first else {
+            throw CommandError(
+                "\(tool.name) needs a URL",
+                hints: [
+                    Hint(
+                        "such as",
+                        run: "lanyard configure \(tool.name)\(last: String(tool.exampleOfURL.trimmed(of: " \\\n")))")
+                ],
+                status: .usage)
+        }
+        guard !options.yes, let prompt = Prompt(context) else {
+            let names = offers.map(\.profile).joined(separator: ", ").displayable(limit: 500)
+            throw CommandError(
+                "several profiles imply a URL: \(names)",
+                hints: [Hint("name one", run: "lanyard configure \(tool.name) --profile \(first.profile)")],
+                status: .usage)
+        }
+        let rows = offers.map { "\($0.profile): \($0.summary)".displayable(limit: 300) }
+        let choice = await prompt.choice("which of these should \(tool.name) get from lanyard?", among: rows) { name in
+            offers.firstIndex { $0.profile == name }
+        }
+        guard let choice else {
+            throw CommandError("nothing was changed: nothing was chosen", cause: .ofNoAnswer)
+        }
+        return offers[choice]
     }
 
     /// Returns false if nothing was changed.
@@ -79,8 +122,16 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
         try options.requireAnswer(toChange: "the tool's settings", context)
         plan.changes.byFile { file, entries in
             let (verb, shown) = (options.dryRun ? "would be" : "is", context.short(file))
-            console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
-            for entry in entries { show(entry.change, console) }
+            let removed = entries.filter { $0.change.value == nil }
+            let written = entries.filter { $0.change.value != nil }
+            if !written.isEmpty {
+                console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
+            }
+            for entry in written { show(entry.change, console) }
+            if !removed.isEmpty {
+                console.note("this \(verb) removed from \(shown), because \(tool.name) would go by it first:")
+            }
+            console.show(rows: removed.reversed().formerRows { [$0] })
         }
         for remark in try tool.relativePaths(context) + settings.remarks() { console.note(remark) }
         found?.show(isDryRun: options.dryRun)
@@ -91,8 +142,9 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
     }
 
     private func show(_ change: ToolChange, _ console: Console) {
+        guard let value = change.value else { return }
         let setting = change.setting
-        console.show(rows: setting.shown(change.value))
+        console.show(rows: setting.shown(value))
         guard let now = try? setting.current(), !now.trimmed(of: " \t\r\n").isEmpty else { return }
         console.show(rows: tool.shown(now), after: "instead of")
     }
@@ -113,7 +165,7 @@ extension ToolURL {
     var usage: String {
         switch self {
         case .none: ""
-        case .optional: " [<url>]"
+        case .optional, .offered: " [<url>]"
         case .required: " <url>"
         case .host: " <host>"
         }
@@ -132,9 +184,19 @@ extension ToolURL {
 }
 
 extension ArgumentHelp {
+    /// Returns the help for the option that names a profile, hidden if a tool has none.
+    static func profile(of tool: ToolSetup) -> ArgumentHelp {
+        ArgumentHelp(
+            "The profile in the tool's settings; by default the one that the tool takes.", valueName: "name",
+            visibility: tool.hasProfiles ? .default : .hidden)
+    }
+
     /// Returns the help for a tool's URL, hidden if it takes none.
     static func url(of tool: ToolSetup, _ text: String) -> ArgumentHelp {
         if case .host(_, let help) = tool.url { return ArgumentHelp(help, valueName: "host") }
+        if tool.url == .offered {
+            return ArgumentHelp("\(text); if left out, you choose among those of your profiles.")
+        }
         let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
         return ArgumentHelp(
             isClear ? "\(text)." : "\(text); every URL if left out.",

@@ -13,15 +13,26 @@ extension [NeededRule] {
     ///   - context: The environment and streams of the command.
     /// - Throws: `CommandError` if a rule can't be added.
     func offer(_ prompt: Prompt?, isLeft: Bool, _ context: CommandContext) async throws {
+        var set: Set<String> = []
         for rule in self {
+            let options = rule.options.filter { !set.contains($0.key) }
             let needs = prompt == nil && isLeft ? "still needs a rule" : "needs a rule"
             let owner = rule.alternatives.isEmpty ? "" : ", here for the user \(rule.user.displayable(limit: 200))"
+            for (key, value) in options {
+                context.console.note(
+                    Hint("\(rule.subject) \(needs)\(owner), and before it", run: "lanyard config set \(key) \(value)"))
+            }
             context.console.note(Hint("\(rule.subject) \(needs)\(owner); to add it", run: rule.command))
             for other in rule.alternatives {
                 context.console.note(
                     Hint("or instead, for the user \(other.user.displayable(limit: 200))", run: other.command))
             }
             guard let prompt, await prompt.accepts("add it?") else { continue }
+            for (key, value) in options {
+                var command = try ConfigSetCommand.parse([key, value])
+                try await command.run(in: context)
+                set.insert(key)
+            }
             var command = try RuleAddCommand.parse(rule.arguments)
             try await command.run(in: context)
         }

@@ -115,6 +115,19 @@ extension [RecordedChange] {
         return nil
     }
 
+    /// Returns the values from before the changes as they are in the file, with each section's header once.
+    func formerRows(_ shown: (String) -> [String]) -> [String] {
+        var rows: [String] = []
+        var header: String?
+        for entry in self {
+            let own = entry.change.setting.shown(shown(entry.before ?? "").joined(separator: "\n"))
+            let isRepeated = own.count > 1 && own.first == header
+            rows += own.dropFirst(isRepeated ? 1 : 0)
+            header = own.first
+        }
+        return rows
+    }
+
     /// Whether nothing but links is made, which have no text to show.
     var areLinks: Bool { allSatisfy { $0.change.setting.format == .link } }
 

@@ -55,7 +55,9 @@ struct UnconfigureToolCommand<Place: TableIndex>: Command {
         if !options.dryRun { try record.requireWritable(standing) }
         try options.requireAnswer(toChange: "the tool's settings", context)
         let others = all.filter { !mine.contains($0) }
-        let (removed, there) = try (standing.filter(in: .removed), standing.filter(in: .standing))
+        let gone = try standing.filter(in: .removed)
+        let removed = standing.filter { $0.change.value == nil || gone.contains($0) }
+        let there = standing.filter { !removed.contains($0) }
         there.byFile { file, entries in show(entries, file, others, context) }
         removed.byFile { file, entries in show(removed: entries, file, context) }
         for remark in settings.remarks(undoing: standing) { context.console.note(remark) }
@@ -93,7 +95,7 @@ struct UnconfigureToolCommand<Place: TableIndex>: Command {
                 continue
             }
             context.console.note("this stays in \(file), which no record names; remove it by hand:")
-            context.console.show(rows: change.setting.shown(change.value))
+            context.console.show(rows: change.setting.shown(change.value ?? ""))
         }
     }
 
@@ -111,11 +113,7 @@ struct UnconfigureToolCommand<Place: TableIndex>: Command {
     private func show(removed entries: [RecordedChange], _ file: String, _ context: CommandContext) {
         let console = context.console
         console.note("this \(options.dryRun ? "would be" : "is") put back into \(context.short(file)):")
-        for entry in entries {
-            let setting = entry.change.setting
-            let rows = tool.shown(entry.before ?? "")
-            console.show(rows: setting.shown(rows.joined(separator: "\n")))
-        }
+        console.show(rows: entries.reversed().formerRows(tool.shown))
     }
 
     private func show(
@@ -127,7 +125,7 @@ struct UnconfigureToolCommand<Place: TableIndex>: Command {
         for entry in kept {
             let tools = Set(others.filter { $0.change == entry.change }.map(\.tool)).sorted().joined(separator: ", ")
             console.note("this stays in \(context.short(file)), because \(tools) needs it:")
-            console.show(rows: entry.change.setting.shown(entry.change.value))
+            console.show(rows: entry.change.setting.shown(entry.change.value ?? ""))
         }
         guard !leaving.isEmpty else { return }
         let verb = options.dryRun ? "would be" : "is"
@@ -135,7 +133,7 @@ struct UnconfigureToolCommand<Place: TableIndex>: Command {
         guard !leaving.areWholeFiles else { return console.note("\(context.short(file)) \(verb) removed") }
         console.note("this \(verb) removed from \(context.short(file)):")
         for entry in leaving {
-            console.show(rows: entry.change.setting.shown(entry.change.value))
+            console.show(rows: entry.change.setting.shown(entry.change.value ?? ""))
             guard let before = entry.before else { continue }
             console.show(rows: tool.shown(before), after: "and put back:")
         }

@@ -275,17 +275,32 @@ struct RuleOptions: ParsableArguments {
             valueName: "name"))
     var exchange: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the exchange takes besides, such as role=123456789012/Developer; may be repeated.",
+            valueName: "name=value"))
+    var exchangeParameter: [String] = []
+
     @Flag(help: "Accept an authority at a host that no plugin knows.")
     var trustAuthority = false
 
     mutating func validate() throws {
         kind = kind?.lowercased()
         if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
+        if let wrong = exchangeParameter.first(where: { ($0.cut(at: "=")?.0 ?? "").isEmpty }) {
+            throw ValidationError("write --exchange-parameter NAME=VALUE, not \(wrong.displayable(limit: 100))")
+        }
+    }
+
+    /// The parameters of the exchange, by name.
+    var exchangeParameters: [String: String] {
+        let pairs = exchangeParameter.compactMap { $0.cut(at: "=") }.map { (String($0.0), String($0.1)) }
+        return Dictionary(pairs) { $1 }
     }
 
     var isEmpty: Bool {
         authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
-            && exchange == nil && token == .access
+            && exchange == nil && token == .access && exchangeParameter.isEmpty
     }
 }
 

@@ -34,6 +34,7 @@ struct RuleDraft {
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
         rule.token = options.token
+        rule.exchangeParameters = options.exchangeParameters
         if let identity { return try await completed(rule, for: identity, known) }
         let authority = try await authority()
         if let name = authority.match.plugin.reserved(in: rule.signIn) {

@@ -1,0 +1,206 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Profiles of the AWS CLI that sign in at IAM Identity Center, from then on by lanyard.
+@Suite struct AWSProfileTests {
+    private static let file = """
+        [default]
+        region = eu-central-1
+
+        [sso-session contoso]
+        sso_start_url = https://contoso.awsapps.com/start/#/
+        sso_region = eu-central-1
+        sso_registration_scopes = sso:account:access
+
+        [profile dev]
+        region = eu-central-1
+        sso_session = contoso
+        sso_account_id = 123456789012
+        sso_role_name = Developer
+        output = text
+
+        [profile "read only"]
+        sso_start_url = https://contoso.awsapps.com/start
+        sso_region = eu-central-1
+        sso_account_id = 210987654321
+        sso_role_name = ReadOnly
+
+        [profile keys]
+        role_arn = arn:aws:iam::123456789012:role/dev
+        source_profile = default
+
+        """
+
+    private static let portal = "https://portal.sso.eu-central-1.amazonaws.com"
+
+    /// Runs the body in a world with those profiles, in which the sandbox stands in for AWS.
+    private static func with(
+        _ text: String = file, region: String? = nil, _ body: @Sendable (World, _ file: String) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            let option = region.map { "region = \"\($0)\"\n" } ?? ""
+            try world.configure(after: "[plugin.aws]\n\(option)endpoint = \"\(world.sandbox.exchanges)\"\n")
+            let file = "\(world.folder)/home/.aws/config"
+            try FileManager.default.createDirectory(
+                atPath: "\(world.folder)/home/.aws", withIntermediateDirectories: true)
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            try await body(world, file)
+        }
+    }
+
+    private static func text(_ file: String) throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
+
+    /// The lines of a text that aren't in another.
+    private static func lines(of text: String, notIn other: String) -> [String] {
+        let known = Set(other.components(separatedBy: "\n"))
+        return text.components(separatedBy: "\n").filter { !known.contains($0) }
+    }
+
+    @Test func `a profile is chosen, and lanyard takes its place: rules, sign-in, keys and registries`() async throws {
+        try await Self.with { world, file in
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(world.folder)/bin/docker", withDestinationPath: "/bin/true")
+            try world.link("docker-credential-lanyard")
+            let shown = try await world.atTerminal(
+                ["lanyard", "configure", "aws"],
+                answering: [
+                    ("which of these should aws get", "dev"), ("go on? [Y/n]", "y"),
+                    ("the profile dev needs a rule", ""),
+                    ("docker, for the registries of 123456789012", "y"),
+                ])
+            #expect(shown.status == 0, "\(shown)")
+            #expect(shown.output.contains("because aws would go by it first"), "\(shown)")
+            let now = try Self.text(file)
+            #expect(
+                Self.lines(of: now, notIn: Self.file)
+                    == ["credential_process = lanyard aws \(Self.portal)/123456789012/Developer"])
+            #expect(
+                Self.lines(of: Self.file, notIn: now)
+                    == ["sso_session = contoso", "sso_account_id = 123456789012", "sso_role_name = Developer"])
+            let login = try await world.lanyard(["login", Self.portal], world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let keys = try await world.lanyard(["aws", "\(Self.portal)/123456789012/Developer"])
+            #expect(keys.output.contains("\"AccessKeyId\":\"ASIA"), "\(keys)")
+            let docker = try await world.runInside(
+                "\(world.folder)/bin/docker-credential-lanyard", ["get"],
+                input: "https://123456789012.dkr.ecr.us-west-2.amazonaws.com\n")
+            #expect(docker.status == 0 && docker.output.contains(#""Username":"AWS""#), "\(docker)")
+            let back = try await world.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(back.status == 0 && back.errors.contains("is put back into ~/.aws/config"), "\(back)")
+            let restored = try Self.text(file).components(separatedBy: "\n")
+            #expect(restored.sorted() == Self.file.components(separatedBy: "\n").sorted(), "\(restored)")
+        }
+    }
+
+    @Test func `what the profile had at its end is restored to the byte, in the older form, too`() async throws {
+        try await Self.with { world, file in
+            let named = try await world.lanyard(["configure", "aws", "--profile", "read only", "--yes"])
+            #expect(named.status == 0, "\(named)")
+            let rule = "lanyard rule add \(Self.portal) --authority https://contoso.awsapps.com/start"
+            #expect(named.errors.contains("the profile read only still needs a rule"), "\(named)")
+            #expect(
+                named.errors.contains(rule) && named.errors.contains("lanyard config set plugin.aws.region"), "\(named)"
+            )
+            #expect(try Self.text(file).contains("[profile \"read only\"]\ncredential_process = lanyard aws "))
+            let again = try await world.lanyard(
+                ["configure", "aws", "--profile", "read only", "\(Self.portal)/210987654321/ReadOnly", "--yes"])
+            #expect(again.errors.contains("nothing has to be changed"), "\(again)")
+            let back = try await world.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(back.status == 0, "\(back)")
+            #expect(try Self.text(file) == Self.file)
+        }
+    }
+
+    @Test func `another profile gets the role of one that signs in, whose own lines stay`() async throws {
+        try await Self.with { world, file in
+            let url = "\(Self.portal)/123456789012/Developer"
+            let ended = try await world.lanyard(["configure", "aws", url, "--profile", "lanyard", "--yes"])
+            #expect(ended.status == 0, "\(ended)")
+            #expect(try Self.text(file) == Self.file + "\n[profile lanyard]\ncredential_process = lanyard aws \(url)\n")
+        }
+    }
+
+    @Test func `a session in a second region gets its own, and a second organisation a rule for its accounts`()
+        async throws
+    {
+        let second = """
+            [profile far]
+            sso_start_url = https://fabrikam.awsapps.com/start
+            sso_region = us-east-1
+            sso_account_id = 111111111111
+            sso_role_name = Admin
+
+            """
+        try await Self.with(second, region: "eu-central-1") { world, _ in
+            let ended = try await world.lanyard(["configure", "aws", "--yes"])
+            let option = "lanyard config set plugin.aws.regions fabrikam.awsapps.com=us-east-1"
+            #expect(ended.status == 0 && ended.errors.contains(option), "\(ended)")
+            let words = option.split(separator: " ").dropFirst().map(String.init)
+            #expect(try await world.lanyard(words).status == 0)
+            let value = try await world.lanyard(["config", "get", "plugin.aws.regions"])
+            #expect(value.output == "fabrikam.awsapps.com=us-east-1\n", "\(value)")
+            #expect(try await world.lanyard(["config", "unset", "plugin.aws.regions"]).status == 0)
+            #expect(try await world.lanyard(["config", "get", "plugin.aws.regions"]).status == 1)
+            for (key, words) in [
+                ("plugin.aws.regoin", "did you mean plugin.aws.region?"),
+                ("plugin.awz.region", "there is no plugin awz"),
+            ] {
+                let refused = try await world.lanyard(["config", "set", key, "x"])
+                #expect(refused.status == 64 && refused.errors.contains(words), "\(refused)")
+            }
+        }
+        try await Self.with(second.replacing("us-east-1", with: "eu-central-1"), region: "eu-central-1") { world, _ in
+            let first = ["rule", "add", Self.portal, "--authority", "https://contoso.awsapps.com/start"]
+            #expect(try await world.lanyard(first).status == 0)
+            let ended = try await world.lanyard(["configure", "aws", "--yes"])
+            let rule = "lanyard rule add \(Self.portal)/111111111111 --authority https://fabrikam.awsapps.com/start"
+            #expect(ended.errors.contains(rule), "\(ended)")
+        }
+    }
+
+    @Test func `without a terminal, one of several must be named`() async throws {
+        try await Self.with { world, file in
+            let several = try await world.lanyard(["configure", "aws", "--yes"])
+            #expect(several.status == 64 && several.errors.contains("imply a URL: dev, read only"), "\(several)")
+            #expect(several.errors.contains("lanyard configure aws --profile dev"), "\(several)")
+            let other = try await world.lanyard(["configure", "pip", "--profile", "dev", "--yes"])
+            #expect(other.status == 64 && other.errors.contains("pip has no profiles"), "\(other)")
+            #expect(try Self.text(file) == Self.file)
+        }
+    }
+
+    @Test(.enabled(if: Clients.folder != nil))
+    func `the AWS CLI and its library go by the profile, as they did before`() async throws {
+        try await Self.with(region: "eu-central-1") { world, file in
+            let rule = ["rule", "add", Self.portal, "--authority", "https://contoso.awsapps.com/start"]
+            #expect(try await world.lanyard(rule).status == 0)
+            let login = try await world.lanyard(["login", Self.portal], world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            for profile in ["dev", "read only"] {
+                let ended = try await world.lanyard(["configure", "aws", "--profile", profile, "--yes"])
+                #expect(ended.status == 0 && !ended.errors.contains("comes first"), "\(ended)")
+            }
+            var environment = world.environment
+            environment["AWS_ENDPOINT_URL"] = world.sandbox.exchanges
+            environment["AWS_CA_BUNDLE"] = world.sandbox.caFile
+            environment["AWS_DEFAULT_REGION"] = "eu-central-1"
+            let call = ["sts", "get-caller-identity", "--output", "text", "--query", "Account", "--profile"]
+            for (profile, account) in [("dev", "123456789012"), ("read only", "210987654321")] {
+                let ended = try await world.runInside(
+                    Clients.program("aws"), call + [profile], environment: environment)
+                #expect(ended.output == "\(account)\n", "\(ended)")
+                let script = """
+                    import sys
+                    from awscli.botocore.session import Session
+                    session = Session(profile=sys.argv[1])
+                    print(session.create_client("sts", "eu-central-1").get_caller_identity()["Account"],
+                          session.get_credentials().method)
+                    """
+                let library = try await world.runInside(
+                    Clients.program("python3"), ["-c", script, profile], environment: environment)
+                #expect(library.output == "\(account) custom-process\n", "\(library)")
+            }
+        }
+    }
+}
