@@ -208,6 +208,7 @@ class Bench:
         kubectl = (world.lanyard, os.devnull, world.environment | {"KUBERNETES_EXEC_INFO": json.dumps(info)}, "kubectl")
         self.compare("cached token for docker, against git's", docker, git, 1.15)
         self.compare("cached token for kubectl, against git's", kubectl, git, 1.15)
+        self.compare_registry_of_aws(helper, git)
         if theirs := world.fetch_docker_helper():
             self.compare_passwords(helper, theirs, docker)
         else:
@@ -217,6 +218,21 @@ class Bench:
             self.compare("cached token, against az's", git, az)
         else:
             print("bench: no az that somebody is signed in at: not compared", file=sys.stderr)
+
+    def compare_registry_of_aws(self, helper, git):
+        """Compares docker's answer for a registry whose password is got with a role's keys."""
+        world = self.world
+        config = world.folder / "config/lanyard/config.toml"
+        before = config.read_text()
+        registry = "https://123456789012.dkr.ecr.eu-central-1.amazonaws.com"
+        rule = 'authority = "https://contoso.awsapps.com/start"\nexchange-parameters = { role = "123456789012/Developer" }'
+        config.write_text(f'{before}\n[plugin.aws]\nregion = "eu-central-1"\nendpoint = "{world.sandbox["exchanges"]}"\n'
+                          f'[[rule]]\nurl = "{registry}"\n{rule}\n')
+        world.run(world.lanyard, "login", registry, environment=world.with_browser)
+        request = (helper, self.file("registry", registry), world.environment)
+        world.run(helper, "get", input=registry)
+        self.compare("remembered password of Amazon's registry for docker, against git's", request, git, 1.15)
+        config.write_text(before)
 
     def compare_passwords(self, helper, theirs, cached):
         """Compares docker's two helpers, which one password is stored with."""
