@@ -530,7 +530,8 @@ let package = Package(
         .target(
             name: "AWS",
             dependencies: [
-                "Addresses", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+                "Addresses", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                crypto,
             ],
             path: "plugins/aws",
             exclude: ["plugin.toml"], swiftSettings: strict),

@@ -58,6 +58,8 @@ final class World: Sendable {
     let passwords = Mutex<[String: TokenService.Keys]>([:])
     /// The issued temporary keys, by their identifiers.
     let keys = Mutex<[String: TokenService.Keys]>([:])
+    /// The ends of the sessions at the instance metadata service of AWS's machines.
+    let metadataSessions = Mutex<[String: Int64]>([:])
     let faults = Faults()
     let log: RequestLog
     let git: GitBackend

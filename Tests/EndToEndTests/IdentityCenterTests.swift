@@ -182,8 +182,10 @@ import Testing
             let doctor = try await world.lanyard(["doctor", "--online"])
             #expect(!doctor.output.contains("awsapps.com") && !doctor.output.contains("client-id"), "\(doctor)")
             #expect(try await Self.paths(world).contains("POST /client/register 200"), "\(doctor)")
+            try await world.sandbox.clearLog()
             let logout = try await world.lanyard(["logout"])
             #expect(logout.status == 0, "\(logout)")
+            #expect(try await Self.paths(world) == ["POST /token 200", "POST /logout 200"])
             let nobody = try await world.lanyard(["aws", Self.role])
             #expect(nobody.status == 2 && nobody.errors.contains("lanyard login"), "\(nobody)")
         }

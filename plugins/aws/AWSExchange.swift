@@ -67,7 +67,7 @@ struct RoleKeys: Sendable {
         }
         let url = request.options["endpoint"]?.withoutTrailingSlashes ?? "https://\(host)"
         let service = TokenService(url: url, transport: transport)
-        if !isOfIdentityCenter, named.isEmpty {
+        if !isOfIdentityCenter, named.isEmpty, try AWSKeys(ofMachine: token) == nil {
             return try await service.keys(role, token: token, options(isLast: true))
         }
         // `sts.eu-central-1.amazonaws.com`; the global one is in the first region.
@@ -78,7 +78,8 @@ struct RoleKeys: Sendable {
         return try await keys(of: named + [role], in: region, by: service)
     }
 
-    /// Returns the keys of the last of these roles; without any, those of the only role that the token's user has.
+    /// Returns the keys of the last of these roles; without any, those of the only role that the token's user has, or the
+    /// machine's own.
     func keys(
         of roles: [String], in region: Region, by tokenService: TokenService? = nil
     ) async throws(PluginError) -> AWSKeys {
@@ -86,15 +87,18 @@ struct RoleKeys: Sendable {
             isOfIdentityCenter ? Portal(region: try portalRegion(region), token: token, transport: transport) : nil
         let service = tokenService ?? TokenService(url: region.url("sts"), transport: transport)
         var keys: AWSKeys
+        var next = roles[...]
         if let portal {
-            keys = try await portal.keys(of: roles.first)
+            keys = try await portal.keys(of: next.popFirst())
+        } else if let own = try AWSKeys(ofMachine: token) {
+            keys = own
         } else {
-            guard let first = roles.first, TokenService.isRole(first) else { throw Self.noRole(roles.first) }
-            keys = try await service.keys(first, token: token, options(isLast: roles.count == 1))
+            guard let first = next.popFirst(), TokenService.isRole(first) else { throw Self.noRole(roles.first) }
+            keys = try await service.keys(first, token: token, options(isLast: next.isEmpty))
         }
-        for (index, role) in roles.enumerated().dropFirst() {
+        while let role = next.popFirst() {
             guard TokenService.isRole(role) else { throw Self.noRole(role) }
-            keys = try await service.keys(role, by: keys, in: region, options(isLast: index == roles.count - 1))
+            keys = try await service.keys(role, by: keys, in: region, options(isLast: next.isEmpty))
         }
         return keys
     }
@@ -176,6 +180,21 @@ struct Portal: Sendable {
             }
         }
         return all
+    }
+
+    /// Ends the sign-in that the token is of.
+    func logOut() async throws(PluginError) {
+        let answer: HTTPAnswer
+        do throws(OAuthError) {
+            answer = try await transport.post(
+                "\(url)/logout", "", as: "application/json",
+                headers: [("x-amz-sso_bearer_token", token.reveal())], .harmless)
+        } catch {
+            throw error.plain
+        }
+        guard (200..<300).contains(answer.status) || answer.status == 401 else {
+            throw PluginError(.unavailable, "\(host) doesn't end the session: HTTP \(answer.status)")
+        }
     }
 
     /// The greatest number of pages of a list.
@@ -348,7 +367,7 @@ extension Transport {
 
 extension String {
     /// Whether it is a name of a role or of a role's session.
-    fileprivate var isSessionName: Bool {
+    var isSessionName: Bool {
         (1...64).contains(utf8.count) && utf8.allSatisfy(\.isOfSessionName)
     }
 }

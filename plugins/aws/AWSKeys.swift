@@ -1,4 +1,5 @@
 import Addresses
+import FoundationEssentials
 import HTTP
 import JSON
 import OAuth
@@ -32,13 +33,79 @@ struct AWSKeys: Sendable {
         lifetime = answer.lifetime(until: end)
     }
 
-    /// Creates keys that don't end.
-    init(id: String, secret: Secret, session: Secret? = nil) {
-        (self.id, self.secret, self.session, lifetime) = (id, secret, session, HTTPAnswer.longestLifetime)
+    /// Creates keys that end so many seconds from now; by default they don't.
+    init(id: String, secret: Secret, session: Secret? = nil, lifetime: Int = HTTPAnswer.longestLifetime) {
+        (self.id, self.secret, self.session, self.lifetime) = (id, secret, session, lifetime)
+    }
+
+    /// Creates keys of this machine's variables or files.
+    ///
+    /// - Throws: `invalid-request` if they are nothing that could sign, or have ended.
+    init(
+        _ id: String, _ secret: String, _ session: String?, until end: Double?, from place: String
+    ) throws(PluginError) {
+        let lifetime = end.map {
+            Int(min(max(0, $0 - Date.now.timeIntervalSince1970), Double(HTTPAnswer.longestLifetime)))
+        }
+        guard [id, secret, session ?? secret].allSatisfy(WireForm.secret.accepts), id.utf8.count <= 128, lifetime != 0
+        else {
+            throw PluginError(
+                .invalidRequest, "the keys of \(place) \(lifetime == 0 ? "have ended" : "are none of AWS's")",
+                hint: "check where \(place) has them from")
+        }
+        self.init(
+            id: id, secret: Secret(secret), session: session.map { Secret($0) },
+            lifetime: lifetime ?? HTTPAnswer.longestLifetime)
     }
 
     /// When a credential that lives so long is renewed.
     static func renewal(ofLifetime lifetime: Int) -> Int { max(lifetime - earliness, lifetime / 2) }
+}
+
+/// Keys as the token of a machine's identity, which exchanges begin with.
+extension AWSKeys {
+    private static let prefix = "aws-keys."
+    /// How long keys that don't end are used until they are looked for again.
+    private static let longestUse = 900
+
+    private struct Kept: Codable {
+        var id: String
+        var secret: String
+        var session: String?
+        /// Seconds since 1970; nil for keys that don't end.
+        var end: Int?
+    }
+
+    private var isEndless: Bool { lifetime >= HTTPAnswer.longestLifetime }
+
+    /// The token of an identity.
+    func token(for request: PluginRequest) throws(PluginError) -> PluginResult {
+        let end = isEndless ? nil : Int(Date.now.timeIntervalSince1970) + lifetime
+        let kept = Kept(id: id, secret: secret.reveal(), session: session?.reveal(), end: end)
+        guard let bytes = try? JSONEncoder().encode(kept) else {
+            throw PluginError(.internal, "the machine's keys can't be kept")
+        }
+        let lifetime = isEndless ? Self.longestUse : lifetime
+        var result = PluginResult(
+            accessToken: Secret(Self.prefix + Base64URL.encode(bytes)), expiresIn: lifetime, scopes: request.scopes,
+            environment: "localhost", realm: "managed_identity", account: nil)
+        result.refreshIn = Self.renewal(ofLifetime: lifetime)
+        return result
+    }
+
+    /// Creates the keys of an identity's token; nil for the token of another issuer.
+    ///
+    /// - Throws: `interaction-required` if they have ended.
+    init?(ofMachine token: Secret) throws(PluginError) {
+        let text = token.reveal()
+        guard text.hasPrefix(Self.prefix), let bytes = Base64URL.decode(String(text.dropFirst(Self.prefix.utf8.count))),
+            let kept = try? JSONDecoder().decode(Kept.self, from: Data(bytes))
+        else { return nil }
+        let lifetime = kept.end.map { $0 - Int(Date.now.timeIntervalSince1970) } ?? HTTPAnswer.longestLifetime
+        guard lifetime > 0 else { throw PluginError(.interactionRequired, "the machine's keys have ended") }
+        self.init(
+            id: kept.id, secret: Secret(kept.secret), session: kept.session.map { Secret($0) }, lifetime: lifetime)
+    }
 }
 
 extension PluginCredential {

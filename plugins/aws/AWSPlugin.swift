@@ -15,7 +15,8 @@ package struct AWSPlugin: AuthorityPlugin {
     package var description: PluginDescription {
         PluginDescription(
             name: "aws", version: Version.current, protocols: [PluginProtocol.version],
-            flows: [.browser, .deviceCode, .paste], identities: [], exchanges: AWSExchange.allCases.map(\.rawValue))
+            flows: [.browser, .deviceCode, .paste], identities: [.managed],
+            exchanges: AWSExchange.allCases.map(\.rawValue))
     }
 
     /// Creates the plugin; the environment has the proxy and certificate variables.
@@ -43,9 +44,31 @@ package struct AWSPlugin: AuthorityPlugin {
         }
     }
 
-    /// Refuses: the portal ends a session only for its token, which isn't in the request.
+    /// Finds the keys that this machine has without a user.
+    package func authenticate(
+        _ request: PluginRequest, _ host: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        guard request.identity?.kind == .managed, request.identity?.managedID == "system" else {
+            throw PluginError(
+                .unsupported, "aws serves no identity but the machine's own", hint: "leave managed out of the identity")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await MachineKeys(request, over: transport).found().token(for: request)
+        }
+    }
+
+    /// Refuses: the browser's own session is ended on the start page.
     package func signOut(_ request: PluginRequest, _ user: any Conversation) async throws(PluginError) {
         throw PluginError(.unsupported, "a session at IAM Identity Center is ended on the start page")
+    }
+
+    /// Ends the sign-in at the portal, which takes only an access token: a last one is redeemed for that.
+    package func revoke(_ request: PluginRequest) async throws(PluginError) {
+        let result = try await renew(request)
+        try await connector.connected(request) { transport throws(PluginError) in
+            let region = try IdentityCenter(request, over: transport).region
+            try await Portal(region: region, token: result.accessToken, transport: transport).logOut()
+        }
     }
 
     /// Exchanges a token of Identity Center, or of another issuer, for keys or for a registry's password.
@@ -62,6 +85,10 @@ package struct AWSPlugin: AuthorityPlugin {
     /// Finds out whether the region's endpoint answers: by registering a client, which AWS forgets by itself.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in
+            if request.identity != nil {
+                _ = try await MachineKeys(request, over: transport).found()
+                return PluginProbe([.authority])
+            }
             let center = try await IdentityCenter(request, over: transport).registered(for: [.deviceCode])
             return try await center.probe(center.oidc, clockLead: nil)
         }

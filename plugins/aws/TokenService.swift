@@ -72,7 +72,7 @@ struct TokenService: Sendable {
     }
 
     /// Parses a time as seconds since 1970, from such a number or an ISO 8601 date.
-    private static func time(_ text: String) -> Double? {
+    static func time(_ text: String) -> Double? {
         if let seconds = Double(text) { return seconds.isFinite ? seconds : nil }
         return (try? Date(text, strategy: .iso8601))?.timeIntervalSince1970
     }

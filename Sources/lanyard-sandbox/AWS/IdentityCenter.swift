@@ -64,6 +64,7 @@ struct IdentityCenter: Sendable {
         case (.get, "/assignment/accounts"): portal(visit, accounts)
         case (.get, "/assignment/roles"): portal(visit, roles)
         case (.get, "/federation/credentials"): portal(visit, credentials)
+        case (.post, "/logout"): portal(visit, logOut)
         default: nil
         }
     }
@@ -344,6 +345,15 @@ struct IdentityCenter: Sendable {
         let names = Self.roles(of: user).first { $0.key == account }?.value ?? []
         return page(
             visit, "roleList", names.map { ["roleName": .string($0), "accountId": .string(account)] })
+    }
+
+    /// Ends the user's sign-in: no token of it is worth anything afterwards.
+    private func logOut(_ visit: Visit, _ user: User) -> Response {
+        ledger.with { state in
+            state.accessTokens = state.accessTokens.filter { $0.value.grant.signedIn.username != user.username }
+            state.refreshTokens = state.refreshTokens.filter { $0.value.grant.signedIn.username != user.username }
+        }
+        return Response(uncached: "", type: "application/json", status: .ok)
     }
 
     private func credentials(_ visit: Visit, _ user: User) -> Response {

@@ -5,6 +5,8 @@ enum MachinePlatform: String, CaseIterable, Sendable {
     case metadataService = "imds"
     case appService = "app-service"
     case arc = "azure-arc"
+    case instance = "ec2"
+    case container = "ecs"
 
     /// The name of such a machine in messages.
     var words: String {
@@ -12,6 +14,8 @@ enum MachinePlatform: String, CaseIterable, Sendable {
         case .metadataService: "virtual machine"
         case .appService: "App Service"
         case .arc: "Azure Arc"
+        case .instance: "Amazon EC2"
+        case .container: "Amazon ECS"
         }
     }
 }
@@ -26,6 +30,12 @@ extension World {
             [("IDENTITY_ENDPOINT", machine + AppServiceEndpoint.path), ("IDENTITY_HEADER", identityHeader)]
         case .arc:
             [("IDENTITY_ENDPOINT", machine + ArcAgent.path), ("IMDS_ENDPOINT", machine + ArcAgent.folder)]
+        case .instance: [("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine)]
+        case .container:
+            [
+                ("AWS_CONTAINER_CREDENTIALS_FULL_URI", machine + MachineRoles.containerPath),
+                ("AWS_CONTAINER_AUTHORIZATION_TOKEN", identityHeader),
+            ]
         }
     }
 

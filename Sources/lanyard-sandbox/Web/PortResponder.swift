@@ -70,6 +70,7 @@ extension PortResponder {
     static func machine(of world: World) -> PortResponder {
         PortResponder(world: world, host: .machine) { visit in
             if let answer = try await GoogleMetadata(world: world).answer(visit) { return answer }
+            if let answer = MachineRoles(world: world).answer(visit) { return answer }
             return switch visit.path {
             case AppServiceEndpoint.path: try await AppServiceEndpoint(world: world).answer(visit)
             case ArcAgent.path: try await ArcAgent(world: world).answer(visit)

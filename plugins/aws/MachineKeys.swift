@@ -1,0 +1,278 @@
+import Addresses
+import Files
+import FoundationEssentials
+import HTTP
+import OAuth
+import PluginOAuth
+import PluginWire
+import Secrets
+
+/// The keys that a machine has without a user, found where AWS's SDKs look, in their order: variables, the profile, a web
+/// identity, the shared files, the container's service, the instance's metadata.
+struct MachineKeys: Sendable {
+    let variables: Variables
+    let request: PluginRequest
+    let transport: Transport
+    let metadata: MetadataService
+
+    /// The variables of the SDKs.
+    struct Variables: Sendable {
+        private let identity: PluginIdentity?
+
+        init(_ request: PluginRequest) { identity = request.identity }
+
+        /// Returns a variable's value; nil if it is unset or empty.
+        subscript(name: String) -> String? { identity?.variable(name) }
+    }
+
+    /// The greatest number of profiles that name one another.
+    private static let longestChain = 8
+
+    init(_ request: PluginRequest, over transport: Transport) {
+        (self.request, self.transport) = (request, transport)
+        variables = Variables(request)
+        metadata = MetadataService(variables: variables)
+    }
+
+    /// Finds the keys.
+    ///
+    /// - Throws: `unavailable` if nothing here has any; `invalid-request` if what has some is wrong.
+    func found() async throws(PluginError) -> AWSKeys {
+        if let keys = try keysOfVariables() { return keys }
+        let files = try SharedFiles(variables)
+        let name = variables["AWS_DEFAULT_PROFILE"] ?? variables["AWS_PROFILE"]
+        if let name, !files.profiles.keys.contains(name) {
+            throw PluginError(
+                .invalidRequest, "there is no profile \(name.displayable(limit: 100)) in AWS's files",
+                hint: "check AWS_PROFILE, and the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name")
+        }
+        if let keys = try await keys(ofProfile: name ?? "default", in: files, after: []) { return keys }
+        if let keys = try await metadata.keysOfContainer() { return keys }
+        if let keys = try await metadata.keysOfInstance() { return keys }
+        throw PluginError(
+            .unavailable,
+            "nothing on this machine has keys of AWS: no variables, no profile, no container, no instance",
+            hint: "run it where AWS gives a role to the machine, or set what the AWS CLI would need there")
+    }
+
+    private func keysOfVariables() throws(PluginError) -> AWSKeys? {
+        guard let id = variables["AWS_ACCESS_KEY_ID"] else { return nil }
+        guard let secret = variables["AWS_SECRET_ACCESS_KEY"] else {
+            throw PluginError(
+                .invalidRequest, "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY", hint: "set both, or neither")
+        }
+        let session = variables["AWS_SESSION_TOKEN"] ?? variables["AWS_SECURITY_TOKEN"]
+        let end = variables["AWS_CREDENTIAL_EXPIRATION"].flatMap(TokenService.time)
+        return try AWSKeys(id, secret, session, until: end, from: "the variables")
+    }
+
+    /// Returns what a profile gives; nil if it says nothing of keys.
+    private func keys(
+        ofProfile name: String, in files: SharedFiles, after others: [String]
+    ) async throws(PluginError) -> AWSKeys? {
+        let profile = files.profiles[name] ?? [:]
+        let shown = name.displayable(limit: 100)
+        let isFirst = others.isEmpty
+        // A profile that others name has its own keys first.
+        if !isFirst, let keys = try files.keys(ofProfile: name) { return keys }
+        if let role = profile["role_arn"], profile["web_identity_token_file"] == nil {
+            let source = try await source(ofRoleIn: profile, name, files, others)
+            return try await assume(role, profile, by: source)
+        }
+        if let file = isFirst ? variables["AWS_WEB_IDENTITY_TOKEN_FILE"] : nil, let role = variables["AWS_ROLE_ARN"] {
+            return try await keys(ofTokenIn: file, role, variables["AWS_ROLE_SESSION_NAME"])
+        }
+        if let file = profile["web_identity_token_file"], let role = profile["role_arn"] {
+            return try await keys(ofTokenIn: file, role, profile["role_session_name"])
+        }
+        if profile["sso_account_id"] != nil || profile["sso_role_name"] != nil {
+            throw PluginError(
+                .invalidRequest, "the profile \(shown) signs a user in, not this machine",
+                hint: "make a rule for its user instead: lanyard configure aws --profile \(shown)")
+        }
+        if let keys = try files.keys(ofProfile: name) { return keys }
+        if let command = profile["credential_process"] {
+            let isOwn = command.pieces(between: " ").first?.pieces(between: "/").last == "lanyard"
+            throw PluginError(
+                .invalidRequest,
+                "the profile \(shown) has its keys from "
+                    + (isOwn ? "lanyard itself" : "a program, which lanyard doesn't run"),
+                hint: "have the identity use another profile, by AWS_PROFILE")
+        }
+        return nil
+    }
+
+    private func source(
+        ofRoleIn profile: [String: String], _ name: String, _ files: SharedFiles, _ others: [String]
+    ) async throws(PluginError) -> AWSKeys {
+        let shown = name.displayable(limit: 100)
+        func wrong(_ what: String, _ hint: String) -> PluginError { PluginError(.invalidRequest, what, hint: hint) }
+        guard profile["mfa_serial"] == nil else {
+            throw wrong(
+                "the profile \(shown) wants a code of a device", "use a role that a machine may assume without one")
+        }
+        switch (profile["source_profile"], profile["credential_source"]) {
+        case (let next?, nil):
+            guard files.profiles.keys.contains(next) else {
+                throw wrong("the profile \(shown) names no profile as its source_profile", "check the name")
+            }
+            if next == name {
+                if let keys = try files.keys(ofProfile: name) { return keys }
+                throw wrong("the profile \(shown) is its own source, and has no keys", "name another source_profile")
+            }
+            guard !others.contains(next), others.count < Self.longestChain else {
+                throw wrong("the profile \(shown) leads back to itself", "check source_profile of each")
+            }
+            if let keys = try await keys(ofProfile: next, in: files, after: others + [name]) { return keys }
+            throw wrong("the profile \(next.displayable(limit: 100)) has no keys for \(shown)", "check source_profile")
+        case (nil, let source?):
+            let keys: AWSKeys? =
+                switch source.lowercased() {
+                case "environment": try keysOfVariables()
+                case "ecscontainer": try await metadata.keysOfContainer()
+                case "ec2instancemetadata": try await metadata.keysOfInstance()
+                default:
+                    throw wrong(
+                        "the profile \(shown) has an unknown credential_source",
+                        "write Environment, EcsContainer or Ec2InstanceMetadata")
+                }
+            if let keys { return keys }
+            throw wrong("the profile \(shown) has no keys of its credential_source", "check that it is right here")
+        default:
+            throw wrong(
+                "the profile \(shown) needs either source_profile or credential_source for its role",
+                "keep one of them")
+        }
+    }
+
+    private func assume(
+        _ role: String, _ profile: [String: String], by keys: AWSKeys
+    ) async throws(PluginError) -> AWSKeys {
+        try requireRole(role)
+        var options = TokenService.Options(sessionName: try sessionName(profile["role_session_name"]))
+        options.externalID = profile["external_id"]
+        options.duration = profile["duration_seconds"]
+        let region = try region(profile)
+        return try await TokenService(url: region.url("sts"), transport: transport).keys(
+            role, by: keys, in: region, options)
+    }
+
+    private func keys(
+        ofTokenIn file: String, _ role: String, _ name: String?
+    ) async throws(PluginError) -> AWSKeys {
+        try requireRole(role)
+        let text: String
+        do throws(FileError) {
+            text = String(decoding: try OpenFile(file).contents(atMost: 20_000), as: UTF8.self)
+        } catch {
+            throw PluginError(
+                .unavailable, "the token file \(file.displayable(limit: 300)) can't be read: \(error.reason)",
+                hint: "check AWS_WEB_IDENTITY_TOKEN_FILE, and that the pod mounts the token")
+        }
+        let token = String(text.trimmed(of: " \t\r\n"))
+        guard token.utf8.count >= 4, token.utf8.allSatisfy(\.isVisibleASCII) else {
+            throw PluginError(.invalidRequest, "the token file \(file.displayable(limit: 300)) contains no token")
+        }
+        let service = TokenService(url: try region([:]).url("sts"), transport: transport)
+        return try await service.keys(role, token: Secret(token), .init(sessionName: try sessionName(name)))
+    }
+
+    private func requireRole(_ role: String) throws(PluginError) {
+        guard TokenService.isRole(role) else {
+            throw PluginError(.invalidRequest, "\(role.displayable(limit: 200)) is not the ARN of a role")
+        }
+    }
+
+    private func sessionName(_ name: String?) throws(PluginError) -> String {
+        guard let name else { return "lanyard" }
+        guard name.isSessionName else {
+            throw PluginError(
+                .invalidRequest, "the name of the role's session has characters that AWS doesn't allow, or is too long",
+                hint: "use up to 64 letters, digits and _+=,.@-")
+        }
+        return name
+    }
+
+    private func region(_ profile: [String: String]) throws(PluginError) -> Region {
+        let name = variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] ?? profile["region"]
+        return try Region(name ?? request.options["region"] ?? "us-east-1", request)
+    }
+}
+
+/// The SDKs' shared files: the configuration and the keys, whose sections of one profile are one.
+struct SharedFiles: Sendable {
+    /// The keys and values of each profile.
+    private(set) var profiles: [String: [String: String]] = [:]
+    /// What only the file with keys says.
+    private var keys: [String: [String: String]] = [:]
+
+    private static let longest = 1 << 20
+
+    init(_ variables: MachineKeys.Variables) throws(PluginError) {
+        let home = variables["HOME"] ?? ""
+        for (variable, usual, isConfiguration) in [
+            ("AWS_CONFIG_FILE", "config", true), ("AWS_SHARED_CREDENTIALS_FILE", "credentials", false),
+        ] {
+            var path = variables[variable] ?? "\(home)/.aws/\(usual)"
+            if path == "~" || path.hasPrefix("~/") { path = home + path.dropFirst() }
+            let text: String
+            do throws(FileError) {
+                text = String(decoding: try OpenFile(path).contents(atMost: Self.longest), as: UTF8.self)
+            } catch {
+                if error.isMissing { continue }
+                throw PluginError(
+                    .invalidRequest, "\(path.displayable(limit: 300)) can't be read: \(error.reason)",
+                    hint: "check \(variable) and the file's permissions")
+            }
+            add(text, isConfiguration)
+        }
+    }
+
+    private mutating func add(_ text: String, _ isConfiguration: Bool) {
+        var name: String?
+        for row in text.pieces(between: "\n").map({ $0.trimmedEnd }) {
+            guard let first = row.utf8.first, !"#;".utf8.contains(first) else { continue }
+            if first == UInt8(ascii: "["), let end = row.utf8.lastIndex(of: UInt8(ascii: "]")) {
+                name = Self.profile(String(row[..<end].dropFirst()), isConfiguration)
+                if let name { profiles[name, default: [:]].merge([:]) { $1 } }
+            } else if let name, first != 0x20, first != 0x09, let (key, value) = row.cut(at: "=") {
+                let key = key.trimmed().lowercased()
+                profiles[name, default: [:]][key] = String(value.trimmed())
+                if !isConfiguration { keys[name, default: [:]][key] = String(value.trimmed()) }
+            }
+        }
+    }
+
+    /// Returns the profile of a section's header; nil if it is for something else.
+    private static func profile(_ header: String, _ isConfiguration: Bool) -> String? {
+        let text = String(header.trimmed(of: " \t"))
+        guard isConfiguration, text != "default" else { return text }
+        guard text.utf8.starts(with: "profile".utf8), let rest = text.cut(at: " ")?.1.trimmed(of: " \t\"'"),
+            !rest.isEmpty
+        else { return nil }
+        return String(rest)
+    }
+
+    /// Returns the keys that a profile has in the files, those of the file for keys first; nil if it has none.
+    func keys(ofProfile name: String) throws(PluginError) -> AWSKeys? {
+        for values in [keys[name], profiles[name]].compactMap(\.self) {
+            guard let id = values["aws_access_key_id"] else { continue }
+            let shown = name.displayable(limit: 100)
+            guard let secret = values["aws_secret_access_key"] else {
+                throw PluginError(
+                    .invalidRequest, "the profile \(shown) has aws_access_key_id without aws_secret_access_key",
+                    hint: "write both, or neither")
+            }
+            let session = values["aws_session_token"] ?? values["aws_security_token"]
+            return try AWSKeys(id, secret, session, until: nil, from: "the profile \(shown)")
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    fileprivate var trimmedEnd: Substring {
+        let end = utf8.lastIndex { ![0x20, 0x09, 0x0D].contains($0) }
+        return end.map { self[...$0] } ?? ""
+    }
+}

@@ -1,0 +1,146 @@
+import Addresses
+import Files
+import HTTP
+import JSON
+import OAuth
+import PluginOAuth
+import PluginWire
+import Secrets
+
+/// The services that give a container or an instance the keys of its role, at addresses that only this machine reaches.
+struct MetadataService: Sendable {
+    let variables: MachineKeys.Variables
+
+    private static let containerHosts = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost"]
+    /// Nothing else answers faster, and a machine that is no instance has nothing at that address.
+    private static let patience = Duration.seconds(1)
+
+    /// Returns the keys of a task or a pod; nil if no variable says where they are.
+    func keysOfContainer() async throws(PluginError) -> AWSKeys? {
+        let url: String
+        if let path = variables["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
+            url = "http://\(Self.containerHosts[0])\(path)"
+            guard path.hasPrefix("/"), StrictURL(web: url)?.host.name == Self.containerHosts[0] else {
+                throw Self.wrong("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "is no path")
+            }
+        } else if let text = variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
+            guard let place = StrictURL(web: text), !place.hasFragment,
+                place.scheme == "https" || Self.isLocal(place.host)
+            else {
+                throw Self.wrong(
+                    "AWS_CONTAINER_CREDENTIALS_FULL_URI", "names neither https nor a service of this machine's platform"
+                )
+            }
+            url = text
+        } else {
+            return nil
+        }
+        var headers = [("accept", Secret("application/json"))]
+        if let token = try authorization() { headers.append(("authorization", token)) }
+        let answer = try await send("GET", url, headers, "the container's service", within: .seconds(2))
+        guard answer.status == 200 else { throw Self.refusal(answer, "the container's service") }
+        return try keys(answer, "the container's service")
+    }
+
+    private static func isLocal(_ host: RequestHost) -> Bool {
+        containerHosts.contains(host.name) || host.name.hasPrefix("127.") || host.name == "[::1]"
+    }
+
+    /// Returns the header that proves who asks: from the file, which is written anew, or else the variable.
+    private func authorization() throws(PluginError) -> Secret? {
+        var token = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"]
+        if let path = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {
+            do throws(FileError) {
+                token = String(decoding: try OpenFile(path).contents(atMost: 16_384), as: UTF8.self)
+            } catch {
+                throw PluginError(
+                    .unavailable, "the token file \(path.displayable(limit: 300)) can't be read: \(error.reason)",
+                    hint: "check AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
+            }
+        }
+        guard let text = token.map({ String($0.trimmed(of: " \t\r\n")) }) else { return nil }
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Self.wrong("AWS_CONTAINER_AUTHORIZATION_TOKEN", "has characters that no HTTP header may have")
+        }
+        return Secret(text)
+    }
+
+    /// Returns the keys of the instance's role, with a session's token only (IMDSv2); nil if this is no instance of AWS's, or has
+    /// no role.
+    func keysOfInstance() async throws(PluginError) -> AWSKeys? {
+        guard variables["AWS_EC2_METADATA_DISABLED"]?.lowercased() != "true" else { return nil }
+        let isIPv6 = variables["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]?.lowercased() == "ipv6"
+        let usual = isIPv6 ? "http://[fd00:ec2::254]" : "http://169.254.169.254"
+        let own = variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"]?.withoutTrailingSlashes
+        guard own.map({ StrictURL(web: $0) != nil }) ?? true else {
+            throw Self.wrong("AWS_EC2_METADATA_SERVICE_ENDPOINT", "is no URL")
+        }
+        let (base, name) = ((own ?? usual) + "/latest", "the instance's metadata service")
+        let session: HTTPAnswer
+        do throws(PluginError) {
+            session = try await send(
+                "PUT", "\(base)/api/token", [("x-aws-ec2-metadata-token-ttl-seconds", Secret("21600"))], name,
+                within: Self.patience)
+        } catch {
+            // Who named an address wants to know; else this is no instance.
+            guard own == nil else { throw error }
+            return nil
+        }
+        guard session.status == 200, let token = session.text, !token.isEmpty, token.utf8.count <= 1024,
+            token.utf8.allSatisfy(\.isVisibleASCII)
+        else { return own == nil ? nil : try { () throws(PluginError) in throw Self.refusal(session, name) }() }
+        let headers = [("x-aws-ec2-metadata-token", Secret(token))]
+        let roles = "\(base)/meta-data/iam/security-credentials/"
+        let list = try await send("GET", roles, headers, name, within: Self.patience)
+        if list.status == 404 { return nil }
+        let role = (list.text ?? "").pieces(between: "\n").first.map { String($0.trimmed()) } ?? ""
+        guard list.status == 200, role.isSessionName else { throw Self.refusal(list, name) }
+        let answer = try await send("GET", roles + role, headers, name, within: Self.patience)
+        guard answer.status == 200, answer.json?["Code"].map({ $0 == "Success" }) ?? true else {
+            throw Self.refusal(answer, name)
+        }
+        return try keys(answer, name)
+    }
+
+    private func keys(_ answer: HTTPAnswer, _ name: String) throws(PluginError) -> AWSKeys {
+        let texts = ["AccessKeyId", "SecretAccessKey", "Token"].map { answer.json?[$0]?.string }
+        guard let end = answer.json?["Expiration"]?.string.flatMap(TokenService.time),
+            let keys = AWSKeys(texts, until: end, in: answer)
+        else { throw PluginError(.internal, "\(name) gave no keys that can be used") }
+        return keys
+    }
+
+    /// Sends a request without proxies; one that isn't answered in time is sent once more.
+    private func send(
+        _ method: String, _ url: String, _ headers: [(String, Secret)], _ name: String, within limit: Duration
+    ) async throws(PluginError) -> HTTPAnswer {
+        var limits = HTTPClient.Limits()
+        limits.connect = limit
+        do {
+            let identity: HTTPClient.ServerIdentity =
+                url.hasPrefix("https:") ? .trusted(try TrustAnchors(NetworkSettings(environment: [:]))) : .anyone
+            let client = HTTPClient(userAgent: "lanyard/\(Version.current)", identity, limits: limits)
+            return try await client.send(HTTPRequest(method, url, headers: headers), within: limit)
+        } catch {
+            throw PluginError(
+                .unavailable,
+                "\(name) doesn't answer at \((StrictURL(web: url)?.hostText ?? url).displayable(limit: 200))",
+                hint: "check that this machine has a role, and that a container may reach the service (hop limit)")
+        }
+    }
+
+    private static func refusal(_ answer: HTTPAnswer, _ name: String) -> PluginError {
+        let said = answer.json
+        let words = (said?["message"] ?? said?["Message"] ?? said?["Code"])?.string ?? "HTTP \(answer.status)"
+        let isOutage = answer.status >= 500 || answer.status == 429
+        return PluginError(
+            isOutage ? .unavailable : .invalidRequest, "\(name) refuses: \(words.displayable(limit: 300))",
+            hint: isOutage ? nil : "check the role that AWS gives this machine")
+    }
+
+    private static func wrong(_ variable: String, _ what: String) -> PluginError {
+        PluginError(
+            .invalidRequest, "the variable \(variable) \(what)",
+            hint: "unset it, or set it as the machine's platform does")
+    }
+}
