@@ -105,6 +105,6 @@ extension IdentityPattern {
                 .assertion(assertion ?? "")
             }
         return .application(
-            Identity.Application(authority: authority ?? "", kind: kind, clientID: clientID ?? "", proof: proof))
+            Identity.Application(authority: authority ?? "", kind: nil, clientID: clientID ?? "", proof: proof))
     }
 }

@@ -210,7 +210,7 @@ public struct ConformanceKit: Sendable {
             || !plugin.exchanges.isEmpty || !plugin.sources.isEmpty
         return isOfUse
             ? nil
-            : "its manifest has no [[authority]], [[source]], [[exchange]] or [[broker]], and no identities, so no request ever leads to it"
+            : "its manifest has no [[authority]], [[source]] or [[exchange]], and no identities, so no request ever leads to it"
     }
 
     // MARK: Signing in
@@ -420,7 +420,7 @@ extension AuthorityPattern {
             switch segment {
             case .literal(let text): text
             case .realm: realms.first ?? "x"
-            case .policy: policies.first?.replacing(bytes: "*", with: "x") ?? "x"
+            case .policy(let glob): glob?.replacing(bytes: "*", with: "x") ?? "x"
             case .rest: nil
             }
         }

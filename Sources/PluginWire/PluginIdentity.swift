@@ -96,45 +96,6 @@ public struct PluginField: Sendable, Equatable {
     }
 }
 
-/// An authority's endpoints (RFC 8414, 2); nil for one that doesn't exist or hasn't been discovered yet.
-public struct PluginEndpoints: Sendable, Equatable {
-    /// The authorization endpoint, where the user signs in.
-    public var authorization: String?
-    /// The token endpoint.
-    public var token: String?
-    /// The device authorization endpoint (RFC 8628).
-    public var deviceAuthorization: String?
-    /// The userinfo endpoint, which has the account's names.
-    public var userinfo: String?
-    /// The revocation endpoint (RFC 7009).
-    public var revocation: String?
-    /// The end-session endpoint, where the user signs out.
-    public var endSession: String?
-
-    /// Creates endpoints, none of them known.
-    public init() {}
-
-    /// The endpoints' names in the protocol; in manifests, they have `-` instead of `_`.
-    package static var names: [(name: String, endpoint: WritableKeyPath<Self, String?>)] {
-        [
-            ("authorization_endpoint", \.authorization), ("token_endpoint", \.token),
-            ("device_authorization_endpoint", \.deviceAuthorization), ("userinfo_endpoint", \.userinfo),
-            ("revocation_endpoint", \.revocation), ("end_session_endpoint", \.endSession),
-        ]
-    }
-
-    func write(to writer: inout WireWriter) throws(ProtocolError) {
-        for (name, endpoint) in Self.names { try writer.put(name, self[keyPath: endpoint]) }
-    }
-
-    init(_ reader: WireReader) throws(ProtocolError) {
-        self.init()
-        for (name, endpoint) in Self.names {
-            self[keyPath: endpoint] = try reader.optional(name, .securePage)
-        }
-    }
-}
-
 extension WireWriter {
     mutating func put(_ key: String, fields: [PluginField]) throws(ProtocolError) {
         for field in fields { try put(key, "\(field.name)=\(field.value.reveal())") }

@@ -71,8 +71,6 @@ public struct PluginRequest: Sendable, Equatable {
     public var kind: String?
     /// The application's secret, if it has one.
     public var clientSecret: Secret?
-    /// The configured endpoints; the plugin discovers them if there are none.
-    public var endpoints = PluginEndpoints()
     /// A redirect URI instead of the plugin's own choice; it has a port if the port is fixed.
     public var redirectURI: String?
     /// The requested scopes, without the OpenID Connect ones that the plugin adds.
@@ -146,7 +144,6 @@ public struct PluginRequest: Sendable, Equatable {
         try writer.put("client_name", clientName)
         try writer.put("purpose", purpose)
         try writer.put("client_secret", clientSecret)
-        try endpoints.write(to: &writer)
         try writer.put("redirect_uri", redirectURI)
         try writer.put("scope[]", list: scopes)
         try writer.put("resource[]", list: resources)
@@ -238,7 +235,6 @@ public struct PluginRequest: Sendable, Equatable {
         try identity?.check(clientSecret: clientSecret)
         redirectURI = try reader.optional("redirect_uri", .token(2048))
         kind = try reader.optional("kind", .token(64))
-        endpoints = try PluginEndpoints(reader)
         if operation == .register {
             authority = try reader.required("authority", .securePage)
         } else if let identity, identity.kind != .client {

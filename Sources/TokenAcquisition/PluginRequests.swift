@@ -74,12 +74,11 @@ struct PluginRequests: Serviced {
         return ask
     }
 
-    /// Creates a request to a broker's plugin, which isn't the authority's own and so gets neither a client's secret nor endpoints.
+    /// Creates a request to a broker's plugin, which isn't the authority's own and so gets no client's secret.
     func forBroker(
         _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
     ) -> PluginRequest {
         var ask = make(operation, at: request.authority, authority)
-        ask.endpoints = PluginEndpoints()
         ask.apply(request)
         return ask
     }
@@ -94,15 +93,13 @@ struct PluginRequests: Serviced {
         return ask
     }
 
-    /// Creates the request that all operations have in common; facts about the issuer in the manifest save the plugin
-    /// from discovering them.
+    /// Creates the request that all operations have in common.
     func make(
         _ operation: PluginRequest.Operation, at authority: String, _ match: AuthorityMatch
     ) -> PluginRequest {
         var ask = PluginRequest(operation)
         ask.authority = authority
         ask.kind = match.issuer?.kind
-        ask.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()
         ask.network.caFiles = services.configuration.caFile.map { [$0] } ?? []
         ask.knownHosts = services.configuration.configuredHosts
         ask.issuerHosts = services.configuration.issuerHosts(at: authority)

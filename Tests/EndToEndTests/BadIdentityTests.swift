@@ -62,7 +62,7 @@ import Testing
             says: "AZURE_TOKEN_CREDENTIALS must be one of prod, ", hint: "unset it"),
         Fault(
             name: "credentials of people", variables: ["AZURE_TOKEN_CREDENTIALS": "dev"],
-            says: "describe no identity", hint: "name another identity"),
+            says: "a developer's own sign-in", hint: "name another identity"),
         Fault(
             name: "a tenant is missing",
             variables: [

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityFixture
 import Foundation
 import JSON
@@ -5,6 +6,7 @@ import PluginWire
 import Secrets
 import Synchronization
 import Testing
+import Vectors
 
 @testable import OAuth
 @testable import OpenIDConnect
@@ -172,22 +174,30 @@ struct FlowTests {
         }
     }
 
-    @Test func `a host that is no issuer is asked at its configured endpoints`() async throws {
+    @Test func `a host that is no issuer is asked at the endpoints of its kind`() async throws {
         var script = ScriptedIssuer.Script(path: "")
         script.givesIDTokens = false
         script.answersForms = true
         try await ScriptedIssuer.run(script) { issuer, server in
             var request = issuer.request(.authorize, at: server)
             request.kind = "github"
-            request.endpoints.authorization = "\(request.authority)/authorize"
-            request.endpoints.token = "\(request.authority)/token"
-            request.endpoints.userinfo = "\(request.authority)/userinfo"
             let result = try await Self.plugin.authorize(request, issuer.user())
             #expect(result.expiresIn == nil)
             #expect(result.realm == "default")
             #expect(result.account?.homeAccountID == AccountIdentifier(issuer: request.authority, subject: "42").text)
-            #expect(issuer.asked == ["/token", "/userinfo"])
+            #expect(issuer.asked == ["/login/oauth/access_token", "/api/v3/user"])
         }
+    }
+
+    @Test(arguments: OAuthVectors.followed("endpoints"))
+    func `the endpoints of a kind are below the authority`(vector: VectorCase) throws {
+        let authority = try #require(StrictURL(https: vector.text("base") ?? ""))
+        let known = IssuerTraits(kind: vector.text("kind"), authority: authority).endpoints
+        let all = [
+            "authorize": known.authorization, "token": known.token, "device": known.deviceAuthorization,
+            "revoke": known.revocation, "userinfo": known.userinfo,
+        ]
+        for name in vector.expect.keys { #expect(all[name] == .some(vector.expected(name)), "\(name)") }
     }
 
     @Test func `Bitbucket Data Center says in headers who signed in`() async throws {
@@ -196,8 +206,6 @@ struct FlowTests {
         try await ScriptedIssuer.run(script) { issuer, server in
             var request = issuer.request(.authorize, at: server)
             request.kind = "bitbucket-dc"
-            request.endpoints.authorization = "\(request.authority)/authorize"
-            request.endpoints.token = "\(request.authority)/token"
             let result = try await Self.plugin.authorize(request, issuer.user())
             #expect(result.account?.username == "alice@contoso")
             #expect(result.account?.homeAccountID == AccountIdentifier(issuer: request.authority, subject: "4711").text)

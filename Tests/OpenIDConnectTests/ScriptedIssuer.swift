@@ -132,7 +132,8 @@ final class ScriptedIssuer: Sendable {
         switch path {
         case "/.well-known/openid-configuration": return json(document(base))
         case "/keys": return json(keys)
-        case "/userinfo": return json(["sub": .string(Self.subject), "preferred_username": "alice", "id": 42])
+        case "/userinfo", "/api/v3/user":
+            return json(["sub": .string(Self.subject), "preferred_username": "alice", "id": 42])
         case "/rest/api/1.0/application-properties":
             return Issuing.behaviour(["json": [:]], headers: ["X-AUSERID: 4711", "X-AUSERNAME: alice%40contoso"])
         case "/device":
@@ -142,9 +143,9 @@ final class ScriptedIssuer: Sendable {
             ]
             return json(.object(answer.merging(script.device) { $1 }.filter { $0.value != .null }))
         case "/register": return json(["client_id": "the-client"], status: 201)
-        case "/token", "/revoke":
+        case "/token", "/login/oauth/access_token", "/rest/oauth2/latest/token", "/revoke":
             guard isProven(form, header("authorization")) else { return json(["error": "invalid_client"], status: 401) }
-            return path == "/token" ? token(form, base) : revoke(form)
+            return path == "/revoke" ? revoke(form) : token(form, base)
         default: return TLSServer.nothingHere
         }
     }

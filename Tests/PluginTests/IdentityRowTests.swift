@@ -72,7 +72,8 @@ import Testing
         #expect(managed.managed == "client-id:app" && !managed.isAssumed)
         guard case .identity(let prod) = selected("PROD") else { throw NoIdentity() }
         #expect(prod.secretVariable == "AZURE_CLIENT_SECRET")
-        guard case .nothing = selected("AzureCliCredential") else { throw NoIdentity() }
+        guard case .identity(let developer) = selected("AzureCliCredential") else { throw NoIdentity() }
+        #expect(developer.refusal?.hasPrefix("AZURE_TOKEN_CREDENTIALS names a developer's own sign-in") == true)
         guard case .wrong("AZURE_TOKEN_CREDENTIALS", _) = selected("prodd") else { throw NoIdentity() }
     }
 
@@ -91,8 +92,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "variables = [\"A\"]", "secret-variable = \"A\"", "managed = \"system\"\nrefusal = \"no\"",
-        "assertion = \"file:{A}\"\nauthority = \"https://login.example/{B}\"",
+        "variables = [\"A\"]", "proof = [\"secret-variable:A\"]", "proof = [\"managed:system\", \"refusal:no\"]",
+        "proof = [\"managed:system\", \"password-variable:P\"]", "proof = [\"managed:\"]", "proof = [\"system\"]",
+        "proof = [\"assertion:file:{A}\"]\nauthority = \"https://login.example/{B}\"",
     ])
     func `a row that can't work is refused`(row: String) {
         let text = ManifestTests.full + "\n[[identity]]\n\(row)\n"

@@ -60,18 +60,6 @@ import Vectors
         #expect(Self.registry.issuer(ofOtherHost: host)?.kind == kind)
     }
 
-    @Test(arguments: OAuthVectors.followed("endpoints"))
-    func `endpoints are below the authority`(vector: VectorCase) throws {
-        let base = try #require(vector.text("base"))
-        let match = try #require(Self.registry.match(authority: base, kind: vector.text("kind"), isConfigured: true))
-        let endpoints = try #require(match.issuer).endpoints(at: match.authority)
-        let all = [
-            "authorize": endpoints.authorization, "token": endpoints.token, "device": endpoints.deviceAuthorization,
-            "revoke": endpoints.revocation, "userinfo": endpoints.userinfo,
-        ]
-        for name in vector.expect.keys { #expect(all[name] == .some(vector.expected(name)), "\(name)") }
-    }
-
     @Test(arguments: OAuthVectors.followed("www-authenticate"))
     func `what a git server calls itself suggests its kind, if no manifest names its host`(vector: VectorCase) throws {
         let host = try #require(vector.text("host"))
@@ -79,12 +67,6 @@ import Vectors
         let realms = AuthenticateChallenge.read(vector.texts("wwwauth")).compactMap { $0.parameters["realm"] }
         let issuer = known ?? Self.registry.gitIssuer(ofRealms: realms)
         #expect(issuer?.kind == vector.expected("kind"))
-    }
-
-    @Test func `an endpoint elsewhere stays there`() throws {
-        let match = try #require(Self.registry.match(authority: "https://bitbucket.org", isConfigured: false))
-        let endpoints = try #require(match.issuer).endpoints(at: match.authority)
-        #expect(endpoints.userinfo == "https://api.bitbucket.org/2.0/user")
     }
 
     private static let flows: [(String, [PluginRequest.Flow], [PluginRequest.Flow], Bool)] = [

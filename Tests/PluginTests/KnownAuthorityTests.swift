@@ -87,11 +87,4 @@ import Testing
         let taken = Self.registry.plugins.flatMap(\.resources).flatMap(\.clients)
         #expect(!taken.isEmpty && names.isSuperset(of: taken))
     }
-
-    @Test(arguments: [("login.example", true), ("alias.example", true), ("other.example", false)])
-    func `a client is known only at the hosts that its row names`(_ host: String, isKnown: Bool) throws {
-        var plugin = Built.plugin("x", name: "x")
-        plugin.clients = [PluginClient(name: "c", id: "id", hosts: [host])]
-        #expect((try AuthorityMatch.of(plugin).client("c") != nil) == isKnown)
-    }
 }

@@ -127,7 +127,7 @@ struct MatchTests {
 
     init() throws {
         let cloud = "\"login.microsoftonline.com\", \"login.windows.net\", \"*\""
-        let environment = "[[environment]]\nhosts = [\"login.microsoftonline.com\", \"login.windows.net\"]\n"
+        let environment = "environments = [\"login.microsoftonline.com login.windows.net\"]\n"
         registry = PluginRegistry(plugins: [
             try Self.plugin(
                 "b2c",
@@ -138,17 +138,16 @@ struct MatchTests {
                 path = "/tfp/{realm}/{policy}"
                 [[authority]]
                 hosts = ["*.b2clogin.com"]
-                path = "/{realm}/{policy}"
-                policies = ["B2C_1*"]
+                path = "/{realm}/{policy:B2C_1*}"
                 """),
             try Self.plugin(
                 "common",
-                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"common\", \"people\"]\n\(environment)"
-                    + "[[shared-realm]]\nname = \"Common\"\nnarrows-to = [\"uuid\", \"domain\"]\n[[shared-realm]]\nname = \"people\"\n"
+                "kind = \"aad\"\n\(environment)[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"common\", \"people\"]\n"
+                    + "[[shared-realm]]\nname = \"Common\"\n[[shared-realm]]\nname = \"people\"\nhomes = [\"people\"]\n"
             ),
             try Self.plugin(
                 "tenant",
-                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"!common\", \"!people\"]\n\(environment)"
+                "kind = \"aad\"\n\(environment)[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"!common\", \"!people\"]\n"
                     + "[[resource]]\nname = \"ADO\"\nhosts = [\"dev.azure.com\", \"*.visualstudio.com\", \"*.pkgs.visualstudio.com\", \"*.*.databricks.example\"]\nscopes = [\"s\"]\n"
             ),
         ])

@@ -43,7 +43,7 @@ import Tools
         var manifest = PluginManifest(name: "p")
         manifest.authorities = [AuthorityPattern(hosts: ["login.microsoftonline.com"], path: [.realm])]
         manifest.sharedRealms = [SharedRealm(name: "organizations"), SharedRealm(name: "common")]
-        manifest.sharedRealms[0].narrowsTo = [.uuid]
+        manifest.sharedRealms[1].homes = ["common"]
         manifest.challengePaths = ["/oauth2/authorize"]
         manifest.resources = [
             PluginResource(name: "Azure DevOps", hosts: ["dev.azure.com"], scopes: ["devops/.default"])

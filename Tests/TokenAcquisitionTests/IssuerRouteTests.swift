@@ -19,8 +19,6 @@ import Testing
                 hosts: ["git.example", "id.example", "secret.example", "mixed.example", "*"], path: [.rest])
         ]
         var issuer = PluginIssuer(kind: "forge", hosts: ["git.example"])
-        issuer.endpoints.token = "/token"
-        issuer.endpoints.userinfo = "https://api.git.example/user"
         issuer.flows = [.browser, .paste]
         var secretive = PluginIssuer(kind: "secretive", hosts: ["secret.example"])
         secretive.flows = [.browser, .paste]
@@ -46,19 +44,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://git.example", nil, "forge", "https://git.example/token"),
-        ("https://own.example/git", "forge", "forge", "https://own.example/git/token"),
-        ("https://id.example", nil, nil, nil), ("https://own.example", nil, nil, nil),
+        ("https://git.example", nil, "forge"), ("https://own.example/git", "forge", "forge"),
+        ("https://id.example", nil, nil), ("https://own.example", nil, nil),
     ])
-    func `the manifest's endpoints go with the request`(
-        _ authority: String, _ named: String?, _ kind: String?, _ token: String?
+    func `the kind that the manifest knows goes with the request`(
+        _ authority: String, _ named: String?, _ kind: String?
     ) throws {
         let request = request(authority, kind: named)
         let ask = try Self.acquirer.requests.make(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
         #expect(ask.kind == kind)
-        #expect(ask.endpoints.token == token)
-        #expect(ask.endpoints.userinfo == (token == nil ? nil : "https://api.git.example/user"))
-        #expect(ask.endpoints.authorization == nil)
     }
 
     @Test func `flows that don't work there aren't tried`() throws {

@@ -103,7 +103,9 @@ struct IssuerTraits: Sendable {
     var renewsWithRedirect = false
     /// The URL of GitHub's API.
     var api: String?
-    /// The URL of the account's profile, if no endpoint is configured.
+    /// The endpoints that are known beforehand.
+    let endpoints: KnownEndpoints
+    /// The URL of the account's profile, if no endpoint is known.
     var profile: String?
     /// The profile's member that identifies the account.
     var subjectName = "sub"
@@ -116,6 +118,7 @@ struct IssuerTraits: Sendable {
 
     /// Creates the traits of a kind; without a kind, the issuer may be recognised by its URL.
     init(kind: String?, authority: StrictURL) {
+        endpoints = KnownEndpoints(of: kind, at: authority)
         switch kind {
         case "github": github(authority)
         case "gitlab":
@@ -127,7 +130,6 @@ struct IssuerTraits: Sendable {
             registersApps = true
         case "bitbucket":
             accountKind = "Bitbucket"
-            profile = "https://api.bitbucket.org/2.0/user"
             subjectName = "uuid"
         case "bitbucket-dc":
             accountKind = "Bitbucket"

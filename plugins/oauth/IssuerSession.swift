@@ -69,15 +69,16 @@ struct IssuerSession: Sendable {
             var found = try? IssuerMetadata(
                 said.metadata, isOpenID: said.isOpenID, of: request.authority, accepting: traits.accepts)
         else { return nil }
-        found.endpoints = found.endpoints.overlaid(request.endpoints)
+        found.endpoints = found.endpoints.overlaid(traits.endpoints)
         let used = [found.endpoints.token, found.endpoints.userinfo].compactMap(\.self)
-        guard used.allSatisfy(request.issuerPlaces.contain), (try? found.check(at: request.issuerPlaces)) != nil else {
+        let places = request.issuerPlaces(traits)
+        guard used.allSatisfy(places.contain), (try? found.check(at: places)) != nil else {
             return nil
         }
         return found
     }
 
-    /// Returns the metadata from the request's endpoints; if they don't suffice, from the issuer.
+    /// Returns the metadata from the known endpoints; if they don't suffice, from the issuer.
     private static func metadata(
         _ request: PluginRequest, _ traits: IssuerTraits, over transport: Transport
     ) async throws(OAuthError) -> IssuerMetadata {
@@ -86,8 +87,8 @@ struct IssuerSession: Sendable {
         if let known, request.operation != .register { return known }
         do throws(OAuthError) {
             var found = try await IssuerMetadata.discover(request.authority, over: transport, accepting: traits.accepts)
-            found.endpoints = found.endpoints.overlaid(request.endpoints)
-            try found.check(at: request.issuerPlaces)
+            found.endpoints = found.endpoints.overlaid(traits.endpoints)
+            try found.check(at: request.issuerPlaces(traits))
             return found
         } catch {
             guard let known, error.kind == .notFound else { throw error }
@@ -95,9 +96,9 @@ struct IssuerSession: Sendable {
         }
     }
 
-    /// Returns the metadata from the request's endpoints; nil if they don't suffice.
+    /// Returns the metadata from the known endpoints; nil if they don't suffice.
     private static func configured(_ request: PluginRequest, _ traits: IssuerTraits) -> IssuerMetadata? {
-        let configured = request.endpoints
+        let configured = traits.endpoints
         guard let token = configured.token,
             configured.authorization != nil || configured.deviceAuthorization != nil
         else { return nil }
@@ -117,12 +118,15 @@ struct IssuerSession: Sendable {
         client.issuer = OAuthClient.Issuer(metadata.issuer, isAlwaysNamed: metadata.namesIssuer)
         client.issuer?.aliases = traits.otherNames
         client.authentication = authentication
-        client.hosts = request.issuerPlaces
+        client.hosts = issuerPlaces
         client.provesIssuer = metadata.provesIssuer
         client.sendsNonce = metadata.isOpenID
         client.deviceCodeNames = traits.deviceCodeNames
         return client
     }
+
+    /// The hosts of the authority, and of what the configuration names for it and is known of its kind.
+    var issuerPlaces: IssuerHosts { request.issuerPlaces(traits) }
 
     var redirectURI: String { request.redirectURI ?? "http://127.0.0.1" }
 
@@ -217,7 +221,7 @@ struct IssuerSession: Sendable {
         guard let endpoint = metadata.endpoints.endSession else {
             throw PluginError(.unsupported, "\(address.hostText) has no page to end a session at")
         }
-        guard request.issuerPlaces.contain(endpoint) || IssuerHosts.areSame(endpoint, metadata.endpoints.token) else {
+        guard issuerPlaces.contain(endpoint) || IssuerHosts.areSame(endpoint, metadata.endpoints.token) else {
             throw pluginError(.foreign(endpoint, "a sign-out page", named: metadata.issuer))
         }
         var fields: [FormEncoding.Field] = []
@@ -243,7 +247,7 @@ struct IssuerSession: Sendable {
                 .unsupported, "\(address.hostText) registers no applications by itself",
                 hint: "register one on its pages, and give its client ID")
         }
-        if !metadata.isConfigured, let page = metadata.endpoints.authorization, !request.issuerPlaces.contain(page) {
+        if !metadata.isConfigured, let page = metadata.endpoints.authorization, !issuerPlaces.contain(page) {
             throw pluginError(.foreign(page, "a sign-in page", named: metadata.issuer))
         }
         let wanted = ClientRegistration(
@@ -287,28 +291,6 @@ struct IssuerSession: Sendable {
 extension IssuerMetadata {
     /// Whether its tokens are accepted only with an ID token, which names the issuer.
     var provesIssuer: Bool { isOpenID && !isConfigured }
-}
-
-extension PluginRequest {
-    /// The hosts of the authority, and of what the configuration and the manifest name for it.
-    var issuerPlaces: IssuerHosts {
-        IssuerHosts(
-            of: [authority] + PluginEndpoints.names.compactMap { endpoints[keyPath: $0.endpoint] }, named: issuerHosts)
-    }
-}
-
-extension Endpoints {
-    /// Returns these endpoints, overridden by the configured ones.
-    fileprivate func overlaid(_ configured: PluginEndpoints) -> Endpoints {
-        var all = self
-        all.authorization = configured.authorization ?? authorization
-        all.token = configured.token ?? token
-        all.deviceAuthorization = configured.deviceAuthorization ?? deviceAuthorization
-        all.userinfo = configured.userinfo ?? userinfo
-        all.revocation = configured.revocation ?? revocation
-        all.endSession = configured.endSession ?? endSession
-        return all
-    }
 }
 
 extension IssuerSession: OAuthSession {

@@ -69,7 +69,7 @@ extension IssuerSession {
     private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
         guard let text = response.idToken else {
             // Tokens from a host that nobody named may be another issuer's.
-            let isElsewhere = !isRenewal && !request.issuerPlaces.contain(metadata.endpoints.token)
+            let isElsewhere = !isRenewal && !issuerPlaces.contain(metadata.endpoints.token)
             if !metadata.provesIssuer || nonce == nil && !isElsewhere { return nil }
             throw OAuthError(.untrusted, "\(address.hostText) returned no ID token")
         }

@@ -115,7 +115,7 @@ extension AuthorityPattern {
             switch segment {
             case .literal(let text): "/\(text)"
             case .realm: "/{realm}"
-            case .policy: "/{policy}"
+            case .policy(let glob): glob.map { "/{policy:\($0)}" } ?? "/{policy}"
             case .rest: "/{path}"
             }
         }.joined()

@@ -107,7 +107,6 @@ struct PluginTryCommand: Command {
         request.network.caFiles = trust
         request.clientName = "lanyard plugin try"
         request.kind = match.issuer?.kind
-        request.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()
         request.scopes = match.issuer?.scopes ?? []
         request.flows = match.plugin.flows.isEmpty ? flows : flows.filter(match.plugin.flows.contains)
         return request

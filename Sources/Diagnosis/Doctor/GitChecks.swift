@@ -41,7 +41,7 @@ extension Examination {
     private var hostOfUnknownTenant: String? {
         guard configuration.mapsKnownHosts, let authority = configuration.authority,
             let match = registry.match(authority: authority, isConfigured: true),
-            match.sharedRealm?.narrowsTo.isEmpty == false
+            match.sharedRealm?.narrows == true
         else { return nil }
         return registry.gitHosts.first
     }

@@ -39,8 +39,7 @@ public struct AuthorityMatch: Sendable, Equatable {
     /// The clients at the authority's host that users can refer to by name.
     public var clients: [PluginClient] {
         plugin.clients.filter { client in
-            (client.hosts.isEmpty || environmentHosts.contains { client.hosts.rank(of: $0) != nil })
-                && (client.kinds.isEmpty || client.kinds.contains(issuer?.kind ?? ""))
+            client.kinds.isEmpty || client.kinds.contains(issuer?.kind ?? "")
         }
     }
 
@@ -83,8 +82,7 @@ extension AuthorityPattern {
 
     /// Returns how the pattern fits; nil if it doesn't.
     ///
-    /// The policies' names only distinguish kinds. If the rule names the kind, as it must for a custom domain with
-    /// other names of policies, any policy fits.
+    /// If the rule names the kind, as it must for a custom domain with other names of policies, any policy fits.
     func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
         guard let hostRank = hosts.rank(of: url.host, isConfigured: isConfigured),
             takesRest ? url.path.count >= path.count - 1 : url.path.count == path.count
@@ -97,7 +95,10 @@ extension AuthorityPattern {
                 guard literal == text.lowercased() else { return nil }
                 fit.rank.literals += 1
             case .realm: fit.realm = text.lowercased()
-            case .policy: fit.policy = text
+            case .policy(let glob):
+                fit.policy = text
+                // The policies' names only distinguish kinds.
+                if let glob, !kindIsNamed, !Glob.matches(glob, text.lowercased()) { return nil }
             case .rest: break
             }
         }
@@ -106,7 +107,7 @@ extension AuthorityPattern {
             fit.realm = PluginProtocol.realm(ofPath: Array(url.path.dropFirst(path.count - 1))).withoutCapitals
             fit.isWholePath = true
         }
-        return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
+        return takes(fit.realm) ? fit : nil
     }
 
     /// Whether its path ends in `{path}`.
@@ -119,12 +120,6 @@ extension AuthorityPattern {
 
     private func takes(_ realm: String) -> Bool {
         (realms.isEmpty || realms.contains(realm)) && !exceptRealms.contains(realm)
-    }
-
-    private func allows(_ fit: Fit, anyPolicy: Bool) -> Bool {
-        guard takes(fit.realm) else { return false }
-        guard let policy = fit.policy, !policies.isEmpty, !anyPolicy else { return true }
-        return policies.contains { Glob.matches($0, policy.lowercased()) }
     }
 }
 

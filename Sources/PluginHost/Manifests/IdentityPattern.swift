@@ -15,8 +15,6 @@ public struct IdentityPattern: Sendable, Equatable {
     public var selectors: [String] = []
     /// The authority's URL; nil for a machine's own identity.
     public var authority: String?
-    /// The authority's kind, if its URL doesn't show it.
-    public var kind: String?
     /// The application's client ID.
     public var clientID: String?
     /// The variable with the client secret.
@@ -51,10 +49,8 @@ extension PluginRegistry {
         for plugin in plugins where !plugin.identityPatterns.isEmpty {
             let selector = plugin.selector(in: environment)
             let selected = plugin.identityPatterns.filter { $0.isSelected(by: selector) }
-            if let name = plugin.identitySelector, let selector, selected.isEmpty,
-                !plugin.otherSelectors.contains(selector.lowercased())
-            {
-                let known = plugin.identityPatterns.flatMap(\.selectors) + plugin.otherSelectors
+            if let name = plugin.identitySelector, selector != nil, selected.isEmpty {
+                let known = plugin.identityPatterns.flatMap(\.selectors)
                 let names = known.enumerated().filter { !known[..<$0.offset].contains($0.element) }.map(\.element)
                 return .wrong(variable: name, what: "one of \(names.joined(separator: ", "))")
             }
@@ -209,21 +205,17 @@ extension SettingsTable {
         pattern.variables = try list("variables", .fieldName)
         pattern.selectors = try list("selectors", .token(64)).map { $0.lowercased() }
         pattern.authority = try text("authority", .text(2048))
-        pattern.kind = try text("kind", .pluginName)
         pattern.clientID = try text("client-id", .text(512))
-        pattern.secretVariable = try text("secret-variable", .fieldName)
-        pattern.certificate = try text("certificate", .text(512))
-        pattern.certificatePasswordVariable = try text("certificate-password-variable", .fieldName)
-        pattern.assertion = try text("assertion", .text(512))
-        pattern.managed = try text("managed", .text(512))
-        pattern.refusal = try text("refusal", .text(512))
+        for proof in try requiredList("proof", .text(512)) { try read(proof, into: &pattern) }
         let ways = [
             pattern.secretVariable, pattern.certificate, pattern.assertion, pattern.managed, pattern.refusal,
         ]
-        guard ways.count(where: { $0 != nil }) == 1 else {
+        guard ways.count(where: { $0 != nil }) == 1,
+            pattern.certificatePasswordVariable == nil || pattern.certificate != nil
+        else {
             throw error(
-                nil,
-                "an [[identity]] needs one of `secret-variable`, `certificate`, `assertion`, `managed` and `refusal`")
+                "proof", "`proof` is not one proof",
+                hint: "only certificate: may have another beside it, password-variable:")
         }
         let needsAuthority = pattern.managed == nil && pattern.refusal == nil
         guard !needsAuthority || (pattern.authority != nil && pattern.clientID != nil) else {
@@ -232,11 +224,23 @@ extension SettingsTable {
         return pattern
     }
 
-    /// The keys of a manifest's `[[identity]]` table.
-    static let identityPatternKeys = [
-        "variables", "selectors", "authority", "kind", "client-id", "secret-variable", "certificate",
-        "certificate-password-variable", "assertion", "managed", "refusal",
-    ]
+    /// Reads one proof, `WAY:VALUE`.
+    private func read(_ proof: String, into pattern: inout IdentityPattern) throws(SettingsError) {
+        let pair = proof.cut(at: ":")
+        let value = pair.map { String($0.1) } ?? ""
+        switch pair?.0 {
+        case "secret-variable" where WireForm.fieldName.accepts(value): pattern.secretVariable = value
+        case "certificate" where !value.isEmpty: pattern.certificate = value
+        case "password-variable" where WireForm.fieldName.accepts(value): pattern.certificatePasswordVariable = value
+        case "assertion" where !value.isEmpty: pattern.assertion = value
+        case "managed" where !value.isEmpty: pattern.managed = value
+        case "refusal" where !value.isEmpty: pattern.refusal = value
+        default:
+            throw error(
+                "proof", "`proof` holds \"\(proof.displayable(limit: 100))\", which can't be used",
+                hint: "write secret-variable:NAME, certificate:FILE, assertion:SOURCE, managed:IDENTITY or refusal:WHY")
+        }
+    }
 }
 
 /// Values in a manifest become part of messages or paths, so each must have the form of its kind.
@@ -277,6 +281,20 @@ extension SettingsTable {
         return texts
     }
 
+    /// Returns the groups of hosts that are one environment each, the host for requests first.
+    func environments() throws(SettingsError) -> [[String]] {
+        let key = "environments"
+        return try list(key, .text(2048)).map { text throws(SettingsError) in
+            let hosts = text.lowercased().pieces(between: " ").map(String.init)
+            guard hosts.count > 1, hosts.allSatisfy(WireForm.host.accepts) else {
+                throw error(
+                    key, "`\(key)` holds \"\(text.displayable(limit: 100))\", which can't be used",
+                    hint: "write the hosts of one environment, with blanks between them")
+            }
+            return hosts
+        }
+    }
+
     /// Returns the tables `[[key]]`.
     func each(_ key: String) throws(SettingsError) -> [SettingsTable] {
         let tables = try tables(key)
@@ -285,4 +303,38 @@ extension SettingsTable {
         }
         return tables
     }
+}
+
+extension UInt8 {
+    /// Whether it is a lower-case letter, a digit or a hyphen.
+    var isLowerCaseNameByte: Bool { isDigit || (0x61...0x7A).contains(self) || self == UInt8(ascii: "-") }
+}
+
+extension PluginManifest {
+    /// Whether a text can be a plugin's name: 1 to 64 of a to z, 0 to 9 and `-`.
+    package static func isName(_ text: String) -> Bool { WireForm.pluginName.accepts(text) }
+}
+
+extension WireForm {
+    /// A plugin's name, which becomes part of paths and messages.
+    static let pluginName = WireForm(limit: 64, allows: \.isPluginName)
+    /// A host, which may begin with one or more `*.`.
+    static let hostPattern = WireForm(limit: 261) { pattern in
+        var name = pattern.lowercased()[...]
+        while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
+        return HostName.isCanonical(String(name))
+    }
+    /// A host with `*` for any labels except the last two, such as `sts.*.amazonaws.com`.
+    static let exchangeHost = WireForm(limit: 261) { pattern in
+        let labels = pattern.lowercased().pieces(between: ".", omittingEmpty: false)
+        return HostName.isCanonical(labels.map { $0.isSame(as: "*") ? "x" : String($0) }.joined(separator: "."))
+            && (labels.count == 1 || !labels.suffix(2).contains { $0.isSame(as: "*") })
+            && !labels.allSatisfy { $0.isSame(as: "*") }
+    }
+    /// An endpoint: an https URL, or a path below an authority's URL.
+    static let endpoint = WireForm(limit: 2048) { text in
+        text.utf8.first == UInt8(ascii: "/") ? token(2048).accepts(text) : securePage.accepts(text)
+    }
+    /// A host pattern, or `*` for any host that the configuration names.
+    static let anyHostPattern = WireForm(limit: 261) { $0 == "*" || hostPattern.accepts($0) }
 }

@@ -1,6 +1,7 @@
 import Addresses
 import Claims
 import PluginWire
+import Secrets
 import SettingsFile
 
 /// Parses the text of a `plugin.toml`.
@@ -11,17 +12,27 @@ struct ManifestReader {
     /// The longest manifest, in bytes.
     static let longestFile = 256 * 1024
 
-    private static let keys = [
-        "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows",
-        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors",
-        "authority", "environment", "shared-realm", "resource", "exchange", "source", "options",
-        "broker", "issuer", "client", "client-id", "client-ids", "client-registration", "realm-authority",
-        "realm-domain", "supports", "redirect-uri", "reserved-parameters",
-        "challenge-paths",
+    /// The keys of each table; those outside all tables are under "".
+    static let keys = [
+        "": [
+            "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows", "supports",
+            "redirect-uri", "authority", "options", "source", "issuer", "bare-scopes", "identities", "variables",
+            "identity-selector", "identity", "environments", "shared-realm", "resource", "exchange", "client-id",
+            "client-ids", "client-registration", "client", "realm-authority", "reserved-parameters", "challenge-paths",
+        ],
+        "authority": ["hosts", "path", "realms", "broker-of"],
+        "source": ["name", "program", "secret", "username", "kinds", "asks", "unlock"],
+        "issuer": [
+            "kind", "hosts", "other-hosts", "other-scopes", "repository-scopes", "scopes", "flows", "username",
+            "placeholder-usernames", "bearer", "revokes-on-renewal", "name", "git-hosts", "realms", "registration",
+            "redirect-uri",
+        ],
+        "identity": ["variables", "selectors", "authority", "client-id", "proof"],
+        "shared-realm": ["name", "homes"],
+        "resource": ["name", "hosts", "scopes", "clients", "git-hosts", "ignores-path-case"],
+        "exchange": ["name", "hosts", "scopes", "per-path", "parameters"],
+        "client": ["name", "id", "description", "kinds", "redirect-uri", "flows"],
     ]
-
-    /// The keys of an issuer's endpoints.
-    private static let endpointKeys = PluginEndpoints.names.map { $0.name.inManifests }
 
     private let file: String
     private let text: String
@@ -37,7 +48,7 @@ struct ManifestReader {
     /// Returns the manifest, and the `executable` in it, which hasn't been located yet.
     func read() throws(SettingsError) -> (manifest: PluginManifest, executable: String) {
         let table = try SettingsTable(file: file, text: text)
-        let unknown = table.unknown(besides: Self.keys)
+        let unknown = table.unknown(besides: Self.keys[""] ?? [])
         do throws(SettingsError) {
             return try read(table, noting: unknown)
         } catch {
@@ -92,6 +103,8 @@ struct ManifestReader {
 
     /// Returns the authorities that a row claims; nil if it names no host.
     private func claimed(_ row: SettingsTable) -> AuthorityPattern? {
+        // A broker's are another plugin's.
+        guard (try? row.string("broker-of")) == nil else { return nil }
         if let pattern = try? authority(row) { return pattern }
         let hosts = hosts(of: row)
         if let path = try? segments(row) { return hosts.isEmpty ? nil : AuthorityPattern(hosts: hosts, path: path) }
@@ -114,8 +127,7 @@ struct ManifestReader {
         manifest.supports = Set(try supports(table))
         manifest.redirectURI = try table.text("redirect-uri", .page)
         manifest.bareScopes = try table.text("bare-scopes", .scope)
-        manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
-        manifest.realmDomain = try table.text("realm-domain", .host)
+        (manifest.realmAuthority, manifest.realmDomain) = try realmAuthority(table)
         manifest.clientID = try table.text("client-id", .token(256))
         manifest.clientIDs = try clientIDs(table)
         manifest.reservedParameters = Set(try table.list("reserved-parameters", .token(128)).map { $0.lowercased() })
@@ -124,7 +136,6 @@ struct ManifestReader {
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
         manifest.variables = try table.list("variables", .fieldName)
         manifest.identitySelector = try table.text("identity-selector", .fieldName)
-        manifest.otherSelectors = try table.list("other-selectors", .token(64)).map { $0.lowercased() }
         try readTables(table, into: &manifest)
         // A manifest that names a redirect URI says by that that its plugin takes one.
         let redirects = manifest.clients.map(\.redirectURI) + manifest.issuers.map(\.registration.redirectURI)
@@ -157,24 +168,20 @@ struct ManifestReader {
 
     private func readTables(_ table: SettingsTable, into manifest: inout PluginManifest) throws(SettingsError) {
         var rows = ManifestRows(table: table)
-        manifest.authorities = try rows.read(
-            "authority", ["hosts", "path", "realms", "policies"], authority)
+        for (kind, pattern) in try rows.read("authority", authorityOrBroker) {
+            if let kind {
+                manifest.brokered.append(BrokerPattern(kind: kind, authority: pattern))
+            } else {
+                manifest.authorities.append(pattern)
+            }
+        }
         manifest.leftOut = rows.leftOut.compactMap(claimed)
-        manifest.brokered = try rows.read("broker", ["kind", "hosts", "path", "realms"]) {
-            row throws(SettingsError) in
-            BrokerPattern(kind: try row.requiredText("kind", .pluginName), authority: try authority(row))
-        }
         if !manifest.brokered.isEmpty, !manifest.flows.contains(.broker) {
-            throw table.error("flows", "`flows` must name broker, since there is a [[broker]]")
+            throw table.error("flows", "`flows` must name broker, since an [[authority]] has `broker-of`")
         }
-        manifest.environments = try rows.read("environment", ["hosts"]) { row throws(SettingsError) in
-            try row.requiredList("hosts", .host)
-        }
-        manifest.sharedRealms = try rows.read(
-            "shared-realm", ["name", "homes", "narrows-to"], sharedRealm)
-        manifest.resources = try rows.read(
-            "resource", ["name", "hosts", "scopes", "git-hosts", "clients", "ignores-path-case"]
-        ) { row throws(SettingsError) in
+        manifest.environments = try table.environments()
+        manifest.sharedRealms = try rows.read("shared-realm", sharedRealm)
+        manifest.resources = try rows.read("resource") { row throws(SettingsError) in
             PluginResource(
                 name: try row.requiredText("name", .text(128)),
                 hosts: try row.requiredList("hosts", .hostPattern).map { $0.lowercased() },
@@ -182,36 +189,29 @@ struct ManifestReader {
                 clients: try row.list("clients", .pluginName),
                 ignoresPathCase: try row.boolean("ignores-path-case") ?? false)
         }
-        manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes", "per-path", "parameters"]) {
-            row throws(SettingsError) in
+        manifest.exchanges = try rows.read("exchange") { row throws(SettingsError) in
             PluginExchange(
                 name: try row.requiredText("name", .pluginName),
                 hosts: try row.requiredList("hosts", .exchangeHost).map { $0.lowercased() },
                 scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false,
                 parameters: try row.list("parameters", .pluginName))
         }
-        manifest.sources = try rows.read(
-            "source", ["name", "program", "secret", "username", "asks", "unlock", "kinds"], source)
+        manifest.sources = try rows.read("source", source)
         manifest.options = try table.list("options", .pluginName)
-        manifest.issuers = try rows.read(
-            "issuer",
-            [
-                "kind", "hosts", "scopes", "repository-scopes", "flows", "secret-flows", "username",
-                "placeholder-usernames", "bearer",
-                "revokes-on-renewal", "name", "git-hosts", "other-hosts", "other-scopes", "realms", "registration-page",
-                "registration",
-                "redirect-uri",
-            ] + Self.endpointKeys
-        ) { row throws(SettingsError) in
-            try issuer(row)
-        }
-        manifest.clients = try rows.read(
-            "client", ["name", "id", "description", "hosts", "kinds", "redirect-uri", "flows"], client)
-        manifest.identityPatterns = try rows.read("identity", SettingsTable.identityPatternKeys) {
-            row throws(SettingsError) in
+        manifest.issuers = try rows.read("issuer", issuer)
+        manifest.clients = try rows.read("client", client)
+        manifest.identityPatterns = try rows.read("identity") { row throws(SettingsError) in
             try row.identityPattern()
         }
         manifest.notes += rows.notes
+    }
+
+    /// Returns the authorities that a row names, and the kind of the plugin that they are a broker's of; nil if they are its
+    /// own.
+    private func authorityOrBroker(
+        _ table: SettingsTable
+    ) throws(SettingsError) -> (broker: String?, pattern: AuthorityPattern) {
+        (try table.text("broker-of", .pluginName), try authority(table))
     }
 
     private func authority(_ table: SettingsTable) throws(SettingsError) -> AuthorityPattern {
@@ -219,8 +219,26 @@ struct ManifestReader {
             hosts: try table.requiredList("hosts", .anyHostPattern).map { $0.lowercased() },
             path: try segments(table))
         (pattern.realms, pattern.exceptRealms) = try selection("realms", of: table)
-        pattern.policies = try table.list("policies", .token(256)).map { $0.lowercased() }
         return pattern
+    }
+
+    /// Returns the authority of a realm that people type alone, with `{realm}` as its last segment, and the domain that a realm
+    /// of one label lacks: the rest of `{realm:DOMAIN}`.
+    private func realmAuthority(_ table: SettingsTable) throws(SettingsError) -> (String?, String?) {
+        let key = "realm-authority"
+        guard let text = try table.text(key, .token(2048)) else { return (nil, nil) }
+        let cut = text.cut(atText: "{realm")
+        let domain = cut.flatMap {
+            $0.1.hasPrefix(":") && $0.1.hasSuffix("}") ? String($0.1.dropFirst().dropLast()) : nil
+        }
+        guard let (start, rest) = cut, domain.map(WireForm.host.accepts) ?? rest.isSame(as: "}"), start.hasSuffix("/"),
+            AuthorityURL("\(start)x") != nil
+        else {
+            throw table.error(
+                key, "`\(key)` is \"\(text.displayable(limit: 100))\", which can't be used",
+                hint: "write an https URL whose last segment is {realm} or {realm:DOMAIN}")
+        }
+        return ("\(start){realm}", domain)
     }
 
     /// Returns the names in a list, in lower case, and those that it excludes with a `!`.
@@ -235,12 +253,6 @@ struct ManifestReader {
     private func sharedRealm(_ table: SettingsTable) throws(SettingsError) -> SharedRealm {
         var realm = SharedRealm(name: try table.requiredText("name", .token(256)).lowercased())
         (realm.homes, realm.exceptHomes) = try selection("homes", of: table)
-        realm.narrowsTo = try table.list("narrows-to", .pluginName).map { name throws(SettingsError) in
-            guard let form = RealmForm(rawValue: name) else {
-                throw table.error("narrows-to", "`narrows-to` holds \(name), which is not a form of realm")
-            }
-            return form
-        }
         return realm
     }
 
@@ -248,14 +260,14 @@ struct ManifestReader {
         var issuer = PluginIssuer(
             kind: try table.requiredText("kind", .pluginName),
             hosts: try table.list("hosts", .hostPattern).map { $0.lowercased() })
-        for (key, (_, endpoint)) in zip(Self.endpointKeys, PluginEndpoints.names) {
-            issuer.endpoints[keyPath: endpoint] = try table.text(key, .endpoint)
-        }
         issuer.scopes = try table.strings("scopes") == nil ? nil : table.list("scopes", .scope)
         issuer.repositoryScopes =
             try table.strings("repository-scopes") == nil ? nil : table.list("repository-scopes", .scope)
-        issuer.flows = try table.flows("flows")
-        issuer.secretFlows = try table.flows("secret-flows")
+        for flow in try table.list("flows", .token(64)) {
+            let name = flow.removing(suffix: Self.secretMark)
+            issuer.flows.append(.init(rawValue: name ?? flow))
+            if let name { issuer.secretFlows.append(.init(rawValue: name)) }
+        }
         issuer.username = try table.text("username", .basicUsername)
         issuer.placeholderUsernames =
             try table.strings("placeholder-usernames") == nil
@@ -267,10 +279,22 @@ struct ManifestReader {
         issuer.otherHosts = try table.list("other-hosts", .hostPattern).map { $0.lowercased() }
         issuer.otherScopes = try table.list("other-scopes", .scope)
         issuer.realms = try table.list("realms", .text(128))
-        issuer.registration.page = try table.text("registration-page", .endpoint)
-        issuer.registration.advice = try table.text("registration", .text(512))
-        issuer.registration.redirectURI = try table.text("redirect-uri", .page)
+        issuer.registration = try registration(table)
         return issuer
+    }
+
+    private func registration(_ table: SettingsTable) throws(SettingsError) -> IssuerRegistration {
+        var registration = IssuerRegistration()
+        registration.redirectURI = try table.text("redirect-uri", .page)
+        let texts = try table.list("registration", .text(512))
+        guard texts.count <= 2, texts.first.map(WireForm.endpoint.accepts) ?? true else {
+            throw table.error(
+                "registration", "`registration` is not a page and what to do on it",
+                hint: "write an https URL, or a path below the authority's URL, and a sentence")
+        }
+        registration.page = texts.first
+        registration.advice = texts.dropFirst().first
+        return registration
     }
 
     private func source(_ table: SettingsTable) throws(SettingsError) -> PluginSource {
@@ -288,18 +312,20 @@ struct ManifestReader {
         var client = PluginClient(
             name: try table.requiredText("name", .pluginName), id: try table.requiredText("id", .token(256)))
         client.summary = try table.text("description", .text(256)) ?? ""
-        client.hosts = try table.list("hosts", .hostPattern).map { $0.lowercased() }
         client.kinds = try table.list("kinds", .pluginName)
         client.redirectURI = try table.text("redirect-uri", .page)
         client.flows = try table.flows("flows")
         return client
     }
 
+    /// What a flow's name ends with if the client needs its secret in it.
+    private static let secretMark = "+secret"
+
     private func segments(_ table: SettingsTable) throws(SettingsError) -> [AuthorityPattern.Segment] {
         let path = try table.requiredText("path", .token(512))
         let segments = path.pieces(between: "/", omittingEmpty: false).dropFirst().map(segment)
         guard path.hasPrefix("/"), !segments.isEmpty, segments.count <= AuthorityURL.mostSegments,
-            segments.count(where: { $0 == .realm }) <= 1, segments.count(where: { $0 == .policy }) <= 1,
+            segments.count(where: { $0 == .realm }) <= 1, segments.count(where: \.isPolicy) <= 1,
             !segments.dropLast().contains(.rest), segments.last != .rest || !segments.contains(.realm),
             segments.allSatisfy({ $0 != .literal("") }), !segments.contains(where: \.isUnknownBrace)
         else {
@@ -313,7 +339,9 @@ struct ManifestReader {
     private func segment(_ text: Substring) -> AuthorityPattern.Segment {
         switch text {
         case "{realm}": .realm
-        case "{policy}": .policy
+        case "{policy}": .policy(nil)
+        case let glob where glob.hasPrefix("{policy:") && glob.hasSuffix("}"):
+            .policy(glob.dropFirst(8).dropLast().lowercased())
         case "{path}": .rest
         default: .literal(text.lowercased())
         }
@@ -329,12 +357,12 @@ private struct ManifestRows {
     var leftOut: [SettingsTable] = []
 
     mutating func read<Row>(
-        _ key: String, _ known: [String], _ read: (SettingsTable) throws(SettingsError) -> Row
+        _ key: String, _ read: (SettingsTable) throws(SettingsError) -> Row
     ) throws(SettingsError) -> [Row] {
         var rows: [Row] = []
         leftOut = []
         for row in try table.each(key) {
-            let unknown = row.unknown(besides: known)
+            let unknown = row.unknown(besides: ManifestReader.keys[key] ?? [])
             if unknown.isEmpty { rows.append(try read(row)) } else { leftOut.append(row) }
             notes += unknown.map {
                 SettingsError(
@@ -352,53 +380,19 @@ extension SettingsTable {
 }
 
 extension String {
-    /// A key of the protocol, as manifests spell it.
-    fileprivate var inManifests: String {
-        String(decoding: utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
+    /// The text without what it ends with; nil if it ends otherwise.
+    fileprivate func removing(suffix: String) -> String? {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
     }
 }
 
 extension AuthorityPattern.Segment {
+    fileprivate var isPolicy: Bool {
+        if case .policy = self { true } else { false }
+    }
+
     fileprivate var isUnknownBrace: Bool {
         guard case .literal(let text) = self else { return false }
         return text.utf8.contains { "{}*?#%".utf8.contains($0) }
     }
-}
-
-extension UInt8 {
-    /// Whether it is a lower-case letter, a digit or a hyphen.
-    var isLowerCaseNameByte: Bool { isDigit || (0x61...0x7A).contains(self) || self == UInt8(ascii: "-") }
-}
-
-extension PluginManifest {
-    /// Whether a text can be a plugin's name: 1 to 64 of a to z, 0 to 9 and `-`.
-    package static func isName(_ text: String) -> Bool { WireForm.pluginName.accepts(text) }
-}
-
-extension WireForm {
-    /// A plugin's name, which becomes part of paths and messages.
-    static let pluginName = WireForm(limit: 64, allows: \.isPluginName)
-    /// A host, which may begin with one or more `*.`.
-    static let hostPattern = WireForm(limit: 261) { pattern in
-        var name = pattern.lowercased()[...]
-        while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
-        return HostName.isCanonical(String(name))
-    }
-    /// A host with `*` for any labels except the last two, such as `sts.*.amazonaws.com`.
-    static let exchangeHost = WireForm(limit: 261) { pattern in
-        let labels = pattern.lowercased().pieces(between: ".", omittingEmpty: false)
-        return HostName.isCanonical(labels.map { $0.isSame(as: "*") ? "x" : String($0) }.joined(separator: "."))
-            && (labels.count == 1 || !labels.suffix(2).contains { $0.isSame(as: "*") })
-            && !labels.allSatisfy { $0.isSame(as: "*") }
-    }
-    /// An authority's URL with `{realm}` as its last segment.
-    static let realmAuthority = WireForm(limit: 2048) { text in
-        text.hasSuffix("/{realm}") && AuthorityURL(text.replacing(bytes: "{realm}", with: "x")) != nil
-    }
-    /// An endpoint: an https URL, or a path below an authority's URL.
-    static let endpoint = WireForm(limit: 2048) { text in
-        text.utf8.first == UInt8(ascii: "/") ? token(2048).accepts(text) : securePage.accepts(text)
-    }
-    /// A host pattern, or `*` for any host that the configuration names.
-    static let anyHostPattern = WireForm(limit: 261) { $0 == "*" || hostPattern.accepts($0) }
 }

@@ -30,8 +30,6 @@ public struct PluginManifest: Sendable, Equatable {
     public var identityPatterns: [IdentityPattern] = []
     /// The variable that selects among these rows; nil for none.
     public var identitySelector: String?
-    /// The values of that variable that select none of the rows, in lower case.
-    public var otherSelectors: [String] = []
     /// The authorities that it serves.
     public var authorities: [AuthorityPattern] = []
     /// The authorities of other plugins for which it gets tokens from a broker.
@@ -56,7 +54,7 @@ public struct PluginManifest: Sendable, Equatable {
     public var sources: [PluginSource] = []
     /// The names of the options that the configuration may have for it.
     public var options: [String] = []
-    /// The issuers whose endpoints it need not discover.
+    /// The issuers that are known beforehand.
     public var issuers: [PluginIssuer] = []
     /// The clients that users can refer to by name.
     public var clients: [PluginClient] = []
@@ -178,8 +176,8 @@ public struct AuthorityPattern: Sendable, Equatable {
         case literal(String)
         /// The realm, such as a tenant or an organisation.
         case realm
-        /// The user flow or custom policy.
-        case policy
+        /// The user flow or custom policy; in lower case, the glob that it must match, or nil for any.
+        case policy(String?)
         /// The rest of the path, which may be empty.
         case rest
     }
@@ -192,11 +190,9 @@ public struct AuthorityPattern: Sendable, Equatable {
     public var realms: [String] = []
     /// The realms that aren't served, in lower case.
     public var exceptRealms: [String] = []
-    /// Glob patterns, one of which the policy must match, in lower case; empty for any policy.
-    public var policies: [String] = []
 }
 
-/// Authorities for which a broker holds sign-ins: a `[[broker]]` table.
+/// Authorities for which a broker holds sign-ins: an `[[authority]]` table with `broker-of`.
 public struct BrokerPattern: Sendable, Equatable {
     /// The kind of the plugin that serves them.
     public let kind: String
@@ -214,8 +210,8 @@ public struct SharedRealm: Sendable, Equatable {
     public var homes: [String] = []
     /// The homes whose accounts aren't accepted, in lower case.
     public var exceptHomes: [String] = []
-    /// The forms of a realm that a server may name in its place; empty if it may name none.
-    public var narrowsTo: [RealmForm] = []
+    /// Whether a server may name a realm in its place: only if it doesn't say whose accounts it is for.
+    public var narrows: Bool { homes.isEmpty }
 
     /// Creates a shared realm that accepts every account.
     public init(name: String) { self.name = name }
@@ -312,8 +308,6 @@ public struct PluginClient: Sendable, Equatable {
     public let id: String
     /// The owner of the client, for users; empty if the name says enough.
     public var summary = ""
-    /// Patterns of the authority hosts that know it; empty for all that the plugin serves.
-    public var hosts: [String] = []
     /// The kinds of authority that know it; empty for all.
     public var kinds: [String] = []
     /// The redirect URI that it is registered with; nil for the plugin's own choice.
@@ -322,14 +316,12 @@ public struct PluginClient: Sendable, Equatable {
     public var flows: [PluginRequest.Flow] = []
 }
 
-/// Issuers whose properties are known without discovery: an `[[issuer]]` table.
+/// Issuers that are known beforehand: an `[[issuer]]` table.
 public struct PluginIssuer: Sendable, Equatable {
     /// The kind of authority.
     public let kind: String
     /// Patterns of their hosts: a name or `*.suffix`; empty if only a rule can name the kind.
     public let hosts: [String]
-    /// Their endpoints, each an https URL or a path below the authority's URL.
-    public var endpoints = PluginEndpoints()
     /// The scopes that git and similar tools need there, empty if no scope means all; nil if only rules can name them.
     public var scopes: [String]?
     /// The scopes of an application's tokens, each of which is for the one repository that is asked for; nil if it gets
@@ -360,15 +352,6 @@ public struct PluginIssuer: Sendable, Equatable {
     public var realms: [String] = []
     /// How to register an application there.
     public var registration = IssuerRegistration()
-
-    /// Returns the endpoints of an authority as URLs.
-    public func endpoints(at authority: AuthorityURL) -> PluginEndpoints {
-        var all = endpoints
-        for (_, endpoint) in PluginEndpoints.names {
-            all[keyPath: endpoint] = all[keyPath: endpoint].map(authority.resolving)
-        }
-        return all
-    }
 
     /// User names that programs send to any code host, whoever the account is.
     static let anybodysUsernames = [

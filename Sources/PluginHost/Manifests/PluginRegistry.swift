@@ -93,7 +93,8 @@ public struct PluginRegistry: Sendable {
             let named = match(authority: wide.plugin.authority(ofEndpoint: named), isConfigured: isConfigured),
             named.environment == wide.environment, named.sharedRealm == nil, named.policy == nil,
             named.authority.path.count == wide.authority.path.count,
-            shared.narrowsTo.contains(where: { $0.accepts(named.realm) })
+            shared.narrows, !shared.exceptHomes.contains(named.realm),
+            RealmForm.allCases.contains(where: { $0.accepts(named.realm) })
         else { return nil }
         let path = wide.authority.path.map { $0.lowercased() == wide.realm ? named.realm : $0 }
         return "https://\(wide.authority.host)/\(path.joined(separator: "/"))"
