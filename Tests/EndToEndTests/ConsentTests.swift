@@ -56,6 +56,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["--also-consent", "https://graph.microsoft.com/User.Read"], "can't ask for consent to other APIs"),
+        (["--prompt", "login"], "can't force a prompt"),
+        (["--query-parameter", "dc=x"], "can't add parameters to its page"),
+    ])
+    func `what only a page can do is no sign-in with a code`(options: [String], reason: String) async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let refused = try await world.lanyard(["login", url, "--flow", "device-code"] + options)
+            #expect(refused.status != 0 && refused.errors.contains(reason), "\(refused)")
+            #expect(refused.errors.contains("hint: leave out \(options[0]), or sign in in a browser: --flow browser"))
+            let asked = try await world.sandbox.authorityRequests()
+            #expect(!asked.contains { $0.path.contains("devicecode") }, "\(asked)")
+        }
+    }
+
     @Test func `declined scopes are told, and nothing less is handed out`() async throws {
         try await World.with { world in
             let client = "dec11e00-0000-4000-8000-0000000000c3"
