@@ -18,7 +18,7 @@ actor Announcement {
 
     func portOpened() {
         openPorts += 1
-        guard openPorts == 8 else { return }
+        guard openPorts == 9 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
@@ -46,6 +46,7 @@ actor Announcement {
         var members: [String: JSONValue] = [
             "authority": .string(world.authority), "resource": .string(world.resource),
             "exchanges": .string(world.exchanges), "google": .string(world.home.google),
+            "registry": .string(world.registry),
             "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
             "config_file": .string(world.home.configuration), "pid": .integer(Int64(getpid())),

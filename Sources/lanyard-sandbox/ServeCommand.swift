@@ -189,6 +189,7 @@ struct ServeCommand: AsyncParsableCommand {
             application(.authority(of: world), port: port, opened: world.setAuthority),
             application(.resource(of: world), port: resourcePort, opened: world.setResource),
             application(.exchanges(of: world), port: exchangePort, opened: world.setExchanges),
+            application(.registry(of: world), port: 0, opened: world.setRegistry),
             application(.machine(of: world), port: machinePort, isPlain: true, opened: world.setMachine),
             application(.host(world.issuer, of: world), port: issuerPort, opened: world.issuer.setPort),
             application(.host(world.forge, of: world), port: forgePort, opened: world.forge.setPort),

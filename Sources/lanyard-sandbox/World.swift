@@ -68,7 +68,7 @@ final class World: Sendable {
     let identityHeader = newSecret()
     /// The keys that the agent of Azure Arc has written.
     let arcKeys: ArcKeys
-    private let ports = Mutex((authority: 0, resource: 0, exchanges: 0, machine: 0))
+    private let ports = Mutex((authority: 0, resource: 0, exchanges: 0, machine: 0, registry: 0))
     private let current = Mutex(Settings())
 
     init(home: Home, directory: Directory, trust: Trust) throws {
@@ -88,11 +88,14 @@ final class World: Sendable {
     var resource: String { "https://localhost:\(ports.withLock(\.resource))" }
     /// The URL of the services that exchange tokens for credentials of their own.
     var exchanges: String { "https://localhost:\(ports.withLock(\.exchanges))" }
+    /// The URL of the issuer's container registry, which is at an address of its own, as GitLab's are.
+    var registry: String { "https://localhost:\(ports.withLock(\.registry))" }
     /// The URL of the token service for machines in Azure, without TLS as in reality.
     var machine: String { "http://127.0.0.1:\(ports.withLock(\.machine))" }
     func setAuthority(port: Int) { ports.withLock { $0.authority = port } }
     func setResource(port: Int) { ports.withLock { $0.resource = port } }
     func setExchanges(port: Int) { ports.withLock { $0.exchanges = port } }
+    func setRegistry(port: Int) { ports.withLock { $0.registry = port } }
     func setMachine(port: Int) { ports.withLock { $0.machine = port } }
 
     /// Returns the issuer of an organization's or B2C tenant's tokens; those of B2C end with a slash, as in reality.

@@ -2,82 +2,215 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What code hosts serve besides git, after the sign-in for git: packages and images of the host that behaves like Gitea.
+/// What code hosts serve besides git, after the sign-in: packages and images, by the programs that people use.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct CodeHostPackagesTests {
     private static let npm = "/usr/bin/npm"
+    private static let alice = "alice@contoso.example"
 
-    /// Runs the body in a world where Alice has cloned from the host; passes the host's URL.
-    private static func afterClone(_ body: @escaping @Sendable (World, String) async throws -> Void) async throws {
-        try await World.with(hosts: [.gitea]) { world in
-            let url = world.sandbox.gitea.url
-            let cloned = try await world.git(
-                ["clone", "--quiet", "\(url)/contoso/hello.git"], world.browser(as: "alice@contoso.example"))
+    /// A host's door besides git.
+    struct Door: CustomTestStringConvertible, Sendable {
+        let host: GitHost
+        /// The scopes that it needs; nil if the token for git opens it.
+        let scopes: [String]?
+        /// The path of its packages.
+        var packages = ""
+        /// What npm's package is called there.
+        var package = "hello"
+        var testDescription: String { host.name }
+
+        func images(_ sandbox: Sandbox) -> String {
+            host.logged == "issuer" ? sandbox.registry : host.place(in: sandbox).url
+        }
+    }
+
+    private static let gitea = Door(host: .gitea, scopes: nil, packages: "/api/packages/contoso")
+    private static let forgejo = Door(host: .forgejo, scopes: nil, packages: "/api/packages/contoso")
+    private static let gitHub = Door(
+        host: .gitHub, scopes: ["repo", "write:packages"], packages: "/_registry", package: "@contoso/hello")
+    private static let images = [
+        gitea, forgejo, gitHub, Door(host: .gitLab, scopes: ["read_registry", "write_registry"]),
+    ]
+    private static let gitLabAPI = Door(host: .gitLab, scopes: ["read_api"], packages: "/api/v4/projects/1/packages")
+
+    /// Runs the body in a world where Alice has cloned from the host, and has signed in for its door if that needs more.
+    private static func atDoor(
+        _ door: Door, _ url: @escaping @Sendable (Sandbox) -> String,
+        _ body: @escaping @Sendable (World, String) async throws -> Void
+    ) async throws {
+        try await World.with(hosts: door.host.logged == "forge" ? [] : [door.host]) { world in
+            let (place, host, browser) = (
+                url(world.sandbox), door.host.place(in: world.sandbox), world.browser(as: alice)
+            )
+            if let scopes = door.scopes {
+                let added = try await world.lanyard(
+                    [
+                        "rule", "add", door.host.logged == "forge" ? host.url : place, "--authority", host.url,
+                        "--kind",
+                        door.host.kind, "--client-id", host.clientID,
+                    ] + scopes.flatMap { ["--scope", $0] })
+                #expect(added.status == 0, "\(added)")
+            }
+            if door.host.logged == "forge" {
+                let stored = try await world.lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
+                #expect(stored.status == 0, "\(stored)")
+            }
+            let repository = door.host.repository(in: world.sandbox)
+            let cloned = try await world.git(["clone", "--quiet", repository], browser)
             try #require(cloned.status == 0, "\(cloned)")
+            let login = try await world.lanyard(["login", place], browser)
+            try #require(login.status == 0, "\(login)")
             try await world.sandbox.clearLog()
-            try await body(world, url)
-            let asked = try await world.sandbox.requests().filter { $0.host == "gitea" }
-            #expect(!asked.contains { $0.path.hasPrefix("/login") }, "nobody signs in again: \(asked)")
-            #expect(asked.contains { $0.status == 200 && $0.user == "alice@contoso.example" }, "\(asked)")
+            try await body(world, place)
+            let asked = try await world.sandbox.requests().filter { [door.host.logged, "registry"].contains($0.host) }
+            #expect(asked.allSatisfy { !$0.path.contains("oauth") }, "nobody signs in again: \(asked)")
+            #expect(asked.contains { $0.status == 200 && $0.user == alice }, "\(asked)")
         }
     }
 
-    private static func bin(_ name: String, in world: World) throws -> String {
-        let folder = world.folder + "/links"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: Built.lanyard)
-        return "\(folder):\(world.environment["PATH"] ?? "")"
+    private static func skopeo(_ world: World, _ url: String) async throws -> Ended {
+        let settings = world.folder + "/auth.json"
+        let host = url.dropFirst("https://".count)
+        try #"{"credHelpers":{"\#(host)":"lanyard"}}"#.write(toFile: settings, atomically: true, encoding: .utf8)
+        let certificates = world.folder + "/certs"
+        try? FileManager.default.createDirectory(atPath: certificates, withIntermediateDirectories: true)
+        try? FileManager.default.copyItem(atPath: world.sandbox.caFile, toPath: certificates + "/ca.crt")
+        try? world.link("docker-credential-lanyard")
+        return try await world.tool(
+            Clients.program("skopeo"), ["list-tags", "--cert-dir", certificates, "docker://\(host)/contoso/hello"],
+            ["REGISTRY_AUTH_FILE": settings])
     }
 
-    @Test func `skopeo gets a token of the registry's own for git's`() async throws {
-        try await Self.afterClone { world, url in
-            let settings = world.folder + "/auth.json"
-            let host = url.dropFirst("https://".count)
-            try #"{"credHelpers":{"\#(host)":"lanyard"}}"#.write(toFile: settings, atomically: true, encoding: .utf8)
-            let certificates = world.folder + "/certs"
-            try FileManager.default.createDirectory(atPath: certificates, withIntermediateDirectories: true)
-            try FileManager.default.copyItem(atPath: world.sandbox.caFile, toPath: certificates + "/ca.crt")
-            let tags = try await world.runInside(
-                Clients.program("skopeo"),
-                ["list-tags", "--cert-dir", certificates, "docker://\(host)/contoso/hello"],
-                environment: world.environment.merging([
-                    "REGISTRY_AUTH_FILE": settings, "PATH": try Self.bin("docker-credential-lanyard", in: world),
-                ]) { $1 })
+    @Test(arguments: images)
+    func `skopeo gets a token of the registry's own for the host's`(door: Door) async throws {
+        try await Self.atDoor(door, door.images) { world, url in
+            let tags = try await Self.skopeo(world, url)
             #expect(tags.status == 0 && tags.output.contains("\"1.0\""), "\(tags)")
+            let asked = try await world.sandbox.requests()
+            #expect(asked.filter { $0.path.contains("tags") }.map(\.authorization) == ["Bearer"], "\(asked)")
         }
     }
 
-    @Test func `pip gets the token by the keyring that lanyard stands in for`() async throws {
-        try await Self.afterClone { world, url in
-            let found = try await world.runInside(
-                Clients.program("pip"),
-                [
-                    "index", "versions", "--no-input", "--no-cache-dir", "--keyring-provider", "subprocess",
-                    "--index-url",
-                    "\(url)/api/packages/contoso/pypi/simple", "hello",
-                ],
-                environment: world.environment.merging([
-                    "PATH": try Self.bin("keyring", in: world), "PIP_CONFIG_FILE": "/dev/null",
-                    "PIP_CERT": world.sandbox.caFile, "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-                ]) { $1 })
+    @Test func `GitLab's registry refuses a token for git, and a fault there costs no sign-in`() async throws {
+        try await World.with { world in
+            let (url, issuer) = (world.sandbox.registry, world.sandbox.issuer)
+            func rule(_ scopes: [String]) throws {
+                try world.configure(
+                    after: """
+                        [[rule]]
+                        url = "\(url)"
+                        authority = "\(issuer.url)"
+                        kind = "gitlab"
+                        client-id = "\(issuer.clientID)"
+                        scopes = \(scopes)
+
+                        """)
+            }
+            let configuration = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            for (scopes, status) in [(["read_repository", "write_repository"], 403), (["read_registry"], 200)] {
+                try configuration.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+                try rule(scopes)
+                let login = try await world.lanyard(["login", url], world.browser(as: Self.alice))
+                #expect(login.status == 0, "\(login)")
+                try await world.sandbox.clearLog()
+                let tags = try await Self.skopeo(world, url)
+                #expect((tags.status == 0) == (status == 200), "\(tags)")
+                let asked = try await world.sandbox.requests().filter { $0.path == "/jwt/auth" }
+                #expect(asked.map(\.status) == [status] && asked.map(\.authorization) == ["Basic"], "\(asked)")
+            }
+            try await world.sandbox.fault(#"{"path": "/jwt/auth", "status": 503, "body": "oops"}"#)
+            let failed = try await Self.skopeo(world, url)
+            #expect(failed.status != 0, "\(failed)")
+            try await world.sandbox.clearFaults()
+            try await world.sandbox.clearLog()
+            let again = try await Self.skopeo(world, url)
+            #expect(again.status == 0, "\(again)")
+            let asked = try await world.sandbox.requests()
+            #expect(asked.allSatisfy { !$0.path.contains("oauth") }, "\(asked)")
+        }
+    }
+
+    @Test(arguments: [gitea, forgejo])
+    func `pip gets the token by the keyring that lanyard stands in for`(door: Door) async throws {
+        try await Self.atDoor(door) {
+            $0[door] + "/pypi/simple"
+        } _: { world, url in
+            let found = try await Self.pip(world, url)
             #expect(found.status == 0 && found.output.contains("hello (1.0)"), "\(found)")
         }
     }
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: npm), "there is no npm"))
-    func `npm gets the token in a variable`() async throws {
-        try await Self.afterClone { world, url in
-            let registry = "\(url)/api/packages/contoso/npm/"
+    private static func pip(_ world: World, _ index: String) async throws -> Ended {
+        try? world.link("keyring")
+        return try await world.tool(
+            Clients.program("pip"),
+            [
+                "index", "versions", "--no-input", "--no-cache-dir", "--keyring-provider", "subprocess", "--index-url",
+                index, "hello",
+            ],
+            ["PIP_CONFIG_FILE": "/dev/null", "PIP_CERT": world.sandbox.caFile, "PIP_DISABLE_PIP_VERSION_CHECK": "1"])
+    }
+
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: npm), "there is no npm"),
+        arguments: [gitea, forgejo, gitHub, gitLabAPI])
+    func `npm gets the token in a variable`(door: Door) async throws {
+        try await Self.atDoor(door) {
+            $0[door] + "/npm/"
+        } _: { world, registry in
             let file = world.folder + "/npmrc"
             try "registry=\(registry)\n\(registry.dropFirst("https:".count)):_authToken=${NPM_TOKEN}\n".write(
                 toFile: file, atomically: true, encoding: .utf8)
             let seen = try await world.lanyard(
-                ["exec", registry, "--env", "NPM_TOKEN", "--", Self.npm, "view", "hello", "version"],
+                ["exec", registry, "--env", "NPM_TOKEN", "--", Self.npm, "view", door.package, "version"],
                 [
                     "PATH": "/usr/bin:/bin", "NPM_CONFIG_USERCONFIG": file, "NPM_CONFIG_CAFILE": world.sandbox.caFile,
                     "NPM_CONFIG_CACHE": world.folder + "/npm", "NPM_CONFIG_UPDATE_NOTIFIER": "false",
                 ])
             #expect(seen.status == 0 && seen.output.contains("1.0.0"), "\(seen)")
         }
+    }
+
+    @Test(arguments: ["/generic/hello/1.0/hello.txt", "/maven/example/hello/1.0/hello-1.0.pom"])
+    func `GitLab's files are fetched with a token in a header`(path: String) async throws {
+        let door = Self.gitLabAPI
+        try await Self.atDoor(door) {
+            $0[door] + path
+        } _: { world, url in
+            // The shell's own printf keeps the token out of all arguments.
+            let program = #"printf 'Authorization: Bearer %s' "$TOKEN" | curl --silent --fail --cacert "$1" -H @- "$2""#
+            let got = try await world.lanyard(
+                ["exec", url, "--env", "TOKEN", "--", "sh", "-c", program, "sh", world.sandbox.caFile, url])
+            #expect(got.status == 0 && got.output == "hello\n", "\(got)")
+        }
+    }
+
+    @Test func `GitLab takes no token of a sign-in from pip, but a personal one that a source has`() async throws {
+        try await World.with(hosts: [.gitLab]) { world in
+            let index = world.sandbox[Self.gitLabAPI] + "/pypi/simple"
+            let login = try await world.lanyard(["login", index], world.browser(as: Self.alice))
+            #expect(login.status == 0, "\(login)")
+            let refused = try await Self.pip(world, index)
+            #expect(refused.status != 0, "\(refused)")
+            let asked = try await world.sandbox.requests().filter { $0.path.contains("pypi") }
+            #expect(asked.map(\.status) == [401, 401] && asked.last?.authorization == "Basic", "\(asked)")
+            try await world.sandbox.clearLog()
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "\(index)"
+                    source = 'command:printf "%s\\n" glpat-alice_contoso "user: alice_contoso"'
+
+                    """)
+            let found = try await Self.pip(world, index.replacing("https://", with: "https://alice_contoso@"))
+            #expect(found.status == 0 && found.output.contains("hello (1.0)"), "\(found)")
+        }
+    }
+}
+
+extension Sandbox {
+    /// The URL of a door's packages.
+    fileprivate subscript(door: CodeHostPackagesTests.Door) -> String {
+        door.host.place(in: self).url + door.packages
     }
 }

@@ -15,6 +15,16 @@ struct GitHost: CustomTestStringConvertible, Sendable {
     static let gitea = GitHost(name: "like Gitea", logged: "gitea", proofs: ("Basic", "Bearer"))
 
     static let forgejo = GitHost(name: "like Forgejo", logged: "forgejo", proofs: ("Basic", "Bearer"))
+    static let gitHub = GitHost(name: "like GitHub", logged: "forge", proofs: ("Basic", "Basic"))
+
+    /// lanyard's name for the kind of host.
+    var kind: String {
+        switch logged {
+        case "issuer": "gitlab"
+        case "forge": "github"
+        default: logged
+        }
+    }
 
     func place(in sandbox: Sandbox) -> SandboxDescription.Host {
         switch logged {

@@ -82,6 +82,8 @@ package final class Sandbox: Sendable {
 
     /// The standard OpenID Connect issuer.
     package var issuer: SandboxDescription.Host { description.issuer }
+    /// The URL of the images of the host that behaves like GitLab.
+    package var registry: String { description.registry }
     /// The host that behaves like GitHub.
     package var forge: SandboxDescription.Host { description.forge }
     /// The host that behaves like Gitea.

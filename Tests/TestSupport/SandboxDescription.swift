@@ -10,6 +10,8 @@ package struct SandboxDescription: Decodable, Sendable {
     package let exchanges: String
     /// The folder of files with credentials for Google Cloud.
     package let google: String
+    /// The URL of the images of the host that behaves like GitLab.
+    package let registry: String
     /// The file with the certificate to trust.
     package let caFile: String
     /// The token for the control API.
@@ -99,7 +101,7 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource, exchanges, google, issuer, forge, gitea, forgejo, application, machine
+        case authority, resource, exchanges, google, registry, issuer, forge, gitea, forgejo, application, machine
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

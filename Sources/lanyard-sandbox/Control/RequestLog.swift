@@ -9,7 +9,9 @@ import SystemPackage
 
 /// The log of the sandbox's requests, with secrets replaced by short digests.
 final class RequestLog: Sendable {
-    enum Host: String, Sendable { case authority, resource, issuer, forge, gitea, forgejo, exchanges, machine }
+    enum Host: String, Sendable {
+        case authority, resource, issuer, registry, forge, gitea, forgejo, exchanges, machine
+    }
 
     private static let mostEntries = 20_000
     private static let secrets: Set<String> = [

@@ -252,12 +252,15 @@ extension HostSite {
                 "openid": "Sign you in", "profile": "Read your name", "email": "Read your email address",
                 "groups": "Read your organisations", "offline_access": "Keep this access while you are away",
                 "read_repository": "Read your repositories", "write_repository": "Change your repositories",
+                "read_registry": "Read your images", "write_registry": "Change your images",
+                "read_api": "Read everything of yours", "api": "Change everything of yours",
             ]
         case .gitea: ["openid": "Sign you in", "profile": "Read your name", "email": "Read your email address"]
         case .forge:
             [
                 "repo": "Full control of private repositories", "gist": "Create gists",
                 "workflow": "Update GitHub Actions workflows", "read:org": "Read your organizations",
+                "read:packages": "Read your packages", "write:packages": "Change your packages",
                 "user": "Update all your user data", "offline_access": "Keep this access while you are away",
             ]
         }

@@ -36,8 +36,9 @@ struct HostSite: Sendable {
         case (.issuer, ["oauth", "logout"]): await logout(visit)
         case (.issuer, ["quill", "tokens"]): quillTokens(visit)
         case (.issuer, ["oauth", "register"]) where world.settings.offersRegistration: register(visit)
-        case (.gitea, let path) where path.first == "v2": images(visit, Array(path.dropFirst()))
-        case (.gitea, let path) where path.starts(with: ["api", "packages"]): packages(visit, Array(path.dropFirst(2)))
+        case (.gitea, ["v2", "token"]), (.forge, ["token"]), (.issuer, ["jwt", "auth"]): imageToken(visit)
+        case (.gitea, let path) where path.first == "v2", (.forge, let path) where path.first == "v2": images(visit)
+        case (_, let path) where path.starts(with: packagesPath): packages(visit)
         case (.forge, ["api", "v3", "user"]): gitHubUser(visit)
         case (.forge, let path)
         where path.starts(with: ["api", "v3"]) && ["installation", "access_tokens"].contains(path.last):

@@ -66,6 +66,14 @@ extension PortResponder {
         }
     }
 
+    /// The issuer's images, at an address of their own.
+    static func registry(of world: World) -> PortResponder {
+        let site = HostSite(world: world, host: world.issuer)
+        return PortResponder(world: world, host: .registry) { visit in
+            visit.segments.first == "v2" ? site.images(visit) : .text("Not found", status: .notFound)
+        }
+    }
+
     /// The platforms that give machines their tokens: as there, whoever reaches it is on the machine.
     static func machine(of world: World) -> PortResponder {
         PortResponder(world: world, host: .machine) { visit in
