@@ -67,6 +67,44 @@ struct ThirdPartyIssuerTests {
         }
     }
 
+    private static let applications: [(ThirdPartyIssuer.Kind, String, String?)] = [
+        (.glewlwyd, "robot-basic", "correct-horse"), (.glewlwyd, "robot-post", "correct+horse/battery=staple"),
+        (.glewlwyd, "robot-key", nil),
+        (.canaille, "robot-basic", "correct-horse"), (.canaille, "robot-odd", "correct+horse/battery=staple"),
+    ]
+
+    @Test(arguments: applications)
+    func `an application signs in with its secret, in the header or the form, or with its key`(
+        kind: ThirdPartyIssuer.Kind, client: String, secret: String?
+    ) async throws {
+        let issuer = try await ThirdPartyIssuer.shared(kind)
+        try await Home.with(.unlocked) { home in
+            let key = URL(fileURLWithPath: issuer.caFile).deletingLastPathComponent().path + "/robot.key"
+            try home.write(
+                """
+                ca-file = "\(issuer.caFile)"
+                [[identity]]
+                name = "robot"
+                authority = "\(issuer.issuer)"
+                kind = "oidc"
+                client-id = "\(client)"
+                \(secret == nil ? "certificate = \"\(key)\"" : "secret-variable = \"ROBOT_SECRET\"")
+                [[rule]]
+                url = "https://git.example"
+                identity = "robot"
+                scopes = ["email"]
+
+                """, to: home.configFile)
+            let token = try await home.lanyard(["token", Self.url], ["ROBOT_SECRET": secret ?? ""])
+            #expect(token.status == 0 && token.lines.count == 1, "\(token) \(issuer.lastOutput)")
+            guard secret != nil else { return }
+            let wrong = try await home.lanyard(["identity", "check", "robot", Self.url], ["ROBOT_SECRET": "wrong"])
+            // glewlwyd says no more than that.
+            let said = kind == .glewlwyd ? "(HTTP 403)" : "the authority refuses"
+            #expect(wrong.status == 1 && wrong.errors.contains(said), "\(wrong)")
+        }
+    }
+
     @Test(arguments: ThirdPartyIssuer.Kind.allCases)
     func `signing out gives the tokens back and shows the page that ends the session`(
         kind: ThirdPartyIssuer.Kind

@@ -22,10 +22,24 @@ extension IssuerSession {
             grant = .clientCredentials
             if let assertion = try await assertion(for: identity) { client.authentication = .assertion(assertion) }
         }
-        let asker = client
-        let response = try await plainly { () async throws(OAuthError) in try await asker.redeem(grant) }
+        let response = try await redeem(grant, as: client)
         let tokens = IssuerTokens(response, asked: request.scopes)
         return result(response.accessToken, expiresIn: response.expiresIn, tokens.scopes, declined: tokens.declined)
+    }
+
+    /// Redeems a grant; if the issuer takes a secret in the form or in the header, but not from this application, in the other.
+    private func redeem(_ grant: TokenGrant, as client: OAuthClient) async throws(PluginError) -> TokenResponse {
+        do throws(PluginError) {
+            return try await plainly { () async throws(OAuthError) in try await client.redeem(grant) }
+        } catch {
+            guard error.reasons.contains(.clientRefused), case .post(let secret) = client.authentication,
+                metadata.authenticationMethods.contains("client_secret_basic")
+            else { throw error }
+            var other = client
+            other.authentication = .basic(secret)
+            let asker = other
+            return try await plainly { () async throws(OAuthError) in try await asker.redeem(grant) }
+        }
     }
 
     /// Returns a token that belongs to no account as a result of the plugin protocol.
