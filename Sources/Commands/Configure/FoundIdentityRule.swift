@@ -34,7 +34,7 @@ struct FoundIdentityRule {
             let failure = CommandError(error, request: new.request, url: pattern.text, in: context)
             context.console.note("no rule is written for \(pattern.host.urlText): \(failure.message)")
             for hint in failure.hints { context.console.note(hint) }
-            context.console.note("then run this again; or see docs/issuers.md for another way to sign in there")
+            context.console.note("then run this again")
             return nil
         }
         return new
