@@ -291,6 +291,14 @@ import Testing
             },
             variables: ["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES": "1"], says: "gave no token: nobody"),
         Fault(
+            testDescription: "a host that only begins like this machine", file: "external_account",
+            change: { $0["credential_source"] = ["url": "http://localhost.evil.example/token"] },
+            says: "neither https nor this machine's"),
+        Fault(
+            testDescription: "a user name that looks like this machine", file: "external_account",
+            change: { $0["credential_source"] = ["url": "http://localhost@evil.example/token"] },
+            says: "neither https nor this machine's"),
+        Fault(
             testDescription: "AWS's keys", file: "external_account",
             change: { $0["credential_source"] = ["environment_id": "aws1", "url": "http://169.254.169.254/x"] },
             says: "exchanges AWS's keys"),

@@ -11,7 +11,7 @@ import Secrets
 struct MetadataService: Sendable {
     let variables: MachineKeys.Variables
 
-    private static let containerHosts = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost"]
+    private static let containerHosts = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"]
     /// Nothing else answers faster, and a machine that is no instance has nothing at that address.
     private static let patience = Duration.seconds(1)
 
@@ -43,7 +43,7 @@ struct MetadataService: Sendable {
     }
 
     private static func isLocal(_ host: RequestHost) -> Bool {
-        containerHosts.contains(host.name) || host.name.hasPrefix("127.") || host.name == "[::1]"
+        containerHosts.contains(host.name) || host.isThisMachine
     }
 
     /// Returns the header that proves who asks: from the file, which is written anew, or else the variable.
@@ -110,7 +110,7 @@ struct MetadataService: Sendable {
         return keys
     }
 
-    /// Sends a request without proxies; one that isn't answered in time is sent once more.
+    /// Sends a request without proxies.
     private func send(
         _ method: String, _ url: String, _ headers: [(String, Secret)], _ name: String, within limit: Duration
     ) async throws(PluginError) -> HTTPAnswer {

@@ -17,7 +17,7 @@ struct MetadataServer: GoogleCredentials {
     }()
 
     private static let usualHost = "metadata.google.internal"
-    private static let usualAddress = "169.254.169.254"
+    static let usualAddress = "169.254.169.254"
     private static let flavor = "metadata-flavor"
     private static let google = "Google"
     private static let probeLimit = Duration.seconds(1)
