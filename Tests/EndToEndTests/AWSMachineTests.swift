@@ -185,7 +185,7 @@ import Testing
             try #require(token.status == 0, "\(token)")
             let folder = "\(world.folder)/home/.aws"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try token.output.write(toFile: "\(folder)/token", atomically: true, encoding: .utf8)
+            try #require(token.lines.first).write(toFile: "\(folder)/token", atomically: true, encoding: .utf8)
             let values = [
                 "KEYS": """
                 aws_access_key_id = \(keys["AccessKeyId"] ?? "")

@@ -109,9 +109,10 @@ struct SubjectToken: Sendable {
 
     /// Returns the URL if a token may be asked for there: https, or the platform of this machine.
     private static func checked(_ text: String, in place: String) throws(PluginError) -> String {
-        let isLocal = StrictURL(web: text).map { url in
-            url.isLoopbackHTTP || url.scheme == "http" && url.host.name == MetadataServer.usualAddress
-        } ?? false
+        let isLocal =
+            StrictURL(web: text).map { url in
+                url.isLoopbackHTTP || url.scheme == "http" && url.host.name == MetadataServer.usualAddress
+            } ?? false
         guard text.utf8.count <= 2048, StrictURL(https: text) != nil || isLocal else {
             throw PluginError(.invalidRequest, "the URL of the token in \(place) is neither https nor this machine's")
         }
