@@ -43,6 +43,7 @@ import Testing
         #"printf '%s\n' "$PASSWORD" | keyring"#: "needs the folder of an installation; PythonToolTests has it",
         "keyring ": "needs the folder of an installation; PythonToolTests has it",
         "lanyard configure kubectl": "needs a kubeconfig with users to convert; ConfigureToolTests has one",
+        "lanyard configure aws --profile": "needs a profile of the AWS CLI's; AWSProfileTests has some",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "ln -sf \"$(command -v terraform-credentials-lanyard)\"": "needs the folder of an installation",
         "lanyard exec https://pkgs.dev.azure.com/contoso -- ": "needs npm, Maven and Azure Artifacts",

@@ -134,7 +134,7 @@ import Testing
         guard let row else { return home }
         if row.question != nil {
             let file = home.folder + "/config/lanyard/config.toml"
-            try home.write(try home.text(file) + "[plugin.source]\nkeep-for = \"300\"\n", to: file)
+            try home.write(try home.text(file) + "[plugin.source]\nkeep-for = \"3600\"\n", to: file)
         }
         // What a program is told: its arguments, its variables, and the arguments of what has started it. strace(1) doesn't show
         // them, since nobody may look into lanyard and its plugins.
