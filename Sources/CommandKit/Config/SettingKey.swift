@@ -141,13 +141,8 @@ package struct SettingFileTarget {
         throws(CommandError)
     {
         self.context = context
-        guard !isSystem else {
-            path = Configuration.systemFile
-            return
-        }
-        guard let own = Configuration.userFile(environment: context.environment) else {
-            throw CommandError("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
-        }
+        path = try Self.file(isSystem: isSystem, in: context)
+        guard !isSystem else { return }
         if key.name == "device-mode", let words {
             let command = ["sudo", "lanyard", "config", "set", "--system", key.name] + words
             throw CommandError(
@@ -156,7 +151,6 @@ package struct SettingFileTarget {
         }
         let setting = try Configuration.settings(in: context, isToBeWritten: true).first { $0.key == key.name }
         guard setting?.isLocked != true else { throw .locked("\(key.name) is") }
-        path = own
     }
 
     /// Finds the file in which to change an option for a plugin, for all users or for this one.
@@ -164,12 +158,18 @@ package struct SettingFileTarget {
     /// - Throws: `CommandError` if the user may not change it there.
     package init(ofPluginsIn context: CommandContext, isSystem: Bool) throws(CommandError) {
         self.context = context
-        guard let path = isSystem ? Configuration.systemFile : Configuration.userFile(environment: context.environment)
-        else { throw CommandError("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"]) }
+        path = try Self.file(isSystem: isSystem, in: context)
         if !isSystem, try Session(context, isToBeWritten: true).configuration.isLocked("plugin") {
             throw .locked("plugin is")
         }
-        self.path = path
+    }
+
+    private static func file(isSystem: Bool, in context: CommandContext) throws(CommandError) -> String {
+        let file = isSystem ? Configuration.systemFile : Configuration.userFile(environment: context.environment)
+        guard let file else {
+            throw CommandError("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
+        }
+        return file
     }
 
     /// The file's path, for people.
