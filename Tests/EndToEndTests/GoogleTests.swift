@@ -26,13 +26,7 @@ import Testing
         try await World.with(ownKernelKeys: true) { world in
             try world.configure(
                 after: """
-                    [plugin.google]
-                    endpoint = "\(world.sandbox.exchanges)/google"
-
-                    [[identity]]
-                    name = "google"
-                    plugin = "google"
-
+                    \(identity(world))
                     [[rule]]
                     url = "\(world.sandbox.exchanges)"
                     identity = "google"
@@ -42,6 +36,17 @@ import Testing
                 toFile: "\(world.sandbox.google)/subject-token", atomically: true, encoding: .utf8)
             try await body(world)
         }
+    }
+
+    /// The identity, whose plugin has the sandbox stand in for Google.
+    private static func identity(_ world: World) -> String {
+        """
+        [plugin.google]
+        endpoint = "\(world.sandbox.exchanges)/google"
+        [[identity]]
+        name = "google"
+        plugin = "google"
+        """
     }
 
     static func file(_ name: String, _ world: World) -> [String: String] {
@@ -154,11 +159,7 @@ import Testing
             let host = try #require(world.sandbox.machine.platforms["imds"]?.values.first?.dropFirst("http://".count))
             try world.configure(
                 after: """
-                    [plugin.google]
-                    endpoint = "\(world.sandbox.exchanges)/google"
-                    [[identity]]
-                    name = "google"
-                    plugin = "google"
+                    \(Self.identity(world))
                     [[rule]]
                     url = "https://hello-1234567890.europe-west4.run.app"
                     identity = "google"
