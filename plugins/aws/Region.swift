@@ -55,12 +55,7 @@ struct Region: Sendable, Equatable {
         endpoint ?? "https://\(service).\(name).\(domains.dualStack)"
     }
 
-    /// The domains of the region's partition.
-    private var domains: (usual: String, dualStack: String) {
-        if name.hasPrefix("cn-") { return ("amazonaws.com.cn", "api.amazonwebservices.com.cn") }
-        if name.hasPrefix("eusc-") { return ("amazonaws.eu", "api.amazonwebservices.eu") }
-        return ("amazonaws.com", "api.aws")
-    }
+    private var domains: AWSDomains { AWSDomains(ofRegion: name) }
 }
 
 extension UInt8 {

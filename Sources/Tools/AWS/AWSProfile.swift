@@ -59,9 +59,7 @@ struct AWSProfile {
         return words[0] == kind ? words[1] : nil
     }
 
-    private var suffix: String {
-        region.hasPrefix("cn-") ? "amazonaws.com.cn" : region.hasPrefix("eusc-") ? "amazonaws.eu" : "amazonaws.com"
-    }
+    private var suffix: String { AWSDomains(ofRegion: region).usual }
 
     /// Identity Center's portal.
     var portal: String { "https://portal.sso.\(region).\(suffix)" }
@@ -74,10 +72,9 @@ struct AWSProfile {
 
     /// The option for a start URL at a domain of the organisation's own.
     var kind: [String] {
-        let isOfAWS = [".awsapps.com", ".awsapps.cn", ".app.aws", ".amazonaws.com", ".amazonaws.com.cn"].contains {
-            host.hasSuffix($0)
-        }
-        return isOfAWS || host.hasPrefix("identitycenter.amazonaws.") ? [] : ["--kind", "identity-center"]
+        let isOfAWS =
+            AWSDomains.contain(host) || [".awsapps.com", ".awsapps.cn", ".app.aws"].contains { host.hasSuffix($0) }
+        return isOfAWS ? [] : ["--kind", "identity-center"]
     }
 
     /// Returns the options that tell the plugin the region, unless the start URL or an option already does.

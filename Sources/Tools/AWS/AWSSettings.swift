@@ -85,8 +85,7 @@ struct AWSSettings: ToolSettings {
     func requireUse() throws(CommandError) {
         guard let pattern = place.pattern else { return }
         let host = pattern.host.name
-        let isOfAWS = ["amazonaws.com", "amazonaws.com.cn", "amazonaws.eu"].contains { host.hasSuffix(".\($0)") }
-        guard !isOfAWS, try place.context.resolve(pattern.request)?.exchange == nil else { return }
+        guard !AWSDomains.contain(host), try place.context.resolve(pattern.request)?.exchange == nil else { return }
         throw CommandError(
             "\(host.displayable(limit: 200)) is not AWS's token service, and no rule exchanges a token for its keys",
             hints: [
