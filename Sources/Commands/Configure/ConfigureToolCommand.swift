@@ -70,21 +70,23 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
     /// Returns the URL to take if none was typed: that of the profile, the only one, or the one that the user chooses.
     private func offer(_ context: CommandContext) async throws(CommandError) -> ToolOffer {
         let offers = try tool.settings(ToolTarget(context, profile: profile)).offers()
-        if let own = offers.first(where: { $0.profile == profile }) ?? (offers.count == 1 ? offers[0] : nil) {
-            return own
-        }
-        guard let first = offers.first else {
+        let names = offers.map(\.profile).joined(separator: ", ").displayable(limit: 500)
+        let example: ShellCommand =
+            "lanyard configure \(tool.name)\(last: String(tool.exampleOfURL.trimmed(of: " \\\n")))"
+        if let profile {
+            if let own = offers.first(where: { $0.profile == profile }) { return own }
+            var hints = [Hint("give the URL, too, such as", run: "\(example)\(option: "--profile", profile)")]
+            if !offers.isEmpty { hints.insert("name one of these: \(names)", at: 0) }
             throw CommandError(
-                "\(tool.name) needs a URL",
-                hints: [
-                    Hint(
-                        "such as",
-                        run: "lanyard configure \(tool.name)\(last: String(tool.exampleOfURL.trimmed(of: " \\\n")))")
-                ],
+                "\(tool.name) has no profile \(profile.displayable(limit: 100)) that implies a URL", hints: hints,
                 status: .usage)
         }
+        if offers.count == 1 { return offers[0] }
+        guard let first = offers.first else {
+            throw CommandError(
+                "\(tool.name) needs a URL", hints: [Hint("such as", run: example)], status: .usage)
+        }
         guard !options.yes, let prompt = Prompt(context) else {
-            let names = offers.map(\.profile).joined(separator: ", ").displayable(limit: 500)
             throw CommandError(
                 "several profiles imply a URL: \(names)",
                 hints: [Hint("name one", run: "lanyard configure \(tool.name) --profile \(first.profile)")],
