@@ -65,6 +65,16 @@ struct MetadataService: Sendable {
         return Secret(text)
     }
 
+    /// Whether this may be an instance: its firmware names Amazon, or can't be read, as in some containers.
+    ///
+    /// Elsewhere, nobody waits for an address where nothing answers.
+    private static var isPossible: Bool {
+        let texts = ["sys_vendor", "bios_vendor", "bios_version"].compactMap {
+            try? OpenFile("/sys/class/dmi/id/\($0)").contents(atMost: 256)
+        }
+        return texts.isEmpty || texts.contains { String(decoding: $0, as: UTF8.self).lowercased().hasBytes("amazon") }
+    }
+
     /// Returns the keys of the instance's role, with a session's token only (IMDSv2); nil if this is no instance of AWS's, or has
     /// no role.
     func keysOfInstance() async throws(PluginError) -> AWSKeys? {
@@ -75,6 +85,7 @@ struct MetadataService: Sendable {
         guard own.map({ StrictURL(web: $0) != nil }) ?? true else {
             throw Self.wrong("AWS_EC2_METADATA_SERVICE_ENDPOINT", "is no URL")
         }
+        guard own != nil || Self.isPossible else { return nil }
         let (base, name) = ((own ?? usual) + "/latest", "the instance's metadata service")
         let session: HTTPAnswer
         do throws(PluginError) {

@@ -128,8 +128,6 @@ extension PluginError {
     static var noDefaultCredentials: PluginError {
         PluginError(
             .invalidRequest, "there are no application default credentials of Google's here",
-            hint:
-                "sign in with gcloud auth application-default login, or have GOOGLE_APPLICATION_CREDENTIALS name the file "
-                + "of a service account or a workload identity")
+            hint: "sign in with gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to a file")
     }
 }
