@@ -530,7 +530,8 @@ let package = Package(
         .target(
             name: "AWS",
             dependencies: [
-                "Addresses", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                "Addresses", "Claims", "Files", "HTTP", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
+                "Secrets",
                 crypto,
             ],
             path: "plugins/aws",

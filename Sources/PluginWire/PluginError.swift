@@ -70,6 +70,10 @@ public struct PluginError: Error, Sendable, Equatable {
     public var grantedScopes: [String] = []
     /// The scopes that weren't granted, with `declined-scopes`.
     public var declinedScopes: [String] = []
+    /// The parameter of the exchange that the rule leaves open, if the user could pick one of `choices` for it.
+    public var parameter: String?
+    /// The values that the parameter may have.
+    public var choices: [String] = []
 
     /// Whether the user took too long; only set by the host, with `cancelled`.
     public var isTimeout = false
@@ -100,6 +104,8 @@ extension PluginError: PluginAnswer {
         try writer.put("claims", claims)
         try writer.put("granted_scope[]", list: grantedScopes)
         try writer.put("declined_scope[]", list: declinedScopes)
+        try writer.put("parameter", parameter)
+        try writer.put("choice[]", list: choices)
     }
 
     /// Parses an error; a code that this version doesn't know becomes `internal`.
@@ -116,6 +122,8 @@ extension PluginError: PluginAnswer {
         claims = try reader.optional("claims", .text(32_768))
         grantedScopes = try reader.list("granted_scope[]", .scope)
         declinedScopes = try reader.list("declined_scope[]", .scope)
+        parameter = try reader.optional("parameter", .token(64))
+        choices = try reader.list("choice[]", .token(256))
     }
 
     /// The error if a signal or a cancelled task ended the conversation.

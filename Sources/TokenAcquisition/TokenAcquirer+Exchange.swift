@@ -13,9 +13,10 @@ extension TokenAcquirer {
     /// The token itself is acquired like any other. Then one process at a time exchanges it, and those that waited find
     /// its result.
     func exchanged(
-        _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest, _ finder: UserFinder
+        _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest, _ finder: UserFinder,
+        since start: Int? = nil
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let asked = recentErrors.now
+        let asked = start ?? recentErrors.now
         let decision = decision ?? decide(request)
         if case .answer(let result) = decision.step { return result }
         do throws(AcquisitionError) {
@@ -30,9 +31,28 @@ extension TokenAcquirer {
                 return try await self.token(for: request.withoutExchange.meaning(token.account), by: nil, finder)
             }
         } catch {
+            if let request = try await completed(request, after: error, finder), let exchange = request.exchange {
+                // What failed a moment ago lacked the value.
+                return try await exchanged(exchange, nil, for: request, finder, since: recentErrors.now + 1)
+            }
             guard let result = decision.exchanged, result.serves(instead: error, at: clock()) else { throw error }
             return AcquiredToken(result, account: decision.account, source: .cache)
         }
+    }
+
+    /// Returns the request with a value that the user picks for what the rule leaves open; nil if that wasn't the error, or nobody
+    /// picks one.
+    private func completed(
+        _ request: TokenRequest, after error: AcquisitionError, _ finder: UserFinder
+    ) async throws(AcquisitionError) -> TokenRequest? {
+        guard case .plugin(let error, _) = error, let parameter = error.parameter, !error.choices.isEmpty,
+            request.exchange?.parameters[parameter] == nil, let user = await finder.user, let pick = user.pick
+        else { return nil }
+        try await user.announce?()
+        guard let value = await pick(error, request) else { return nil }
+        var request = request
+        request.exchange?.parameters[parameter] = value
+        return request
     }
 
     /// Exchanges a token; if the host calls it invalid, exchanges another one, unless it is new.

@@ -21,6 +21,9 @@ public struct TokenAcquirer: Serviced {
         public var purpose: String?
         /// Called before each page, window or question, which doesn't come if it throws; nil for nothing.
         public var announce: (@Sendable () async throws(AcquisitionError) -> Void)?
+        /// Has the user pick a value for the parameter of an exchange that an error says is open, and keeps it in the rule; nil if
+        /// nobody picks one.
+        public var pick: (@Sendable (PluginError, TokenRequest) async -> String?)?
 
         /// Creates a user from the ways to reach them.
         public init(

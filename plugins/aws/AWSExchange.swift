@@ -150,7 +150,12 @@ struct Portal: Sendable {
     func keys(of role: String?) async throws(PluginError) -> AWSKeys {
         guard let role, !role.isEmpty else {
             let all = try await roles()
-            guard all.count == 1 else { throw Self.choose(all, "you have \(all.count) roles, and the rule names none") }
+            guard all.count == 1 else {
+                var error = Self.choose(all, "you have \(all.count) roles, and the rule names none")
+                // What a URL's path leaves open, no rule can say.
+                if role == nil { (error.parameter, error.choices) = ("role", Array(all.prefix(Self.mostChoices))) }
+                throw error
+            }
             return try await keys(of: all[0])
         }
         let parts = role.pieces(between: "/", omittingEmpty: false).map(String.init)
@@ -197,6 +202,8 @@ struct Portal: Sendable {
         }
     }
 
+    /// The greatest number of roles that the user picks one of.
+    private static let mostChoices = 200
     /// The greatest number of pages of a list.
     private static let mostPages = 50
 

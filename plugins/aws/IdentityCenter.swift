@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import Crypto
 import FoundationEssentials
 import HTTP
@@ -20,6 +21,8 @@ struct IdentityCenter: OAuthSession {
     /// Where it is.
     let region: Region
     private var registration = Registration(clientID: "", secret: "", end: 0)
+    /// What the user calls the account, if several sign in at one start URL.
+    private var name: String?
 
     /// A registered client.
     private struct Registration: Codable, Sendable {
@@ -33,6 +36,7 @@ struct IdentityCenter: OAuthSession {
     private struct Kept: Codable {
         var client: Registration
         var refreshToken: String
+        var name: String?
     }
 
     /// Creates a session without a client.
@@ -46,6 +50,8 @@ struct IdentityCenter: OAuthSession {
         self.address = address
         self.request = request
         self.transport = transport
+        let hint = request.signIn.loginHint?.displayable(limit: 256)
+        name = hint == address.hostText ? nil : hint
         let labels = address.host.name.pieces(between: ".").map(String.init)
         switch (labels.count, labels.dropFirst(2).first) {
         case (5, let name?) where labels.suffix(2) == ["app", "aws"]: region = try Region(name, request)
@@ -122,7 +128,7 @@ struct IdentityCenter: OAuthSession {
             throw error
         }
         var session = self
-        session.registration = kept.client
+        (session.registration, session.name) = (kept.client, kept.name)
         return (session, Secret(kept.refreshToken))
     }
 
@@ -136,17 +142,18 @@ struct IdentityCenter: OAuthSession {
             environment: address.hostText,
             realm: PluginProtocol.realm(ofPath: address.segments.map(String.init)), account: account)
         if let refreshToken = response.refreshToken {
-            let kept = Kept(client: registration, refreshToken: refreshToken.reveal())
+            let kept = Kept(client: registration, refreshToken: refreshToken.reveal(), name: name)
             guard let text = try? JSONEncoder().encode(kept) else { throw OAuthError(.broken, "no token can be kept") }
             result.refreshToken = Secret(Base64URL.encode(text))
         }
         return result
     }
 
-    /// The account of the start URL: Identity Center doesn't tell who signed in.
+    /// The account of the start URL, or of a name there: Identity Center doesn't tell who signed in.
     private var account: PluginAccount {
-        let digest = SHA256.hash(data: Data(request.authority.utf8)).prefix(16).hexadecimal
-        var account = PluginAccount(homeAccountID: digest, username: address.hostText)
+        let text = [request.authority, name].compactMap(\.self).joined(separator: "\n")
+        let digest = SHA256.hash(data: Data(text.utf8)).prefix(16).hexadecimal
+        var account = PluginAccount(homeAccountID: digest, username: name ?? address.hostText)
         account.kind = "IAM Identity Center"
         return account
     }

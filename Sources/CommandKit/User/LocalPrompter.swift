@@ -1,3 +1,4 @@
+import Addresses
 import CredentialEngine
 import Files
 package import Keyring
@@ -5,6 +6,7 @@ package import PluginWire
 package import Rules
 import SealedKeyring
 import Secrets
+import SettingsFile
 import Synchronization
 package import Terminal
 package import TokenAcquisition
@@ -29,9 +31,37 @@ struct LocalPrompter: UserPrompter {
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
         let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
         let chooser = presence.hasTerminal ? AccountMenu(console: context.console, title: title) : nil
-        return TokenAcquirer.User(
+        var user = TokenAcquirer.User(
             interface: interface, flows: presence.flows(configuration), chooser: chooser,
             purpose: url?.displayable(limit: 300), announce: context.requester.map { announcing($0, url) })
+        if chooser != nil { user.pick = pick }
+        return user
+    }
+
+    /// Has the user pick a value that a rule of theirs leaves open, and writes it into the rule.
+    private func pick(_ error: PluginError, for request: TokenRequest) async -> String? {
+        let tables = ConfigurationTables(context: context, scope: .user, configuration: configuration)
+        guard let parameter = error.parameter, ControllingTerminal.isThere, case .rule(let pattern) = request.origin,
+            let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == tables.file
+        else { return nil }
+        let console = context.console
+        console.endProgress()
+        let choice = await Prompt(console).choice(
+            "\(error.message); which \(parameter) is it to be?", among: error.choices
+        ) { name in error.choices.firstIndex { $0.isSame(as: name) } }
+        guard let choice else { return nil }
+        var changed = rule
+        changed.exchangeParameters[parameter] = error.choices[choice]
+        do throws(CommandError) {
+            try tables.changing { (file: TableFile<Rule>) throws(SettingsError) in
+                try file.replace(rule, with: changed)
+            }
+            let url = pattern.displayable(limit: 300)
+            console.note("the rule for \(url) has it from now on, at \(rule.place(context))")
+        } catch {
+            console.note("it counts for this time only: \(error.message)")
+        }
+        return error.choices[choice]
     }
 
     /// Says who asks for a sign-in, the first time that it is called.
