@@ -73,9 +73,9 @@ let small: [LinkerSetting] = [
 /// inputs.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "AnswerCache", "Claims", "CredentialEngine", "HTTP", "JSON", "CommandKit", "Commands", "Diagnosis",
-    "ManagedIdentity",
-    "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
+    "AWS", "Addresses", "AnswerCache", "Claims", "CredentialEngine", "Google", "HTTP", "JSON", "CommandKit", "Commands",
+    "Diagnosis", "ManagedIdentity", "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules",
+    "Secrets", "SettingsFile",
     "Keyring", "SealedKeyring", "Terminal", "TokenAcquisition", "Tools",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -14,6 +14,7 @@ struct FuzzTarget: Sendable {
     static let all = [
         request, url, address, rule, challenge, config, manifest, answer, pluginRequest, json, document, authority,
         callback, sealed, keyring, words, completion, display, tool, platform, redemption,
+        credentialFiles,
     ]
 
     /// Checks one input.

@@ -208,24 +208,32 @@ struct SharedFiles: Sendable {
 
     private static let longest = 1 << 20
 
+    /// Creates the profiles of both files' contents.
+    init(configuration: String, keys: String) {
+        add(configuration, true)
+        add(keys, false)
+    }
+
+    /// Reads the files that the variables name, or the usual ones.
     init(_ variables: MachineKeys.Variables) throws(PluginError) {
+        var texts: [String] = []
         let home = variables["HOME"] ?? ""
-        for (variable, usual, isConfiguration) in [
-            ("AWS_CONFIG_FILE", "config", true), ("AWS_SHARED_CREDENTIALS_FILE", "credentials", false),
-        ] {
+        for (variable, usual) in [("AWS_CONFIG_FILE", "config"), ("AWS_SHARED_CREDENTIALS_FILE", "credentials")] {
             var path = variables[variable] ?? "\(home)/.aws/\(usual)"
             if path == "~" || path.hasPrefix("~/") { path = home + path.dropFirst() }
-            let text: String
             do throws(FileError) {
-                text = String(decoding: try OpenFile(path).contents(atMost: Self.longest), as: UTF8.self)
+                texts.append(String(decoding: try OpenFile(path).contents(atMost: Self.longest), as: UTF8.self))
             } catch {
-                if error.isMissing { continue }
+                guard !error.isMissing else {
+                    texts.append("")
+                    continue
+                }
                 throw PluginError(
                     .invalidRequest, "\(path.displayable(limit: 300)) can't be read: \(error.reason)",
                     hint: "check \(variable) and the file's permissions")
             }
-            add(text, isConfiguration)
         }
+        self.init(configuration: texts[0], keys: texts[1])
     }
 
     private mutating func add(_ text: String, _ isConfiguration: Bool) {

@@ -73,9 +73,8 @@ struct CredentialsFile: Sendable {
 
     /// Reads a file; nil if there is none.
     ///
-    /// - Throws: `invalid-request` if it can't be read, is none of Google's, or could have been written by anybody.
+    /// - Throws: `invalid-request` if it can't be read, holds none of Google's, or could have been written by anybody.
     init?(_ path: String) throws(PluginError) {
-        self.path = path
         if FileStatus(of: path) == nil { return nil }
         let bytes: [UInt8]
         do throws(FileError) {
@@ -87,12 +86,19 @@ struct CredentialsFile: Sendable {
                 .invalidRequest, "the file \(path.displayable(limit: 300)) can't be used: \(error.reason)",
                 hint: "check that it is yours and private")
         }
+        try self.init(bytes, of: path)
+    }
+
+    /// Reads the contents of a file.
+    ///
+    /// - Throws: `invalid-request` if they are none of Google's.
+    init(_ bytes: [UInt8], of path: String) throws(PluginError) {
         guard let document = JSONValue(bytes: bytes), document["type"]?.string != nil else {
             throw PluginError(
                 .invalidRequest, "the file \(path.displayable(limit: 300)) holds no credentials of Google's",
                 hint: "it should be JSON with a type, such as service_account")
         }
-        self.document = document
+        (self.path, self.document) = (path, document)
     }
 
     private var place: String { "the file \(path.displayable(limit: 300))" }
