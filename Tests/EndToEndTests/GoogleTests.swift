@@ -375,13 +375,22 @@ import Testing
             #expect(done.status == 0 && done.errors.contains("plugin    = \"google\""), "\(done)")
             let got = try await world.lanyard(["get"], file, input: "url=https://\(host)/\n")
             #expect(got.value("username") == "oauth2accesstoken", "\(got)")
+            let url = "https://chromium.googlesource.com"
+            let git = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [
+                    ("have git use what the plugin google finds on this machine", "y")
+                ], file)
+            #expect(git.status == 0 && git.output.contains("identity  = \"google\""), "\(git)")
+            let cloned = try await world.lanyard(["get"], file, input: "url=\(url)/x\n")
+            #expect(cloned.value("username") == "oauth2accesstoken", "\(cloned)")
             let again = try await world.lanyard(["configure", "docker", "us-docker.pkg.dev", "--yes"], file)
             #expect(again.status == 0 && !again.errors.contains("[[identity]]"), "\(again)")
         }
     }
 }
 
-/// The plugin `google` side by side with Google's own library, and with programs that use its tokens.
+/// The plugin `google` side by side with Google's own library.
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct GoogleClientTests {
     /// Google's library, with its token endpoint at the sandbox.
@@ -432,68 +441,6 @@ struct GoogleClientTests {
                 environment: world.environment.merging(["REQUESTS_CA_BUNDLE": world.sandbox.caFile]) { $1 })
             #expect(theirs.output == "ya29.\n", "\(theirs)")
             #expect(try await asked() == ours)
-        }
-    }
-
-    private static func links(_ name: String, in world: World) throws -> String {
-        let folder = world.folder + "/links"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: Built.lanyard)
-        return "\(folder):\(world.environment["PATH"] ?? "")"
-    }
-
-    private static func variables(_ world: World, _ more: [String: String]) -> [String: String] {
-        world.environment.merging(GoogleTests.file("service_account", world)) { $1 }.merging(more) { $1 }
-    }
-
-    @Test func `skopeo, pip, uv and npm get what they ask for`() async throws {
-        try await GoogleTests.with { world in
-            let host = world.sandbox.exchanges.dropFirst("https://".count)
-            let settings = world.folder + "/auth.json"
-            try #"{"credHelpers":{"\#(host)":"lanyard"}}"#.write(toFile: settings, atomically: true, encoding: .utf8)
-            let certificates = world.folder + "/certs"
-            try FileManager.default.createDirectory(atPath: certificates, withIntermediateDirectories: true)
-            try FileManager.default.copyItem(atPath: world.sandbox.caFile, toPath: certificates + "/ca.crt")
-            let tags = try await world.runInside(
-                Clients.program("skopeo"), ["list-tags", "--cert-dir", certificates, "docker://\(host)/hello"],
-                environment: Self.variables(
-                    world,
-                    ["REGISTRY_AUTH_FILE": settings, "PATH": try Self.links("docker-credential-lanyard", in: world)]))
-            #expect(tags.status == 0 && tags.output.contains("\"latest\""), "\(tags)")
-
-            let index = "\(world.sandbox.exchanges)/google/python/contoso-project/tools/simple"
-            let path = try Self.links("keyring", in: world)
-            let found = try await world.runInside(
-                Clients.program("pip"),
-                [
-                    "index", "versions", "--no-input", "--no-cache-dir", "--keyring-provider", "subprocess",
-                    "--index-url", index, "hello",
-                ],
-                environment: Self.variables(
-                    world,
-                    [
-                        "PATH": path, "PIP_CONFIG_FILE": "/dev/null", "PIP_CERT": world.sandbox.caFile,
-                        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-                    ]))
-            #expect(found.status == 0 && found.output.contains("hello (1.0)"), "\(found)")
-
-            let npm = "/usr/bin/npm"
-            if FileManager.default.isExecutableFile(atPath: npm) {
-                let registry = "\(world.sandbox.exchanges)/google/npm/contoso-project/tools/"
-                let file = world.folder + "/npmrc"
-                try "registry=\(registry)\n\(registry.dropFirst("https:".count)):_authToken=${NPM_TOKEN}\n".write(
-                    toFile: file, atomically: true, encoding: .utf8)
-                let seen = try await world.lanyard(
-                    ["exec", registry, "--env", "NPM_TOKEN", "--", npm, "view", "hello", "version"],
-                    GoogleTests.file("service_account", world).merging([
-                        "PATH": "/usr/bin:/bin", "NPM_CONFIG_USERCONFIG": file,
-                        "NPM_CONFIG_CAFILE": world.sandbox.caFile, "NPM_CONFIG_CACHE": world.folder + "/npm",
-                        "NPM_CONFIG_UPDATE_NOTIFIER": "false",
-                    ]) { $1 })
-                #expect(seen.status == 0 && seen.output.contains("1.0.0"), "\(seen)")
-            }
-            let users = try await world.sandbox.requests().filter { $0.host == "exchanges" }.compactMap(\.user)
-            #expect(users.count > 3 && users.allSatisfy { $0 == GoogleTests.builder }, "\(users)")
         }
     }
 }

@@ -90,11 +90,12 @@ struct ConfigureGitCommand: Command {
         let setting = try defaultIdentity(session, pattern)
         let plan = try await plan(session, pattern, version)
         if !options.dryRun { try await plan.requireWritable(session.context) }
-        let (rule, isAgreed) = try await rule(for: pattern, session)
+        let found = try await found(for: pattern, session)
+        let (rule, isAgreed) = found == nil ? try await rule(for: pattern, session) : (nil, true)
         var options = options
         options.yes = options.yes || isAgreed
         var steps = GitSteps(session: session, options: options, plan: plan, rule: rule)
-        steps.identity = setting
+        (steps.identity, steps.found) = (setting, found)
         // In a pipeline there is nobody to ask; `--identity` counts as the answer.
         steps.goesOnUnasked = identity != nil && Prompt(session.context) == nil
         guard try await steps.run() else { return }
@@ -104,9 +105,22 @@ struct ConfigureGitCommand: Command {
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
             session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
-            goesOn: goesOn || first != nil
+            goesOn: goesOn || first != nil || found != nil
         ).tell()
         try await first?.offer(isAgreed: isAgreed)
+    }
+
+    /// Returns an identity of this machine's that the user lets git use at a URL; nil if there is none, or another way was chosen.
+    private func found(
+        for pattern: URLPattern?, _ session: Session
+    ) async throws(CommandError) -> FoundIdentityRule? {
+        guard !hasRuleOptions, identity == nil, !scope.system, session.configuration.agent == nil,
+            let prompt = options.prompt(session.context),
+            let found = try await FoundIdentityRule.found(for: pattern, isOnlyWay: false, session.context),
+            await prompt.accepts(
+                "have git use what the plugin \(found.finder) finds on this machine, without a sign-in?")
+        else { return nil }
+        return found
     }
 
     /// Returns the identity to write as the default; nil if it already is, or if it is for one URL only.

@@ -18,11 +18,14 @@ struct FoundIdentityRule {
     private let identity: Identity?
     private let rule: Rule
 
+    /// The plugin that finds the identity.
+    var finder: String { plugin.name }
+
     /// Returns what is missing for a URL; nil if something maps it, if no plugin has an identity for it, or if the plugin finds none,
-    /// which is said.
-    static func found(for pattern: URLPattern?, _ context: CommandContext) async throws(CommandError)
-        -> FoundIdentityRule?
-    {
+    /// which is said unless there is another way.
+    static func found(
+        for pattern: URLPattern?, isOnlyWay: Bool = true, _ context: CommandContext
+    ) async throws(CommandError) -> FoundIdentityRule? {
         guard let pattern, pattern.scheme == "https", pattern.isTokenPlace else { return nil }
         let session = try Session(context, of: .user, isToBeWritten: true)
         guard session.configuration.rule(for: pattern.request) == nil,
@@ -31,6 +34,7 @@ struct FoundIdentityRule {
         else { return nil }
         let new = FoundIdentityRule(session, plugin, pattern)
         do throws(AcquisitionError) { try await new.look() } catch {
+            guard isOnlyWay else { return nil }
             let failure = CommandError(error, request: new.request, url: pattern.text, in: context)
             context.console.note("no rule is written for \(pattern.host.urlText): \(failure.message)")
             for hint in failure.hints { context.console.note(hint) }

@@ -14,6 +14,8 @@ struct GitSteps {
     let rule: Rule?
     /// The new `default-identity`; nil if it doesn't change.
     var identity: String?
+    /// The rule for an identity of this machine's; nil if none is written.
+    var found: FoundIdentityRule?
     /// Whether to go on without an answer.
     var goesOnUnasked = false
 
@@ -21,7 +23,7 @@ struct GitSteps {
 
     /// Returns false if nothing was changed.
     func run() async throws(CommandError) -> Bool {
-        guard !plan.changes.isEmpty || rule != nil || identity != nil else {
+        guard !plan.changes.isEmpty || rule != nil || identity != nil || found != nil else {
             console.note("git is configured already; nothing has to be changed")
             return true
         }
@@ -32,6 +34,7 @@ struct GitSteps {
         }
         if !plan.changes.isEmpty { try await plan.write(session) }
         if let rule { try session.tables.write(rule) }
+        try found?.write()
         if let identity { try write(identity) }
         return true
     }
@@ -54,6 +57,7 @@ struct GitSteps {
             console.note("this \(would) added to \(session.context.short(session.tables.file)):")
             for line in rule.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
         }
+        found?.show(isDryRun: options.dryRun)
         if let identity {
             console.note("this \(would) set in \(session.context.short(session.tables.file)):")
             console.note("  default-identity = \"\(identity)\"")
