@@ -54,8 +54,8 @@ final class World: Sendable {
     let identityCenter = IdentityCenter.State()
     /// Google Cloud.
     let google = GoogleCloud.State()
-    /// The passwords of AWS's registries, with the keys that they were got with.
-    let passwords = Mutex<[String: TokenService.Keys]>([:])
+    /// The passwords of AWS's registries and repositories, with the service that gave them and the keys that they were got with.
+    let passwords = Mutex<[String: (service: String, keys: TokenService.Keys)]>([:])
     /// The issued temporary keys, by their identifiers.
     let keys = Mutex<[String: TokenService.Keys]>([:])
     /// The ends of the sessions at the instance metadata service of AWS's machines.

@@ -112,21 +112,13 @@ struct PythonToolTests {
 
     /// Runs twine with the backend for the keyring library, which runs the lanyard on `PATH`.
     private func twine(_ world: World, _ index: PackageIndex) async throws -> Ended {
-        let folder = world.folder + "/python"
-        if !FileManager.default.fileExists(atPath: folder) {
-            let source = Built.checkout + "/python/keyring-lanyard"
-            let installed = try await run(
-                world, "pip",
-                ["install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--target", folder, source])
-            try #require(installed.status == 0, "\(installed)")
-        }
-        return try await run(
+        try await run(
             world, "twine",
             [
                 "upload", "--non-interactive", "--repository-url", index.root,
                 "\(index.folder)/packages/hello-1.0-py3-none-any.whl",
             ],
-            ["PYTHONPATH": folder])
+            ["PYTHONPATH": try await world.keyringBackend()])
     }
 
 }

@@ -24,6 +24,12 @@ import Tools
 
     private static let get = line("get", #","operation":"read","args":[]"#)
     private static let token = Credential(.accessToken, Secret("t"), username: "alice", expiresOn: 5)
+    private static let passwordOnly = {
+        var credential = token
+        credential.takesBearer = false
+        credential.basicUsername = "aws"
+        return credential
+    }()
     private static func header(_ scheme: String, _ secret: String) -> Credential {
         Credential(.authorization(scheme: scheme), Secret(secret), username: nil)
     }
@@ -61,6 +67,9 @@ import Tools
             testDescription: "a password goes as Basic, for as long as cargo runs", input: [get],
             events: [.credential(Credential(.password, Secret("p"), username: "u"))],
             output: [greeting, got("Basic dTpw")]),
+        Case(
+            testDescription: "a token that is a password elsewhere goes without a scheme", input: [get],
+            events: [.credential(passwordOnly)], output: [greeting, gotToken.replacing("Bearer t", with: "t")]),
         Case(
             testDescription: "what was typed goes as it is", input: [get], events: [.credential(header("", "typed"))],
             output: [greeting, got("typed")]),

@@ -19,8 +19,8 @@ import Tools
 
     @Test(arguments: [
         (token, "Bearer t0ken"),
-        (passwordOnly("x-access-token"), "Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4="),
-        (passwordOnly(nil), "Basic YWxpY2U6dDBrZW4="),
+        (passwordOnly("x-access-token"), "Bearer t0ken"),
+        (passwordOnly(nil), "Bearer t0ken"),
         (Credential(.password, Secret("s3cret"), username: "alice"), "Basic YWxpY2U6czNjcmV0"),
         (Credential(.password, Secret("pät"), username: nil), "Basic OnDDpHQ="),
         (Credential(.authorization(scheme: "Bearer"), Secret("npm_1"), username: nil), "Bearer npm_1"),

@@ -252,7 +252,7 @@ public struct CargoProtocol: ToolProtocol {
     private func answer(_ credential: Credential) -> Served {
         switch action {
         case .get: .reply(.credential(credential))
-        case .compare(let header) where !header.isSame(as: credential.authorizationHeader):
+        case .compare(let header) where !header.isSame(as: credential.registryHeader):
             .reply(.error("a rule maps \(request.url) to a token of lanyard's own; what was typed is not kept"))
         case .login, .logout, .keep, .compare: .reply(.done(action.name))
         }
@@ -291,6 +291,15 @@ public struct CargoProtocol: ToolProtocol {
     private static func line(_ value: JSONValue) -> [UInt8] { value.encoded() + [0x0A] }
 }
 
+extension Credential {
+    /// The `Authorization` header for a registry of crates.
+    ///
+    /// cargo has no user names, so a token that is a password elsewhere comes without a scheme, as what is typed at a login does.
+    fileprivate var registryHeader: String {
+        kind == .accessToken && !takesBearer ? secret.reveal() : authorizationHeader
+    }
+}
+
 extension JSONValue {
     /// Makes cargo ask the next provider.
     fileprivate static let unsupportedURL: JSONValue = ["Err": ["kind": "url-not-supported"]]
@@ -308,7 +317,7 @@ extension JSONValue {
     /// Returns a credential that cargo caches until it expires, or else for as long as cargo runs.
     fileprivate static func credential(_ credential: Credential) -> JSONValue {
         var members: [String: JSONValue] = [
-            "kind": "get", "token": .string(credential.authorizationHeader), "operation_independent": true,
+            "kind": "get", "token": .string(credential.registryHeader), "operation_independent": true,
             "cache": "session",
         ]
         if let end = credential.end {

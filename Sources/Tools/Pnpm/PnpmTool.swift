@@ -118,7 +118,7 @@ public struct PnpmProtocol: ToolProtocol {
     /// Answers with the header, or fails; pnpm reports empty output as a different error.
     public mutating func receive(_ event: ToolEvent) -> Turn {
         switch event {
-        case .credential(let credential): answer(credential.authorizationHeader)
+        case .credential(let credential): answer(credential)
         case .nothing, .input:
             .fail("there is no credential for \(request.url)", remedy: remedy)
         case .refused: Turn(complaint: .refusal, .end(1))
@@ -134,7 +134,10 @@ public struct PnpmProtocol: ToolProtocol {
         return "tokens are not sent over http; use the registry's https URL"
     }
 
-    private func answer(_ header: String) -> Turn {
+    /// Registries of npm's packages take every token as Bearer, even if it is a password elsewhere.
+    private func answer(_ credential: Credential) -> Turn {
+        let header =
+            credential.isBearer ? "Bearer \(credential.secret.reveal())" : credential.authorizationHeader
         guard !header.hasControlCharacter else { return Turn(complaint: .unwritable(request), .end(1)) }
         return .answer(header)
     }

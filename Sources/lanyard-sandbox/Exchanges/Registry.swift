@@ -6,7 +6,8 @@ import Hummingbird
 import JSON
 import NIOCore
 
-/// A container registry that belongs to the first organization, as an Azure Container Registry belongs to its tenant.
+/// A container registry that belongs to the first organization, as an Azure Container Registry belongs to its tenant; by the
+/// names of AWS's and Google's, it is one of theirs.
 ///
 /// It exchanges an Entra token for a refresh token of its own, that for an access token, and accepts the latter for its
 /// only image.
@@ -22,7 +23,8 @@ struct Registry: Sendable {
     func route(_ visit: Visit) async throws -> Response {
         switch (visit.method, visit.segments) {
         case (.post, ["oauth2", "exchange"]): return try await exchange(visit)
-        case (.post, ["oauth2", "token"]), (.get, ["oauth2", "token"]): return try await token(visit)
+        case (.post, ["oauth2", "token"]), (.get, ["oauth2", "token"]), (.get, ["token"]):
+            return try await token(visit)
         case (.get, let path) where path.first == "v2", (.head, let path) where path.first == "v2":
             return await content(visit, Array(path.dropFirst()))
         default: return refusal("NAME_UNKNOWN", "there is nothing here", .notFound)
@@ -65,6 +67,12 @@ struct Registry: Sendable {
 
     /// Returns an access token for a refresh token in a form or password (docs.docker.com, token authentication).
     private func token(_ visit: Visit) async throws -> Response {
+        // As ECR Public does, it takes a password of AWS's.
+        if case .basic("AWS", let password) = visit.authorization,
+            let keys = world.keys(ofPassword: password, for: ["ecr-public"])
+        {
+            return try await accessToken(of: keys.role, called: keys.name, visit)
+        }
         // As Google's registries do, it takes an access token of Google's, too.
         if case .basic("oauth2accesstoken", let password) = visit.authorization {
             guard let token = GoogleCloud(world: world).live(password), token.scopes.contains(GoogleCloud.cloud) else {
@@ -108,10 +116,17 @@ struct Registry: Sendable {
     // MARK: - Content
 
     private func content(_ visit: Visit, _ path: [String]) async -> Response {
-        guard case .bearer(let token) = visit.authorization, let claims = await own(token, "access_token") else {
-            return challenge
+        if isPrivate(visit) {
+            guard case .basic("AWS", let password) = visit.authorization,
+                let keys = world.keys(ofPassword: password, for: ["ecr"])
+            else { return challenge(visit) }
+            visit.user = keys.name
+        } else {
+            guard case .bearer(let token) = visit.authorization, let claims = await own(token, "access_token") else {
+                return challenge(visit)
+            }
+            visit.user = claims["name"]?.string
         }
-        visit.user = claims["name"]?.string
         switch path {
         case []: return .json([:])
         case ["hello", "tags", "list"]: return .json(["name": "hello", "tags": ["latest"]])
@@ -130,9 +145,17 @@ struct Registry: Sendable {
         return response
     }
 
-    private var challenge: Response {
-        refusal("UNAUTHORIZED", "authentication required", .unauthorized).challenging(
-            "Bearer realm=\"\(world.exchanges)/oauth2/token\",service=\"\(service)\",scope=\"repository:hello:pull\"")
+    /// Whether a request is for a private registry of AWS's, which takes passwords and has no tokens.
+    private func isPrivate(_ visit: Visit) -> Bool { visit.host.hasSuffix(".dkr.ecr.eu-central-1.amazonaws.com") }
+
+    private func challenge(_ visit: Visit) -> Response {
+        let refusal = refusal("UNAUTHORIZED", "authentication required", .unauthorized)
+        guard !isPrivate(visit) else {
+            return refusal.challenging("Basic realm=\"https://\(visit.host)/\",service=\"ecr.amazonaws.com\"")
+        }
+        let realm = visit.host == "public.ecr.aws" ? "https://\(visit.host)/token/" : "\(world.exchanges)/oauth2/token"
+        return refusal.challenging(
+            "Bearer realm=\"\(realm)\",service=\"\(service)\",scope=\"repository:hello:pull\"")
     }
 
     private func refusal(_ code: String, _ message: String, _ status: HTTPResponse.Status) -> Response {

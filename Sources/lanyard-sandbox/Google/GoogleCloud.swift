@@ -5,8 +5,8 @@ import Hummingbird
 import JSON
 import Synchronization
 
-/// Google Cloud, as far as programs get tokens there: its token endpoint, its Security Token Service, the service that impersonates, and
-/// repositories that take the tokens.
+/// Google Cloud, as far as programs get tokens there: its token endpoint, its Security Token Service, and the service that
+/// impersonates.
 ///
 /// All are below `/google` on the port of the exchanges.
 struct GoogleCloud: Sendable {
@@ -53,9 +53,9 @@ struct GoogleCloud: Sendable {
         case (.post, ["v1", "oauthtoken"]): return workforce(visit)
         case (.post, let path) where path.count == 5 && path.starts(with: ["v1", "projects", "-", "serviceAccounts"]):
             return try await impersonate(path[4], visit)
-        case (.get, ["python", "contoso-project", "tools", "simple", "hello"]): return index(visit)
-        case (.get, ["npm", "contoso-project", "tools", "hello"]): return package(visit)
-        default: return .text("Not Found", status: .notFound)
+        default:
+            let place = "\(world.exchanges)/\(visit.segments.prefix(4).joined(separator: "/"))"
+            return CloudRepositories(world: world).google(visit, path.first ?? "", Array(path.dropFirst()), at: place)
         }
     }
 
@@ -214,46 +214,5 @@ struct GoogleCloud: Sendable {
         .json(
             ["error": ["code": .integer(Int64(code)), "status": .string(status), "message": .string(message)]],
             status: .init(code: code))
-    }
-
-    // MARK: - Repositories
-
-    /// Returns who a request is from, if it brings a token for all of Google Cloud; otherwise what is said to whoever brings none.
-    private func opening(_ visit: Visit, _ body: (Token) -> Response) -> Response {
-        let token =
-            switch visit.authorization {
-            case .bearer(let text): live(text)
-            case .basic("oauth2accesstoken", let text): live(text)
-            default: nil as Token?
-            }
-        guard let token, token.scopes.contains(Self.cloud) else {
-            return .json(["error": "authentication required"], status: .unauthorized)
-                .challenging("Basic realm=\"https://accounts.google.com/\"")
-        }
-        visit.user = token.account
-        return body(token)
-    }
-
-    private func index(_ visit: Visit) -> Response {
-        opening(visit) { _ in
-            Response(
-                uncached: "<a href=\"../../files/hello-1.0-py3-none-any.whl\">hello-1.0-py3-none-any.whl</a>\n",
-                type: "text/html", status: .ok)
-        }
-    }
-
-    private func package(_ visit: Visit) -> Response {
-        opening(visit) { _ in
-            let place = "\(world.exchanges)/\(visit.segments.joined(separator: "/"))"
-            return .json([
-                "name": "hello", "dist-tags": ["latest": "1.0.0"],
-                "versions": [
-                    "1.0.0": [
-                        "name": "hello", "version": "1.0.0",
-                        "dist": ["tarball": .string("\(place)/-/hello-1.0.0.tgz")],
-                    ]
-                ],
-            ])
-        }
     }
 }

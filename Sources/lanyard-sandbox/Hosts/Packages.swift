@@ -7,8 +7,6 @@ import JSON
 extension HostSite {
     private typealias Token = Ledger<HostRequest>.AccessToken
 
-    private static let package = "hello"
-
     /// What the URLs of the packages begin with: those of GitLab's API, Gitea's, and a GitHub Enterprise Server's.
     var packagesPath: [String] {
         switch style {
@@ -39,16 +37,10 @@ extension HostSite {
         }
         let path = visit.segments.dropFirst(packagesPath.count)
         let place = host.url + "/" + visit.segments.prefix(packagesPath.count + 1).joined(separator: "/")
-        return switch Array(path) {
-        case ["npm", Self.package], ["npm", "@contoso/\(Self.package)"]: npm(path.last ?? "", at: place)
-        case ["pypi", "simple", Self.package]:
-            Response(
-                uncached: "<a href=\"../../files/hello-1.0-py3-none-any.whl\">hello-1.0-py3-none-any.whl</a>\n",
-                type: "text/html", status: .ok)
-        case ["generic", Self.package, "1.0", "hello.txt"], ["maven", "example", Self.package, "1.0", "hello-1.0.pom"]:
-            .text("hello", status: .ok)
-        default: .json(["message": "404 Not found"], status: .notFound)
-        }
+        guard let format = path.first,
+            let answer = Package.answer(format, Array(path.dropFirst()), at: place)
+        else { return .json(["message": "404 Not found"], status: .notFound) }
+        return answer
     }
 
     private var packagesRealm: String {
@@ -73,21 +65,9 @@ extension HostSite {
         }
     }
 
-    private func npm(_ name: String, at place: String) -> Response {
-        .json([
-            "name": .string(name), "dist-tags": ["latest": "1.0.0"],
-            "versions": [
-                "1.0.0": [
-                    "name": .string(name), "version": "1.0.0",
-                    "dist": ["tarball": .string("\(place)/-/hello-1.0.0.tgz")],
-                ]
-            ],
-        ])
-    }
-
     // MARK: Images
 
-    private static let image = "contoso/\(package)"
+    private static let image = "contoso/\(Package.name)"
 
     /// The only thing that the registry's tokens are for.
     private static let pull = "repository:\(image):pull"

@@ -173,10 +173,8 @@ extension World {
 }
 
 extension Visit {
-    /// The authentication scheme of the request, such as `Bearer`; nil if there is none.
-    var authorizationScheme: String? {
-        request.headers[.authorization]?.split(separator: " ", maxSplits: 1).first.map(String.init)
-    }
+    /// The authentication scheme of the request, such as `Bearer`; nil if there is none, or nothing but a token.
+    var authorizationScheme: String? { request.headers[.authorization]?.cut(at: " ").map { String($0.0) } }
 
     /// The credentials of a request.
     enum Authorization: Sendable {

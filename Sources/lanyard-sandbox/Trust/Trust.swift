@@ -67,7 +67,7 @@ struct Certificates: Sendable {
             Critical(BasicConstraints.notCertificateAuthority)
             Critical(KeyUsage(digitalSignature: true))
             try ExtendedKeyUsage([.serverAuth])
-            SubjectAlternativeNames(loopback)
+            SubjectAlternativeNames(loopback + CloudRepositories.hosts.map(GeneralName.dnsName))
             SubjectKeyIdentifier(hash: publicKey)
             AuthorityKeyIdentifier(keyIdentifier: SubjectKeyIdentifier(hash: issuerKey.publicKey).keyIdentifier)
         }

@@ -57,6 +57,7 @@ extension PortResponder {
     /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS; and Google Cloud.
     static func exchanges(of world: World) -> PortResponder {
         PortResponder(world: world, host: .exchanges) { visit in
+            if let answer = CloudRepositories(world: world).answer(visit) { return answer }
             if TokenService.isMeant(visit) { return try await TokenService(world: world).answer(visit) }
             if let answer = IdentityCenter(world: world).answer(visit) ?? PasswordServices(world: world).answer(visit) {
                 return answer

@@ -31,6 +31,8 @@ final class Visit: Sendable {
     }
 
     var path: String { request.uri.path }
+    /// The host that the client meant to ask, as it named it.
+    var host: String { request.head.authority ?? "" }
     /// The path made of the segments: decoded, without doubled slashes.
     var plainPath: String { "/" + segments.joined(separator: "/") }
     /// The path's first two segments, which name a repository.
