@@ -1,6 +1,7 @@
 import Addresses
 import AnswerCache
 import Claims
+import Files
 import JSON
 import Keyring
 import PluginHost
@@ -181,15 +182,24 @@ struct PasswordAbsence {
     }
 }
 
-/// The variables that decide an answer, and a digest of their values; the answer is valid only while the digest is the
-/// same.
+/// The variables that decide an answer, and a digest of their values, and of the state of the files that they name; the answer is
+/// valid only while the digest is the same.
 struct DecisiveVariables: Sendable {
     let names: [String]
     let digest: String
 
     init(_ names: Set<String>, in environment: [String: String]) {
         self.names = names.sorted()
-        let values = self.names.map { "\($0)=\(environment[$0] ?? "")" }
+        let values = self.names.map { name in
+            let value = environment[name] ?? ""
+            return "\(name)=\(value)\(Self.state(ofFile: value))"
+        }
         digest = values.joined(separator: "\0").shortDigest
+    }
+
+    /// What differs once a file has been replaced; empty if the value names none.
+    private static func state(ofFile path: String) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"), let file = FileStatus(of: path), file.isRegular else { return "" }
+        return "\0\(file.inode) \(file.size) \(file.modifiedNanoseconds)"
     }
 }

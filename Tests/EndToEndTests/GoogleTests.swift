@@ -115,6 +115,16 @@ import Testing
             #expect(own.status == 0 && named.status == 0 && own.value("password") != named.value("password"))
             #expect(try await Self.get(world, ["CLOUDSDK_CONFIG": folder]).output == own.output)
             #expect(try await Self.asked(world) == ["/google/token", "/google/token"])
+            // A file that replaces another is another account's.
+            let path = "\(folder)/replaced.json"
+            var users: [String?] = []
+            for name in ["authorized_user", "service_account"] {
+                try? FileManager.default.removeItem(atPath: path)
+                try FileManager.default.copyItem(atPath: "\(world.sandbox.google)/\(name).json", toPath: path)
+                _ = try await Self.get(world, ["GOOGLE_APPLICATION_CREDENTIALS": path])
+                users.append(try await world.sandbox.requests().last?.user)
+            }
+            #expect(users == ["alice@contoso.example", Self.builder])
         }
     }
 
