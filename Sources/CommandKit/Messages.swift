@@ -271,6 +271,13 @@ extension CommandError {
     /// authority says.
     package init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
         var hints = error.hints
+        if error.reasons.contains(.clientRefused), let id = identity.application?.clientID.displayable(limit: 100) {
+            hints.append(Hint("check the client ID \(id), and what proves it: \(identity.displayedProof)"))
+            if identity.isKeptInKeyring {
+                let name = identity.name.displayable(limit: 64)
+                hints.append(Hint("to store the current one", run: "lanyard identity secret \(name)"))
+            }
+        }
         let service = PipelineService(context.environment)
         if let advice = service?.advice(on: identity, context.environment) { hints.append(Hint(advice)) }
         if case .machine = identity.source, !identity.lackingVariables.isEmpty {

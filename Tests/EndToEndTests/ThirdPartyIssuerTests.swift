@@ -99,9 +99,10 @@ struct ThirdPartyIssuerTests {
             #expect(token.status == 0 && token.lines.count == 1, "\(token) \(issuer.lastOutput)")
             guard secret != nil else { return }
             let wrong = try await home.lanyard(["identity", "check", "robot", Self.url], ["ROBOT_SECRET": "wrong"])
-            // glewlwyd says no more than that.
-            let said = kind == .glewlwyd ? "(HTTP 403)" : "the authority refuses"
-            #expect(wrong.status == 1 && wrong.errors.contains(said), "\(wrong)")
+            // glewlwyd gives no reason.
+            #expect(wrong.status == 1 && wrong.errors.contains("the authority refuses: "), "\(wrong)")
+            let advice = "check the client ID \(client), and what proves it: the client secret in ROBOT_SECRET"
+            #expect(wrong.errors.contains(advice), "\(wrong)")
         }
     }
 

@@ -119,9 +119,36 @@ struct AnswerTests {
         #expect(error.map(Issuing.plain)?.error == name)
     }
 
+    private static let html = HTTPAnswer.Field(name: "content-type", value: "text/html; charset=utf-8")
+    private static let via = HTTPAnswer.Field(name: "via", value: "1.1 squid")
+
     @Test(
         arguments: [
-            ("invalid_request", .interactionRequired, false), ("http_401", .interactionRequired, false),
+            (401, [], "", true), (403, [], "", true), (403, [via], "", true), (403, [], "Forbidden", true),
+            (401, [], #"{"message": "who?"}"#, true), (403, [via], #"{"message": "who?"}"#, true),
+            (401, [html], "<p>Unauthorized</p>", true), (403, [html], "<p>Forbidden</p>", false),
+            (403, [], "<html>", false), (403, [via], "Forbidden", false), (404, [], "", false), (400, [], "?", false),
+        ] as [(Int, [HTTPAnswer.Field], String, Bool)])
+    func `a 401 or 403 that no proxy wrote refuses the client, whatever is asked for`(
+        status: Int, headers: [HTTPAnswer.Field], body: String, isRefusal: Bool
+    ) {
+        let answer = HTTPAnswer(status: status, headers: headers, body: Array(body.utf8))
+        let stages: [OAuthError.Stage] = [.redemption, .refresh, .authentication, .device]
+        var errors = stages.map { stage in
+            #expect(throws: OAuthError.self) { try TokenResponse(answer, from: "host", stage: stage) }
+        }
+        errors.append(#expect(throws: OAuthError.self) { try DeviceAuthorization(answer, from: "host") })
+        for error in errors.map({ $0.map(Issuing.plain) }) {
+            #expect(error?.reasons.contains(.clientRefused) == isRefusal, "\(String(describing: error))")
+            let words = body.hasPrefix("{") ? "who?" : "no reason given (HTTP \(status))"
+            #expect((error?.message == "the authority refuses: \(words)") == isRefusal)
+            #expect(error?.hint?.contains("no proxy") != isRefusal || status == 404)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("invalid_request", .interactionRequired, false), ("http_400", .interactionRequired, false),
             ("unknown", .interactionRequired, false), ("access_denied", .interactionRequired, false),
             ("invalid_grant", .interactionRequired, true), ("invalid_token", .interactionRequired, true),
             ("token_expired", .interactionRequired, true), ("expired_token", .interactionRequired, true),

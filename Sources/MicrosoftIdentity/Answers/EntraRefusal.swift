@@ -124,7 +124,10 @@ package struct EntraRefusal: Sendable, Equatable {
     private var reasons: Set<PluginError.Reason> {
         let named = suberror.flatMap { Self.suberrors[$0] } ?? (error == "consent_required" ? .consent : nil)
         let isUnknownAccount = !Self.unknownAccountCodes.isDisjoint(with: codes)
-        return Set([named, isUnknownAccount ? .otherAccount : nil].compactMap(\.self))
+        // A number says more.
+        let isUnknownClient = error == "invalid_client" && codes.isEmpty
+        return Set(
+            [named, isUnknownAccount ? .otherAccount : nil, isUnknownClient ? .clientRefused : nil].compactMap(\.self))
     }
 
     private static let suberrors: [String: PluginError.Reason] = [

@@ -105,7 +105,9 @@ package struct DeviceAuthorization: Sendable, Equatable {
     /// - Throws: the authority's refusal, `unavailable` if the answer isn't a device authorization response, or
     ///   `broken` if the URL to show isn't https.
     init(_ answer: HTTPAnswer, from host: String) throws(OAuthError) {
-        if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .device) }
+        if let refusal = ErrorResponse(answer) ?? ErrorResponse(unnamed: answer) {
+            throw OAuthError(refusal, at: .device)
+        }
         guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }
         guard (200..<300).contains(answer.status), let members = answer.json(Members.self),
             let page = members.verification_uri ?? members.verification_url

@@ -33,10 +33,20 @@ package struct ErrorResponse: Sendable, Equatable {
         self.init(error, members.error_description ?? members.error?.message ?? members.message ?? "", answer.jsonBody)
     }
 
-    /// Creates the refusal of an endpoint whose JSON has no `error`; nil if its status isn't that of a refusal.
+    /// Creates the refusal of an endpoint that names no `error`; nil if its status isn't that of a refusal.
+    ///
+    /// Only a refused client has status 401 (RFC 6749, 5.2), which is 403 at some servers. But 403 is also a proxy's.
     init?(unnamed answer: HTTPAnswer) {
-        guard [400, 401, 403].contains(answer.status), let members = answer.json(Members.self) else { return nil }
-        self.init("http_\(answer.status)", members.error_description ?? members.message ?? "", answer.jsonBody)
+        let members = answer.json(Members.self)
+        let words = members?.error_description ?? members?.message
+        switch answer.status {
+        case 400 where members != nil: self.init("http_400", words ?? "", answer.jsonBody)
+        case 401, 403:
+            if answer.status == 403, members == nil, answer.mayBeProxys { return nil }
+            let body = members == nil ? Data("{}".utf8) : answer.jsonBody
+            self.init("invalid_client", words ?? "no reason given (HTTP \(answer.status))", body)
+        default: return nil
+        }
     }
 
     /// Parses an authorization response; nil if it contains no `error`.
@@ -101,6 +111,14 @@ package struct ErrorResponse: Sendable, Equatable {
                 text = try container.decode(String.self)
             }
         }
+    }
+}
+
+extension HTTPAnswer {
+    /// Whether this is a page, as proxies refuse with, or came through a proxy that may have written it.
+    fileprivate var mayBeProxys: Bool {
+        let isPage = first("content-type")?.lowercased().hasBytes("html") == true || body.first == UInt8(ascii: "<")
+        return isPage || !body.isEmpty && first("via") != nil
     }
 }
 

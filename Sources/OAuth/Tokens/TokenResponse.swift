@@ -41,7 +41,9 @@ package struct TokenResponse: Sendable, Equatable {
     private init(settled answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: stage) }
         // While a device code is polled, only what is certain ends that.
-        if stage != .device, let refusal = ErrorResponse(unnamed: answer) { throw OAuthError(refusal, at: stage) }
+        if stage != .device || answer.status != 400, let refusal = ErrorResponse(unnamed: answer) {
+            throw OAuthError(refusal, at: stage)
+        }
         if answer.status == 400, answer.body.isEmpty {
             var error = Self.unreadable(from: authority, status: answer.status)
             error.kind = .silent(stage)
