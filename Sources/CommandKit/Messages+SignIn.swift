@@ -84,6 +84,10 @@ extension CommandError {
                     "\(host.displayable(limit: 255)) has none of the ways to sign in that can be used here",
                     hints: [Hint("it has \(all)")])
             }
+        case .needsPage(let support):
+            let (what, hint) = support.refusal
+            self.init(
+                "a sign-in with a code can't \(what)", hints: [Hint(hint), "or sign in in a browser: --flow browser"])
         case .noClientSecret: self.init(noClientSecret: request)
         case .noIdentitySecret(let identity, let variable): self.init(unproven: identity, variable: variable)
         case .badVariable(let name):

@@ -9,7 +9,7 @@ extension PluginRequest {
     /// Returns the flows that the request allows, in OAuth's terms.
     ///
     /// - Parameter plugin: The plugin's name.
-    /// - Returns: The known flows, best first; device codes only if the request asks for nothing that they can't have.
+    /// - Returns: The known flows, best first.
     /// - Throws: `unsupported` if none is left.
     package func oauthFlows(of plugin: String) throws(PluginError) -> [OAuth.Flow] {
         let asked = flows.isEmpty ? [.browser, .deviceCode] : flows
@@ -19,22 +19,7 @@ extension PluginRequest {
                 .unsupported, "none of the flows asked for is known to \(plugin)",
                 hint: "use browser, device-code or paste")
         }
-        guard let (what, option) = parameterOfPages else { return known }
-        let pages = known.filter { $0 != .deviceCode }
-        guard !pages.isEmpty else {
-            throw PluginError(
-                .unsupported, "a sign-in with a code can't \(what)",
-                hint: "leave out \(option), or sign in in a browser: --flow browser")
-        }
-        return pages
-    }
-
-    /// What is asked for that only an authorization request has, and not that for a device code (RFC 8628, 3.1); nil if there
-    /// is nothing.
-    private var parameterOfPages: (what: String, option: String)? {
-        if signIn.prompt != nil { return ("force a prompt", "--prompt") }
-        if signIn.alsoConsent != nil { return ("ask for consent to other APIs", "--also-consent") }
-        return signIn.queryParameters.isEmpty ? nil : ("add parameters to its page", "--query-parameter")
+        return known
     }
 
     /// What shapes the sign-in, as an authorization request has it: prompt and hints, the authority's other fields, and further

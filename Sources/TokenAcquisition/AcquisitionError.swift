@@ -1,5 +1,5 @@
 public import Keyring
-import PluginHost
+public import PluginHost
 public import PluginWire
 public import Rules
 import Secrets
@@ -31,6 +31,8 @@ public indirect enum AcquisitionError: Error, Sendable, Equatable {
     /// No way to sign in works here: the client has only these; if no client is named, the authority's host has only
     /// these.
     case noUsableFlow(among: [PluginRequest.Flow], client: String?, host: String)
+    /// Only device codes can be used, and the request asks for what only a sign-in page has.
+    case needsPage(PluginSupport)
     /// The authority requires the client's secret, and none is stored.
     case noClientSecret
     /// The identity's secret isn't in the keyring, or isn't in the variable that should have it.

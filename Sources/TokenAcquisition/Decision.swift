@@ -84,7 +84,7 @@ public struct Decision: Sendable {
             guard broker != nil else { throw .noBroker }
             return .broker
         }
-        return try match.flows(of: request.clientID, among: flows.pages, hasSecret: hasClientSecret).first
+        return try match.flows(for: request, among: flows.pages, hasSecret: hasClientSecret).first
     }
 
     /// The stored token that was last handed out, if it is to be replaced now without the user.

@@ -20,20 +20,22 @@ struct PluginRequests: Serviced {
     ) {
         let isUnknownAccount = request.expectedAccount == nil && error?.isAboutAccount == true
         ask.signIn = request.signIn
-        ask.signIn.prompt = request.signIn.prompt ?? (isUnknownAccount ? "select_account" : nil)
+        // A device code's page lets the user choose anyway.
+        let prompt = isUnknownAccount && ask.flows != [.deviceCode] ? "select_account" : nil
+        ask.signIn.prompt = request.signIn.prompt ?? prompt
         ask.signIn.loginHint =
             request.signIn.loginHint ?? (isUnknownAccount ? nil : account?.username) ?? request.expectedAccount
     }
 
     /// Sets the flows and the redirect URI, as far as the client leaves them open.
     ///
-    /// - Throws: as `AuthorityMatch.flows(of:among:hasSecret:)`.
+    /// - Throws: as `AuthorityMatch.flows(for:among:hasSecret:)`.
     func route(
         _ ask: inout PluginRequest, for request: TokenRequest, _ authority: AuthorityMatch,
         _ flows: [PluginRequest.Flow]
     ) throws(AcquisitionError) {
-        ask.redirectURI = redirect(for: request, authority)
-        ask.flows = try authority.flows(of: request.clientID, among: flows, hasSecret: ask.clientSecret != nil)
+        ask.redirectURI = authority.redirect(for: request)
+        ask.flows = try authority.flows(for: request, among: flows, hasSecret: ask.clientSecret != nil)
     }
 
     /// Returns the request to redeem a refresh token; some authorities want to know where its sign-in came back to.
@@ -42,16 +44,10 @@ struct PluginRequests: Serviced {
         clientSecret: Secret?
     ) throws(AcquisitionError) -> PluginRequest {
         var ask = try make(.renew, for: request, authority, clientSecret: clientSecret)
-        ask.redirectURI = redirect(for: request, authority)
+        ask.redirectURI = authority.redirect(for: request)
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         return ask
-    }
-
-    /// Returns where the browser comes back to; nil for the plugin's own choice.
-    private func redirect(for request: TokenRequest, _ authority: AuthorityMatch) -> String? {
-        authority.plugin.redirect(of: authority.client(request.clientID), port: request.signIn.redirectPort)
-            ?? authority.issuer?.registration.redirectURI
     }
 
     /// Sets the names that the user sees during the sign-in.
@@ -126,21 +122,44 @@ extension PluginRequest {
 }
 
 extension AuthorityMatch {
-    /// Of these ways to sign in those that the issuer has and the client may use.
+    /// Of these ways to sign in those that the plugin and the issuer have, the client may use and the request can be made by.
     ///
-    /// - Throws: `.noUsableFlow` if there are none of them; `.noClientSecret` if the client only lacks its secret.
+    /// - Throws: `.noUsableFlow` or `.needsPage` if there are none of them; `.noClientSecret` if the client only lacks its
+    ///   secret; `.plugin` if the plugin doesn't support what is asked for.
     func flows(
-        of clientID: String, among flows: [PluginRequest.Flow], hasSecret: Bool
+        for request: TokenRequest, among flows: [PluginRequest.Flow], hasSecret: Bool
+    ) throws(AcquisitionError) -> [PluginRequest.Flow] {
+        var ask = PluginRequest(.authorize)
+        ask.apply(request)
+        ask.signIn = request.signIn
+        ask.redirectURI = redirect(for: request)
+        do throws(PluginError) { try plugin.require(supportFor: ask) } catch { throw .plugin(error, name: plugin.name) }
+        let usable = try usable(flows, by: request.clientID, hasSecret: hasSecret)
+        guard let needed = PluginSupport.ofPages.first(where: { $0.isAsked(by: ask) }) else { return usable }
+        let pages = usable.filter { $0 != .deviceCode }
+        if pages.isEmpty, !usable.isEmpty { throw .needsPage(needed) }
+        return pages
+    }
+
+    private func usable(
+        _ flows: [PluginRequest.Flow], by clientID: String, hasSecret: Bool
     ) throws(AcquisitionError) -> [PluginRequest.Flow] {
         let client = client(clientID)
-        let known = issuer?.usable(flows, hasSecret: hasSecret) ?? flows
+        let own = plugin.flows.isEmpty ? flows : flows.filter(plugin.flows.contains)
+        let known = issuer?.usable(own, hasSecret: hasSecret) ?? own
         let usable = client?.usable(known) ?? known
         guard usable.isEmpty, !flows.isEmpty else { return usable }
-        if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
+        if known.isEmpty, issuer?.usable(own, hasSecret: true).isEmpty == false { throw .noClientSecret }
         guard let client, !known.isEmpty else {
-            throw .noUsableFlow(among: issuer?.flows ?? [], client: nil, host: authority.host)
+            throw .noUsableFlow(among: issuer?.flows ?? plugin.flows, client: nil, host: authority.host)
         }
         throw .noUsableFlow(among: client.flows, client: client.name, host: authority.host)
+    }
+
+    /// Returns where the browser comes back to; nil for the plugin's own choice.
+    func redirect(for request: TokenRequest) -> String? {
+        plugin.redirect(of: client(request.clientID), port: request.signIn.redirectPort)
+            ?? issuer?.registration.redirectURI
     }
 
     /// Where its tokens are found in the store.

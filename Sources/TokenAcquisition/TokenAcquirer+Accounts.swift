@@ -184,7 +184,7 @@ extension TokenAcquirer {
         case .another:
             request.account = nil
             request.userHint = nil
-            request.prompt = request.prompt ?? "select_account"
+            if user.flows != [.deviceCode] { request.prompt = request.prompt ?? "select_account" }
             let token = try await signIn(request, user: user)
             if let account = token.account { await select(account, authority, telling: chooser) }
             return token

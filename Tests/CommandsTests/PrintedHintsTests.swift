@@ -162,7 +162,7 @@ private struct Place {
             .wrongAccount(wanted: name, signedIn: account, known: [account]),
             .scopesDeclined(granted: [name], declined: [name]), .busy(nil, .signIn), .busy(7, .renewal),
             .noUsableFlow(among: [.browser], client: name, host: name),
-            .noUsableFlow(among: [], client: nil, host: name),
+            .noUsableFlow(among: [], client: nil, host: name), .needsPage(.queryParameters),
         ]
         errors += codes.map { .plugin(PluginError($0, name), name: "plain") }
         return [nil, "https://git.example/\(name)"].flatMap { url in

@@ -59,16 +59,40 @@ import Testing
     @Test(arguments: [
         (["--also-consent", "https://graph.microsoft.com/User.Read"], "can't ask for consent to other APIs"),
         (["--prompt", "login"], "can't force a prompt"),
-        (["--query-parameter", "dc=x"], "can't add parameters to its page"),
+        (["--query-parameter", "dc=x"], "can't add parameters to its sign-in page"),
     ])
     func `what only a page can do is no sign-in with a code`(options: [String], reason: String) async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
             let refused = try await world.lanyard(["login", url, "--flow", "device-code"] + options)
             #expect(refused.status != 0 && refused.errors.contains(reason), "\(refused)")
-            #expect(refused.errors.contains("hint: leave out \(options[0]), or sign in in a browser: --flow browser"))
+            #expect(refused.errors.contains("leave out \(options[0])"), "\(refused)")
+            #expect(refused.errors.contains("or sign in in a browser: --flow browser\n"), "\(refused)")
             let asked = try await world.sandbox.authorityRequests()
             #expect(!asked.contains { $0.path.contains("devicecode") }, "\(asked)")
+        }
+    }
+
+    @Test func `explain names the page or the error that a sign-in has, if a rule has parameters for the page`()
+        async throws
+    {
+        try await World.with { world in
+            let url = "https://git.example"
+            try world.configure(rule: url, at: "common", #"query-parameters = { dc = "x" }"#)
+            let error = "a sign-in with a code can't add parameters to its sign-in page"
+            let page = "ask you to sign in on a page whose address you paste"
+            for (flow, words) in [("device-code", error), ("auto", page)] {
+                let file = try String(contentsOfFile: world.configFile, encoding: .utf8)
+                try world.configure(before: "flow = \"\(flow)\"")
+                let terminal = try PseudoTerminal(columns: 200, rows: 60)
+                let ended = try await terminal.run(
+                    "\(world.folder)/bin/lanyard", ["explain", url], environment: world.environment)
+                #expect(ended.status == 0 && ended.output.contains(words), "\(ended)")
+                #expect(!ended.output.contains("with a code to enter"), "\(ended)")
+                try file.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            }
+            let login = try await world.lanyard(["login", url, "--flow", "device-code"])
+            #expect(login.status == 1 && login.errors.contains(error), "\(login)")
         }
     }
 

@@ -172,7 +172,6 @@ package final class World: Sendable {
         description = "the test's own"
         protocols = ["v1"]
         executable = "\(name)"
-        flows = ["browser"]
         \(further)
         """.write(toFile: place + "/plugin.toml", atomically: true, encoding: .utf8)
         try "#!/bin/sh\n\(script)\n".write(toFile: "\(place)/\(name)", atomically: true, encoding: .utf8)

@@ -32,6 +32,7 @@ import Testing
 
     private static var manifest: PluginManifest {
         var manifest = PluginManifest(name: "p")
+        manifest.supports = [.redirectURI]
         manifest.authorities = [AuthorityPattern(hosts: ["login.example"], path: [.realm])]
         manifest.clients = [
             PluginClient(name: "loopback", id: "id-loopback", redirectURI: "http://127.0.0.1/x"),

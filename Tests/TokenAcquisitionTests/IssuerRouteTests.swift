@@ -1,4 +1,5 @@
 import AnswerCache
+import Claims
 import Keyring
 import PluginWire
 import Secrets
@@ -14,6 +15,7 @@ import Testing
     private static var manifest: PluginManifest {
         var manifest = PluginManifest(name: "p")
         manifest.kind = "oidc"
+        manifest.supports = [.prompt, .queryParameters]
         manifest.authorities = [
             AuthorityPattern(
                 hosts: ["git.example", "id.example", "secret.example", "mixed.example", "*"], path: [.rest])
@@ -64,6 +66,36 @@ import Testing
         #expect(throws: error) {
             try Self.acquirer.requests.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode])
         }
+        var manifest = Self.manifest
+        manifest.flows = [.browser]
+        let match = try #require(PluginRegistry(plugins: [manifest]).match(self.request("https://id.example")))
+        func flows(_ flows: [PluginRequest.Flow]) throws -> [PluginRequest.Flow] {
+            try match.flows(for: request, among: flows, hasSecret: false)
+        }
+        #expect(try flows([.deviceCode, .browser]) == [.browser])
+        #expect(throws: AcquisitionError.noUsableFlow(among: [.browser], client: nil, host: "id.example")) {
+            try flows([.deviceCode])
+        }
+    }
+
+    @Test func `what only a page has is asked for by no device code, and of no plugin that doesn't support it`() throws
+    {
+        var request = request("https://id.example")
+        let match = try Self.acquirer.match(request)
+        func flows(_ flows: [PluginRequest.Flow]) throws -> [PluginRequest.Flow] {
+            try match.flows(for: request, among: flows, hasSecret: false)
+        }
+        request.signIn.queryParameters = ["a": "b"]
+        #expect(try flows([.deviceCode, .paste, .browser]) == [.paste, .browser])
+        #expect(throws: AcquisitionError.needsPage(.queryParameters)) { try flows([.deviceCode]) }
+        request.signIn.prompt = "login"
+        #expect(throws: AcquisitionError.needsPage(.prompt)) { try flows([.deviceCode]) }
+        request.signIn = SignInParameters()
+        #expect(try flows([.deviceCode, .paste]) == [.deviceCode, .paste])
+        request.claims = "{}"
+        let error = #expect(throws: AcquisitionError.self) { try flows([.browser]) }
+        guard case .plugin(let refusal, name: "p")? = error else { throw error ?? .noBroker }
+        #expect(refusal.code == .unsupported)
     }
 
     @Test func `nothing is asked of an issuer that takes no client without a secret`() throws {

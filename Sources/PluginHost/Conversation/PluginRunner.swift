@@ -268,12 +268,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, _ plugin: PluginManifest, _ user: any UserInterface = NobodyThere()
     ) async throws(PluginError) -> Attributes {
         if let problem = plugin.problem { throw PluginError(plugin.name, unusable: problem) }
-        if let missing = PluginSupport.allCases.first(where: {
-            $0.isAsked(by: request) && !plugin.supports.contains($0)
-        }) {
-            let (what, hint) = missing.refusal
-            throw PluginError(.unsupported, "the \(plugin.name) plugin can't \(what)", hint: hint)
-        }
+        try plugin.require(supportFor: request)
         var request = request
         request.options = try checkedOptions(of: plugin)
         let asked = request
