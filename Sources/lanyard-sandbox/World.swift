@@ -1,3 +1,5 @@
+import FoundationEssentials
+import JSON
 import Synchronization
 
 /// The shared state of all handlers: users, issued tokens and injected faults.
@@ -97,6 +99,15 @@ final class World: Sendable {
     func setExchanges(port: Int) { ports.withLock { $0.exchanges = port } }
     func setRegistry(port: Int) { ports.withLock { $0.registry = port } }
     func setMachine(port: Int) { ports.withLock { $0.machine = port } }
+
+    /// Returns the claims of one of the issuer's ID tokens, for services that trust it as they would any identity provider; nil
+    /// for another token, or one that has ended.
+    func idToken(_ token: String) async -> Claims? {
+        guard let claims = await key.verify(token), claims["iss"]?.string == issuer.url,
+            claims["aud"]?.string.flatMap(issuer.client) != nil, let end = claims["exp"]?.integer, end > Date.now.unix
+        else { return nil }
+        return claims
+    }
 
     /// Returns the issuer of an organization's or B2C tenant's tokens; those of B2C end with a slash, as in reality.
     func issuer(of tenant: Tenant) -> String {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Temporary AWS keys, as the AWS CLI receives them.
+/// Temporary AWS keys, as the AWS CLI receives them, and tokens for Google's SDK to exchange.
 @Suite struct CloudTests {
     private static let role = "arn:aws:iam::123456789012:role/developer"
 
@@ -116,6 +116,46 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: Clients.folder != nil))
+    func `an ID token gets a role's keys at AWS, and a workforce pool's token at Google`() async throws {
+        try await World.with { world in
+            let (issuer, aws, google) = (world.sandbox.issuer, world.sandbox.exchanges, "https://sts.googleapis.com")
+            for (url, further) in [(aws, "token = \"id\"\nexchange = \"aws-sts\""), (google, "")] {
+                try world.configure(
+                    after: """
+                        [[rule]]
+                        url = "\(url)"
+                        authority = "\(issuer.url)"
+                        client-id = "\(issuer.clientID)"
+                        scopes = ["openid", "profile"]
+                        \(further)
+
+                        """)
+            }
+            let url = "\(aws)/\(Self.role)"
+            let login = try await world.lanyard(["login", url], world.browser(as: "alice_contoso"))
+            try #require(login.status == 0, "\(login)")
+            let configuration = world.folder + "/aws-config"
+            try "[default]\nregion = eu-central-1\ncredential_process = \(world.folder)/bin/lanyard aws \(url)\n"
+                .write(toFile: configuration, atomically: true, encoding: .utf8)
+            var variables = ["AWS_CONFIG_FILE": configuration, "AWS_ENDPOINT_URL": aws]
+            variables["AWS_CA_BUNDLE"] = world.sandbox.caFile
+            let identity = try await world.runInside(
+                Clients.program("aws"), ["sts", "get-caller-identity", "--output", "text", "--query", "Arn"],
+                environment: world.environment.merging(variables) { $1 })
+            #expect(identity.output == "\(Self.role)/alice_contoso\n", "\(identity)")
+
+            variables = ["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES": "1", "REQUESTS_CA_BUNDLE": world.sandbox.caFile]
+            let token = try await world.runInside(
+                Clients.program("python3"),
+                ["-c", Self.workforce, "\(world.folder)/bin/lanyard gcloud \(google)", "\(aws)/google/v1/token"],
+                environment: world.environment.merging(variables) { $1 })
+            #expect(token.output == "ya29.\n", "\(token)")
+            let user = try await world.sandbox.requests().last?.user
+            #expect(user?.contains("/workforcePools/contoso/providers/issuer/subject/") == true, "\(user ?? "")")
+        }
+    }
+
     private static func googleToken(_ world: World, _ url: String) async throws -> Ended {
         var environment = world.environment
         environment["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1"
@@ -123,6 +163,21 @@ import Testing
             Clients.program("python3"), ["-c", pluggable, "\(world.folder)/bin/lanyard gcloud \(url)"],
             environment: environment)
     }
+
+    /// The SDK's exchange of an ID token from lanyard.
+    private static let workforce = """
+        import sys
+        from google.auth import pluggable
+        from google.auth.transport.requests import Request
+        credentials = pluggable.Credentials(
+            audience="//iam.googleapis.com/locations/global/workforcePools/contoso/providers/issuer",
+            subject_token_type="urn:ietf:params:oauth:token-type:id_token", token_url=sys.argv[2],
+            workforce_pool_user_project="contoso-project",
+            credential_source={"executable": {"command": sys.argv[1], "timeout_millis": 60000}},
+            scopes=["https://www.googleapis.com/auth/cloud-platform"])
+        credentials.refresh(Request())
+        print(credentials.token[:5])
+        """
 
     /// The SDK's use of a credential configuration, up to the token.
     private static let pluggable = """

@@ -103,12 +103,16 @@ import Tools
         #expect(said.complaints.isEmpty && said.status == 0)
     }
 
-    @Test(arguments: [("1", false), ("0", true), ("", true), (nil, true)])
-    func `the SDKs say whether a user may be asked`(_ value: String?, _ isUnattended: Bool) {
-        let environment = value.map { ["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE": $0] } ?? [:]
+    @Test(arguments: [("1", false), ("0", true), ("", true), (nil, true)], [nil, jsonWebToken, idToken])
+    func `the SDKs say whether a user may be asked, and for which token`(
+        _ asks: (value: String?, isUnattended: Bool), _ type: String?
+    ) {
+        var environment = asks.value.map { ["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE": $0] } ?? [:]
+        environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] = type
         var request = CredentialRequest()
         (request.scheme, request.host, request.path) = ("https", RequestHost("sts.googleapis.com"), "x")
-        (request.reach, request.isUnattended) = (.above, isUnattended)
+        (request.reach, request.isUnattended) = (.above, asks.isUnattended)
+        if type == Self.idToken { request.explicit.token = .id }
         for url in [Self.url, Self.url + "?a=b"] {
             #expect(Conversation(GoogleProtocol([url], environment), [], [.nothing]).questions == [.get(request)])
         }

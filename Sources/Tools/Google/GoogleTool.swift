@@ -52,6 +52,7 @@ public struct GoogleProtocol: ToolProtocol {
         guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }
         do throws(ProtocolError) {
             var request = try CredentialRequest(wholeURL: arguments[0])
+            if isAskedForIDToken { request.explicit.token = .id }
             request.isUnattended = environment["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE"] != "1"
             return Turn(.ask(.get(request)))
         } catch {
@@ -82,21 +83,20 @@ public struct GoogleProtocol: ToolProtocol {
             return fail("NOT_FOUND", "what is stored for \(arguments[0].displayableURL) is no token")
         }
         var answer: [String: JSONValue] = [
-            "version": 1, "success": true, "token_type": .string(tokenType),
+            "version": 1, "success": true, "token_type": .string(isAskedForIDToken ? Self.idToken : Self.webToken),
             "id_token": .string(credential.secret.reveal()),
         ]
         answer["expiration_time"] = credential.end.map { .integer(Int64($0)) }
         return .answer(.object(answer))
     }
 
-    /// The token type to report to Google, which is the one that it expects.
+    private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
+    private static let webToken = "urn:ietf:params:oauth:token-type:jwt"
+
+    /// Whether Google expects an ID token; else the rule says which token it gets.
     ///
-    /// The libraries carry a JWT of either type in the member `id_token`. lanyard's is the rule's access token.
-    private var tokenType: String {
-        let idToken = "urn:ietf:params:oauth:token-type:id_token"
-        let isAsked = environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] == idToken
-        return isAsked ? idToken : "urn:ietf:params:oauth:token-type:jwt"
-    }
+    /// The libraries carry a JWT of either type in the member `id_token`.
+    private var isAskedForIDToken: Bool { environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] == Self.idToken }
 
     private func fail(_ code: String, _ message: String) -> Turn {
         .answer(["version": 1, "success": false, "code": .string(code), "message": .string(message)])

@@ -6,9 +6,9 @@ import JSON
 import NIOCore
 import Synchronization
 
-/// AWS's Security Token Service, as far as it exchanges Entra tokens and keys for temporary keys.
+/// AWS's Security Token Service, as far as it exchanges tokens and keys for temporary keys.
 ///
-/// It accepts tokens for the sandbox's git, and knows every role except those named `denied`; `external` wants an ID.
+/// It accepts tokens for the sandbox's git and the issuer's ID tokens, and knows every role except those named `denied`; `external` wants an ID.
 struct TokenService: Sendable {
     /// Issued keys.
     struct Keys: Sendable {
@@ -39,10 +39,9 @@ struct TokenService: Sendable {
     }
 
     private func assumeRoleByToken(_ visit: Visit) async throws -> Response {
-        guard let token = visit.form["WebIdentityToken"], let claims = await world.key.verify(token),
-            let audience = claims["aud"]?.string,
-            world.directory.resource("api://sandbox-git")?.identifiers.contains(audience) == true
-        else { return refusal("InvalidIdentityToken", "Incorrect token audience", visit, .badRequest) }
+        guard let token = visit.form["WebIdentityToken"], let claims = await claims(of: token) else {
+            return refusal("InvalidIdentityToken", "Incorrect token audience", visit, .badRequest)
+        }
         visit.user = claims["preferred_username"]?.string
         guard let end = claims["exp"]?.integer, end > Date.now.unix else {
             return refusal("ExpiredTokenException", "Token expired", visit, .badRequest)
@@ -54,6 +53,14 @@ struct TokenService: Sendable {
         }
         let (identifier, keys) = world.newKeys(role: role, name: name)
         return answer("AssumeRoleWithWebIdentity", credentials(identifier, keys, visit), visit)
+    }
+
+    private func claims(of token: String) async -> Claims? {
+        if let claims = await world.idToken(token) { return claims }
+        guard let claims = await world.key.verify(token), let audience = claims["aud"]?.string,
+            world.directory.resource("api://sandbox-git")?.identifiers.contains(audience) == true
+        else { return nil }
+        return claims
     }
 
     private func assumeRole(_ visit: Visit) -> Response {

@@ -33,11 +33,12 @@ struct GoogleCloud: Sendable {
     static let deployer = "deployer@contoso-project.iam.gserviceaccount.com"
     static let pool =
         "//iam.googleapis.com/projects/1234567890/locations/global/workloadIdentityPools/contoso/providers/ci"
+    /// The workforce pool's, which takes the issuer's ID tokens.
+    static let workforcePool = "//iam.googleapis.com/locations/global/workforcePools/contoso/providers/issuer"
     static let clientID = "1234567890-contoso.apps.googleusercontent.com"
     static let keyID = "0123456789abcdef0123456789abcdef01234567"
     static let cloud = "https://www.googleapis.com/auth/cloud-platform"
     static let impersonation = "https://www.googleapis.com/auth/iam"
-    private static let federated = "principal:\(pool)/subject/ci"
 
     let world: World
 
@@ -108,25 +109,41 @@ struct GoogleCloud: Sendable {
         return issued(to: Self.account, scopes)
     }
 
-    /// The Security Token Service: the token of a job, for one of the pool's identities.
+    /// The Security Token Service: the token of a job or a user, for one of a pool's identities.
     private func exchange(_ visit: Visit) async -> Response {
         let form = visit.form
         guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:token-exchange",
             form["requested_token_type"] == "urn:ietf:params:oauth:token-type:access_token"
         else { return Self.refusal("invalid_request", "Invalid grant_type or requested_token_type") }
-        guard form["audience"] == Self.pool else {
+        guard let pool = form["audience"], [Self.pool, Self.workforcePool].contains(pool) else {
             return Self.refusal(
                 "invalid_target", "The target service indicated by the \"audience\" parameters is invalid.")
         }
-        guard form["subject_token_type"] == "urn:ietf:params:oauth:token-type:jwt", let token = form["subject_token"],
-            let claims = await world.key.verify(token), claims["iss"]?.string == world.workloadIssuer,
-            let end = claims["exp"]?.integer, end > Date.now.unix
+        // Users' own quota would be nobody's.
+        let options = form["options"]?.percentDecoded.flatMap { JSONValue(bytes: $0.utf8) }
+        guard pool == Self.pool || options?["userProject"]?.string == "contoso-project" else {
+            return Self.refusal("invalid_request", "A user project is required.")
+        }
+        guard let token = form["subject_token"], let type = form["subject_token_type"],
+            let subject = await subject(of: token, type: type, at: pool)
         else { return Self.refusal("invalid_grant", "ID Token issued at is stale to sign-in.") }
-        visit.user = Self.federated
+        let federated = "principal:\(pool)/subject/\(subject)"
+        visit.user = federated
         let scopes = Self.scopes(form["scope"])
         guard !scopes.isEmpty else { return Self.refusal("invalid_scope", "Empty scope") }
-        return issued(
-            to: Self.federated, scopes, ["issued_token_type": "urn:ietf:params:oauth:token-type:access_token"])
+        return issued(to: federated, scopes, ["issued_token_type": "urn:ietf:params:oauth:token-type:access_token"])
+    }
+
+    /// Returns whom a token is of, if a pool takes it.
+    private func subject(of token: String, type: String, at pool: String) async -> String? {
+        if pool == Self.workforcePool {
+            guard type == "urn:ietf:params:oauth:token-type:id_token" else { return nil }
+            return await world.idToken(token)?["sub"]?.string
+        }
+        guard type == "urn:ietf:params:oauth:token-type:jwt", let claims = await world.key.verify(token),
+            claims["iss"]?.string == world.workloadIssuer, let end = claims["exp"]?.integer, end > Date.now.unix
+        else { return nil }
+        return "ci"
     }
 
     private func workforce(_ visit: Visit) -> Response {

@@ -11,7 +11,7 @@ struct GoogleFiles: Sendable {
     var all: [(name: String, content: JSONValue)] {
         [
             ("authorized_user", user), ("service_account", serviceAccount), ("external_account", external),
-            ("impersonated_external_account", impersonatedExternal),
+            ("impersonated_external_account", impersonatedExternal), ("workforce_external_account", externalWorkforce),
             ("external_account_authorized_user", workforce), ("impersonated_service_account", impersonated),
         ]
     }
@@ -55,6 +55,16 @@ struct GoogleFiles: Sendable {
 
     private var impersonatedExternal: JSONValue {
         .object(externalMembers.merging(["service_account_impersonation_url": impersonationURL]) { $1 })
+    }
+
+    /// A user of the issuer's, whose ID token whoever tries it out writes.
+    private var externalWorkforce: JSONValue {
+        .object(
+            externalMembers.merging([
+                "audience": .string(GoogleCloud.workforcePool), "workforce_pool_user_project": "contoso-project",
+                "subject_token_type": "urn:ietf:params:oauth:token-type:id_token",
+                "credential_source": ["file": .string("\(world.home.google)/id-token")],
+            ]) { $1 })
     }
 
     private var workforce: JSONValue {
