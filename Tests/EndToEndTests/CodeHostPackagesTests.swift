@@ -6,6 +6,7 @@ import Testing
 @Suite(.enabled(if: Clients.folder != nil, "there are none: script/get tools says why"))
 struct CodeHostPackagesTests {
     private static let npm = "/usr/bin/npm"
+    private static let maven = "/usr/bin/mvn"
     private static let alice = "alice@contoso.example"
 
     /// A host's door besides git.
@@ -38,22 +39,18 @@ struct CodeHostPackagesTests {
         _ door: Door, _ url: @escaping @Sendable (Sandbox) -> String,
         _ body: @escaping @Sendable (World, String) async throws -> Void
     ) async throws {
-        try await World.with(hosts: door.host.logged == "forge" ? [] : [door.host]) { world in
+        let isGitHub = door.host.logged == "forge"
+        try await World.with(hosts: isGitHub ? [] : [door.host]) { world in
             let (place, host, browser) = (
                 url(world.sandbox), door.host.place(in: world.sandbox), world.browser(as: alice)
             )
-            if let scopes = door.scopes {
+            if isGitHub {
+                try await world.configureGitHub(scopes: door.scopes ?? [])
+            } else if let scopes = door.scopes {
+                let options = ["--authority", host.url, "--kind", door.host.kind, "--client-id", host.clientID]
                 let added = try await world.lanyard(
-                    [
-                        "rule", "add", door.host.logged == "forge" ? host.url : place, "--authority", host.url,
-                        "--kind",
-                        door.host.kind, "--client-id", host.clientID,
-                    ] + scopes.flatMap { ["--scope", $0] })
+                    ["rule", "add", place] + options + scopes.flatMap { ["--scope", $0] })
                 #expect(added.status == 0, "\(added)")
-            }
-            if door.host.logged == "forge" {
-                let stored = try await world.lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
-                #expect(stored.status == 0, "\(stored)")
             }
             let repository = door.host.repository(in: world.sandbox)
             let cloned = try await world.git(["clone", "--quiet", repository], browser)
@@ -185,6 +182,48 @@ struct CodeHostPackagesTests {
             let got = try await world.lanyard(
                 ["exec", url, "--env", "TOKEN", "--", "sh", "-c", program, "sh", world.sandbox.caFile, url])
             #expect(got.status == 0 && got.output.contains(text), "\(got)")
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: maven), "there is no Maven"))
+    func `Maven gets GitLab's packages with the token in a header of its settings`() async throws {
+        let door = Self.gitLabAPI
+        try await Self.atDoor(door) {
+            $0[door] + "/maven"
+        } _: { world, url in
+            let folder = world.folder + "/maven"
+            let files = [
+                "settings.xml": """
+                <settings><servers><server><id>gitlab</id><configuration><httpHeaders><property>
+                <name>Authorization</name><value>Bearer ${env.TOKEN}</value>
+                </property></httpHeaders></configuration></server></servers></settings>
+                """,
+                "pom.xml": """
+                <project><modelVersion>4.0.0</modelVersion><artifactId>own</artifactId><packaging>pom</packaging>
+                <parent><groupId>example</groupId><artifactId>hello</artifactId><version>1.0</version><relativePath/></parent>
+                <repositories><repository><id>gitlab</id><url>\(url)</url></repository></repositories></project>
+                """,
+            ]
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for (name, text) in files {
+                try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+            }
+            let trusted = try await world.runInside(
+                "/usr/bin/keytool",
+                [
+                    "-importcert", "-noprompt", "-file", world.sandbox.caFile, "-keystore", "\(folder)/trust.p12",
+                    "-storepass", "public",
+                ])
+            try #require(trusted.status == 0, "\(trusted)")
+            let built = try await world.lanyard(
+                ["exec", url, "--env", "TOKEN", "--", Self.maven, "--quiet", "--batch-mode"]
+                    + ["--file", "\(folder)/pom.xml", "--settings", "\(folder)/settings.xml", "validate"],
+                [
+                    "PATH": "/usr/bin:/bin",
+                    "MAVEN_OPTS": "-Dmaven.repo.local=\(folder)/own -Djavax.net.ssl.trustStore=\(folder)/trust.p12 "
+                        + "-Djavax.net.ssl.trustStorePassword=public",
+                ])
+            #expect(built.status == 0, "\(built)")
         }
     }
 

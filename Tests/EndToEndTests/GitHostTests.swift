@@ -48,9 +48,21 @@ extension World {
     /// Runs the body in a world with the sandbox's own rules for git hosts.
     static func with(hosts: [GitHost], _ body: @escaping @Sendable (World) async throws -> Void) async throws {
         try await with { world in
-            try world.configure(hosts: hosts.map { $0.place(in: world.sandbox) })
+            try world.configure(hosts: hosts.filter { $0.logged != "forge" }.map { $0.place(in: world.sandbox) })
+            if hosts.contains(where: { $0.logged == "forge" }) { try await world.configureGitHub() }
             try await body(world)
         }
+    }
+
+    /// Adds a rule for the host like GitHub, and the secret of its app.
+    func configureGitHub(scopes: [String] = []) async throws {
+        let host = sandbox.forge
+        let added = try await lanyard(
+            ["rule", "add", host.url, "--authority", host.url, "--kind", "github", "--client-id", host.clientID]
+                + scopes.flatMap { ["--scope", $0] })
+        #expect(added.status == 0, "\(added)")
+        let stored = try await lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
+        #expect(stored.status == 0, "\(stored)")
     }
 
     /// git's arguments to commit what is staged, before the message.
@@ -134,8 +146,9 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
     }
 
     @Test func `a push goes through as well`() async throws {
-        try await World.with(hosts: Self.hosts) { world in
-            for host in Self.hosts {
+        let hosts = [GitHost.gitLab, .gitea, .forgejo, .gitHub]
+        try await World.with(hosts: hosts) { world in
+            for host in hosts {
                 let browser = world.browser(as: Self.alice)
                 let clone = try await world.git(
                     ["clone", "-q", host.repository(in: world.sandbox), host.logged], browser)
@@ -230,12 +243,8 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
     ) async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 30, "offline_access": \#(offlineAccess)}"#)
+            try await world.configureGitHub()
             let host = world.sandbox.forge
-            let added = try await world.lanyard(
-                ["rule", "add", host.url, "--authority", host.url, "--kind", "github", "--client-id", host.clientID])
-            #expect(added.status == 0, "\(added)")
-            let stored = try await world.lanyard(["rule", "secret", host.clientID], input: host.clientSecret)
-            #expect(stored.status == 0, "\(stored)")
             let login = try await world.lanyard(["login", host.url], world.browser(as: alice))
             #expect(login.status == 0, "\(login)")
             let pages = try await world.sandbox.requests().filter {
@@ -260,7 +269,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         }
     }
 
-    @Test(arguments: [GitHost.gitLab, .gitea, .forgejo])
+    @Test(arguments: [GitHost.gitLab, .gitea, .forgejo, .gitHub])
     func `the same sign-in serves git-lfs`(host: GitHost) async throws {
         try await World.with(hosts: [host]) { world in
             let url = host.repository(in: world.sandbox)
