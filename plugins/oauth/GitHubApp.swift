@@ -118,7 +118,8 @@ struct GitHubApp {
         let said = answer.json?["message"]?.string?.displayable(limit: 200) ?? "HTTP \(answer.status)"
         let app = session.request.clientID.displayable(limit: 64)
         switch answer.status {
-        case 401:
+        case 401,
+            404 where said.hasBytes("Integration not found"):
             let isTime = said.hasBytes("'exp'") || said.hasBytes("'iat'")
             return PluginError(
                 .invalidRequest, "\(host) refuses the proof of the app \(app): \(said)",
@@ -135,10 +136,16 @@ struct GitHubApp {
             return PluginError(
                 .invalidRequest, "\(host) gives the app \(app) no such token: \(said)",
                 hint: "write the permissions that it has into the rule, such as scopes = [\"contents:read\"]")
-        case 403:
-            var error = PluginError(.unavailable, "\(host) refuses the app \(app): \(said)")
-            error.retryAfter = answer.retryAfter
+        case 403 where said.hasBytes("suspended"):
+            return PluginError(
+                .invalidRequest, "\(host) refuses the app \(app): \(said)",
+                hint: "have an owner of \(place.owner) unsuspend it, where its installed apps are listed")
+        case 403 where answer.retryAfter != nil || answer.first("x-ratelimit-remaining") == "0":
+            var error = PluginError(.throttled, "\(host) refuses the app \(app): \(said)")
+            let reset = answer.first("x-ratelimit-reset").flatMap(Double.init).map(answer.lifetime(until:))
+            error.retryAfter = answer.retryAfter ?? reset.map { min($0, 3600) }
             return error
+        case 403: return PluginError(.invalidRequest, "\(host) refuses the app \(app): \(said)")
         default: return PluginError(.internal, "\(host) answered the app \(app) with \(said)")
         }
     }

@@ -121,7 +121,7 @@ package struct Transport: Sendable {
     /// Returns the proxy for a URL as `HOST:PORT`; nil for none.
     package func proxy(for url: String) -> String? { client.proxy(for: url)?.text }
 
-    /// Gets a document; these headers come before those of the settings.
+    /// Gets a document; these headers take precedence over those of the settings.
     package func get(_ url: String, headers: [(String, String)] = []) async throws(OAuthError) -> HTTPAnswer {
         try await send("GET", url, headers: headers, .harmless)
     }
@@ -131,7 +131,7 @@ package struct Transport: Sendable {
     /// - Parameters:
     ///   - url: The URL to post to.
     ///   - fields: The form.
-    ///   - headers: Additional headers, before those of the settings.
+    ///   - headers: Additional headers, which take precedence over those of the settings.
     ///   - repetition: Whether the request may be sent a second time.
     /// - Returns: The answer, which may be a refusal.
     /// - Throws: the reason why there is no answer.
@@ -166,7 +166,8 @@ package struct Transport: Sendable {
         _ method: String, _ url: String, _ content: (type: String, text: String)? = nil, headers: [(String, String)],
         _ repetition: Repetition
     ) async throws(OAuthError) -> HTTPAnswer {
-        let all = (content.map { [("content-type", $0.type)] } ?? []) + headers + self.headers
+        let usual = self.headers.filter { usual in !headers.contains { $0.0 == usual.name } }
+        let all = (content.map { [("content-type", $0.type)] } ?? []) + headers + usual
         let request = HTTPRequest(
             method, url, headers: all.map { ($0.0, Secret($0.1)) }, body: content.map { Array($0.text.utf8) })
         let exchangeEnd = ContinuousClock.now + limits.exchange

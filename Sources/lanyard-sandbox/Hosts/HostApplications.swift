@@ -80,12 +80,15 @@ extension HostSite {
 
 /// GitHub Apps: the API that finds an installation and gives tokens for its repositories.
 extension HostSite {
+    private static let unknownApp = "Integration not found"
     /// What the App may do where it is installed: everywhere but at Fabrikam, for `hello` alone.
     private static let permissions = ["contents": "write", "metadata": "read", "packages": "read"]
 
     func gitHubApp(_ visit: Visit, _ path: [String]) async -> Response {
         guard let app = host.clients.first(where: \.isApp) else { return Self.refusal("Not Found", .notFound) }
-        if let fault = await fault(ofProof: visit.bearer ?? "", of: app) { return Self.refusal(fault, .unauthorized) }
+        if let fault = await fault(ofProof: visit.bearer ?? "", of: app) {
+            return Self.refusal(fault, fault == Self.unknownApp ? .notFound : .unauthorized)
+        }
         let tenants = world.directory.tenants.filter { $0.kind == .organization }.map(\.shortName)
         switch (visit.method, path.count) {
         case (.get, 4) where path[0] == "repos" && path[2] == "hello", (.get, 3) where path[0] == "orgs":
@@ -111,7 +114,7 @@ extension HostSite {
             return "A JSON web token could not be decoded"
         }
         let now = Date.now.unix
-        guard claims["iss"]?.string == app.id else { return "Integration not found" }
+        guard claims["iss"]?.string == app.id else { return Self.unknownApp }
         guard let start = claims["iat"]?.integer, start <= now else {
             return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
         }
