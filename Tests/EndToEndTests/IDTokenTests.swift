@@ -87,6 +87,8 @@ import Testing
         try await Self.withRule { world, url in
             let signedIn = try await world.lanyard(["token", url], world.browser(as: Self.alice))
             let first = try #require(signedIn.lines.first, "\(signedIn)")
+            let decoded = try await world.lanyard(["token", "--decode", url])
+            #expect(decoded.status == 0 && !decoded.output.contains("ID token:"), "it is shown once: \(decoded)")
             let explained = try await world.lanyard(["explain", url])
             #expect(explained.output.contains("ID token, for "), "\(explained)")
             #expect(!explained.output.contains("access token"), "\(explained)")

@@ -97,7 +97,10 @@ struct TokenCommand: TokenNamingCommand {
     private func show(
         _ token: AcquiredToken, _ other: IDTokenRecord?, _ console: Console, now: Int
     ) throws(CommandError) {
-        let identity = idToken ? nil : other.flatMap { try? DecodedToken($0.secret, now: now) }
+        // What is printed anyway, because it was asked for or the rule says so, is shown once.
+        let identity = other.flatMap {
+            $0.secret == token.accessToken ? nil : try? DecodedToken($0.secret, now: now)
+        }
         let told = other?.userInfo.flatMap { JSONValue(bytes: $0.utf8) }?.members.map {
             DecodedToken(claims: $0, now: now)
         }
