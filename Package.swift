@@ -414,7 +414,7 @@ let package = Package(
             name: "TokenAcquisition",
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "Files", "JSON", "Keyring", "PluginHost", "PluginWire", "Rules",
-                "Secrets", "SettingsFile",
+                "Secrets", "SettingsFile", "Terminal",
             ],
             swiftSettings: strict),
         .target(
@@ -422,7 +422,7 @@ let package = Package(
             dependencies: ["Addresses", "CLinux", "Files", "Rules", "Secrets", system], swiftSettings: strict),
         .target(
             name: "Rules",
-            dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
+            dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile", "Terminal"],
             swiftSettings: strict),
         .target(
             name: "SettingsFile", dependencies: ["Addresses", "Files", "JSON", "Secrets", "Terminal"],
@@ -453,12 +453,14 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PluginConformance",
-            dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
+            dependencies: [
+                "Addresses", "PluginHost", "PluginWire", "Secrets", "SettingsFile", "Terminal", subprocess, system,
+            ],
             swiftSettings: strict),
         .target(
             name: "PluginHost",
             dependencies: [
-                "Addresses", "Claims", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system,
+                "Addresses", "Claims", "Files", "PluginWire", "Secrets", "SettingsFile", "Terminal", subprocess, system,
             ],
             swiftSettings: strict),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),

@@ -3,6 +3,7 @@ package import Claims
 package import JSON
 package import Rules
 import Secrets
+package import Terminal
 
 extension Identity {
     /// What proves the identity, for people; follows "by".
@@ -53,10 +54,10 @@ extension Identity {
 
 extension MachineIdentity {
     /// The words for a plugin that isn't there, or that finds no identities on machines.
-    package static func lack(ofPlugin name: String) -> String {
+    package static func lack(ofPlugin name: String) -> Message {
         name.isSame(as: plugin)
             ? "no plugin supports managed identities"
-            : "there is no plugin \(name.displayable(limit: 64)) that finds identities on this machine"
+            : "there is no plugin \(name) that finds identities on this machine"
     }
 }
 

@@ -38,7 +38,7 @@ extension CommandError {
         case .unknownSource(let name, let known):
             let near = known.nearest(to: name).map { [Hint("did you mean \($0)?")] }
             self.init(
-                "no plugin has the source \(name.displayable(limit: 64))",
+                "no plugin has the source \(name)",
                 hints: near ?? ["there are \(known.joined(separator: ", "))"])
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
@@ -50,7 +50,7 @@ extension CommandError {
         case .noSuchAccount(let name, let known):
             let names = known.namesApart.joined(separator: ", ")
             self.init(
-                "the account \(name.displayable(limit: 100)) has not signed in"
+                "the account \(name) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
                 hints: [Hint("sign in", run: Self.login(request.naming(name), url: url))],
                 status: .interactionRequired)
@@ -67,7 +67,7 @@ extension CommandError {
                 status: .scopesDeclined)
         case .noIDToken(let host):
             self.init(
-                "\(host.displayable(limit: 255)) returned no ID token",
+                "\(host) returned no ID token",
                 hints: [Hint("if it is an issuer of OpenID Connect, name in the rule", write: "scopes = [\"openid\"]")])
         case .noBroker:
             self.init(
@@ -77,36 +77,36 @@ extension CommandError {
             let all = flows.map(\.rawValue).joined(separator: ", ")
             if let client {
                 self.init(
-                    "the app \(client.displayable(limit: 100)) can't sign in here",
+                    "the app \(client) can't sign in here",
                     hints: [Hint("it may be used with \(all) only")])
             } else {
                 self.init(
-                    "\(host.displayable(limit: 255)) has none of the ways to sign in that can be used here",
+                    "\(host) has none of the ways to sign in that can be used here",
                     hints: [Hint("it has \(all)")])
             }
         case .needsPage(let support):
             let (what, hint) = support.refusal
             self.init(
-                "a sign-in with a code can't \(what)", hints: [Hint(hint), "or sign in in a browser: --flow browser"])
+                "a sign-in with a code can't \(what)", hints: ["\(hint)", "or sign in in a browser: --flow browser"])
         case .noClientSecret: self.init(noClientSecret: request)
         case .noIdentitySecret(let identity, let variable): self.init(unproven: identity, variable: variable)
         case .badVariable(let name):
             self.init(
-                "\(name.displayable(limit: 300)) must be one line of at most 32 KiB, without control characters",
-                hints: [Hint("correct \(name.displayable(limit: 300)), or unset it")])
+                "\(name) must be one line of at most 32 KiB, without control characters",
+                hints: [Hint("correct \(name), or unset it")])
         case .unusablePlugin(let problem, let name): self.init(name, unusable: problem)
         case .otherPlugin(let other): self.init(other, request: request, url: url)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)
         case .store(let error): self.init(error)
         case .busy(_, .signIn):
             self.init(
-                "another lanyard is still signing in to \(request.authority.displayable(limit: 255))",
+                "another lanyard is still signing in to \(request.authority)",
                 hints: ["finish that sign-in, or cancel it, and try again"])
         case .busy(let process, _):
             let stopped = process.flatMap { LockHolder.isStopped($0) ? $0 : nil }
             self.init(
                 "another lanyard\(process.map { " (pid \($0))" } ?? "") has not got the token from "
-                    + "\(request.authority.displayable(limit: 255)) yet",
+                    + "\(request.authority) yet",
                 hints: [
                     stopped.map {
                         Hint("it is stopped; to let it go on", run: ShellCommand(words: ["kill", "-CONT", String($0)]))
@@ -118,23 +118,23 @@ extension CommandError {
     /// Creates the error for a plugin that can't be used.
     package init(_ plugin: String, unusable problem: SettingsError) {
         self.init(
-            "the \(plugin.displayable(limit: 64)) plugin can't be used: \(problem)",
+            "the \(plugin) plugin can't be used: \(problem)",
             hints: problem.hints.isEmpty ? [Hint("see lanyard-plugin(7)")] : problem.hints)
     }
 
     /// Creates the error for a sign-in that came from another plugin than the authority's.
     private init(_ other: OtherPlugin, request: TokenRequest, url: String?) {
         let account = other.account?.displayName ?? "what is stored"
-        let origin =
-            other.origin.map { "the \($0.displayable(limit: 64)) plugin" } ?? "a plugin that ships with lanyard"
-        var message = "\(account) signed in through \(origin)"
+        let origin: Message =
+            other.origin.map { "the \($0) plugin" } ?? "a plugin that ships with lanyard"
+        var message: Message = "\(account) signed in through \(origin)"
         if other.account == nil { message = "\(account) came from \(origin)" }
         if let problem = other.problem {
             message += ", which can't be used: \(problem)"
         } else if !other.isUsable {
             message += ", which is not installed"
         } else if let serving = other.serving {
-            message += "; \(serving.displayable(limit: 64)), which serves the authority now, does not get its tokens"
+            message += "; \(serving), which serves the authority now, does not get its tokens"
         }
         var hints = other.problem?.hints ?? []
         if other.problem == nil, !other.isUsable {
@@ -142,9 +142,10 @@ extension CommandError {
                 other.origin == nil ? "install lanyard again" : "install that plugin again; see lanyard-plugin(7)")
         }
         if other.maySignIn, let serving = other.serving {
-            let by = serving.displayable(limit: 64)
             hints.append(
-                Hint("\(hints.isEmpty ? "" : "or ")to sign in again, through \(by)", run: Self.login(request, url: url))
+                Hint(
+                    "\(hints.isEmpty ? "" : "or ")to sign in again, through \(serving)",
+                    run: Self.login(request, url: url))
             )
         } else if let account = other.account, let name = [account].namesToType.first {
             hints.append(Hint("or to forget that sign-in", run: "lanyard logout\(last: name)"))
@@ -195,14 +196,16 @@ extension CommandError {
     }
 
     /// Returns the plugin's message, with the ID of the request in the authority's logs.
-    package static func words(of error: PluginError) -> String {
-        let message = error.message.displayable(limit: 800)
+    package static func words(of error: PluginError) -> Message {
+        let message: Message = "\(error.message, limit: 800)"
         guard let id = error.correlationID else { return message }
-        let detail = "correlation ID \(id.displayable(limit: 64))"
+        let detail: Message = "correlation ID \(id)"
         // If the message ends with the authority's error number in brackets, the ID goes into the same brackets.
-        let isNumbered = error.errorCodes.contains { message.utf8.reversed().starts(with: "(\($0))".utf8.reversed()) }
+        let isNumbered = error.errorCodes.contains {
+            message.text.utf8.reversed().starts(with: "(\($0))".utf8.reversed())
+        }
         guard isNumbered else { return "\(message) (\(detail))" }
-        return String(decoding: Array(message.utf8.dropLast()), as: UTF8.self) + ", \(detail))"
+        return "\(message.text.dropLast(), limit: 800), \(detail))"
     }
 
     /// Returns the kind of interaction that the authority requires, if the plugin reports it.
@@ -309,7 +312,7 @@ extension CommandError {
     /// Creates the error for `login` if there is no user.
     package init(nobodyToSignIn request: TokenRequest, url: String?) {
         self.init(
-            "interaction required: nobody is there to sign in to \(request.authority.displayable(limit: 255))",
+            "interaction required: nobody is there to sign in to \(request.authority)",
             hints: [Hint("see why", run: "lanyard doctor"), Hint("at a terminal", run: Self.login(request, url: url))],
             status: .interactionRequired)
     }
@@ -326,10 +329,10 @@ extension CommandError {
             run: "\(Self.login(request.naming(wanted), url: url)) --prompt select_account")
         let renamed =
             account.username.isAddress && wanted.isAddress
-            ? Hint("if that account was renamed, write \(name) wherever you wrote \(wanted.displayable(limit: 100))")
+            ? Hint("if that account was renamed, write \(name) wherever you wrote \(wanted)")
             : nil
         self.init(
-            "\(name) signed in instead of \(wanted.displayable(limit: 100))",
+            "\(name) signed in instead of \(wanted)",
             hints: [
                 again, Self.keeping(account, typed: typed, request, url: url),
                 Hint("\(name) stays signed in; to sign it out", run: "lanyard logout\(last: typed, limit: 200)"),

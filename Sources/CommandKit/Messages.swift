@@ -27,7 +27,7 @@ extension CommandError {
     /// Creates the error for lanyard's own configuration.
     package init(ofConfiguration error: SettingsError) {
         let page = error.lacksPermission ? [] : [Hint("what may stand there", run: "man 5 lanyard-config")]
-        self.init(error.description, hints: error.hints.isEmpty ? page : error.hints)
+        self.init(error.inFile, hints: error.hints.isEmpty ? page : error.hints)
     }
 
     /// Creates the error for the engine's refusal.
@@ -36,7 +36,7 @@ extension CommandError {
         case .noPlace(let part):
             let name = part == .host ? "host" : "protocol"
             self.init("the request names no \(name)", hints: [Self.protocolHint])
-        case .settings(let error): self = error as? CommandError ?? CommandError("\(error)".displayable(limit: 300))
+        case .settings(let error): self = error as? CommandError ?? CommandError("\(String(describing: error))")
         case .unresolved(let error): self.init(error, in: context)
         case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
         case .severalParts(let names, let place):
@@ -118,7 +118,7 @@ extension CommandError {
         case .unreadableRule(let rule, let key):
             let place = rule.place(context)
             self.init(
-                "the rule for \(rule.pattern.text.displayable(limit: 200)) has an unknown key: \(key.displayable(limit: 60))",
+                "the rule for \(rule.pattern.text) has an unknown key: \(key)",
                 hints: [
                     Hint("edit \(place); a later lanyard may know it"), Hint("see the keys", run: "man lanyard-config"),
                 ])
@@ -128,18 +128,18 @@ extension CommandError {
                 hints: [Hint("say where you sign in", run: "lanyard config set authority \(Example.wideAuthority)")])
         case .notMapped(let host, let scope):
             self.init(
-                "\(host.displayable(limit: 255)) is not mapped to the resource of \(scope.displayable(limit: 255))",
+                "\(host) is not mapped to the resource of \(scope)",
                 hints: [
                     "a token is sent only to hosts that a [[rule]] or a plugin maps to its resource; see lanyard-config(5)"
                 ])
         case .noClientID(let authority):
             self.init(
-                "no client ID is configured for \(authority.displayable(limit: 255))",
+                "no client ID is configured for \(authority)",
                 hints: Self.clients(authority, context))
         case .unencrypted(let scheme, let url):
             self.init("\(url): \(Self.unencrypted(scheme))", hints: [.overHTTPS(url)])
         case .noTenants(let authority):
-            self.init("\(authority.displayable(limit: 255)) is not an authority with tenants")
+            self.init("\(authority) is not an authority with tenants")
         case .noScopes(let authority):
             guard let match = context.registry.match(authority: authority, isConfigured: true) else {
                 self.init(
@@ -149,18 +149,18 @@ extension CommandError {
             }
             let twin = context.registry.lookAlike(of: match.authority.host).map { Hint("did you mean \($0)?") }
             self.init(
-                "the rule names no scopes, and no plugin knows which \(authority.displayable(limit: 255)) wants",
+                "the rule names no scopes, and no plugin knows which \(authority) wants",
                 hints: [twin, Hint("name them in the rule", write: "scopes = [\"…\"]")].compactMap(\.self))
         case .unknownExchange(let name, let authority):
             let plugin =
                 Identity.isMachine(authority: authority)
                 ? "no plugin has an" : "the plugin for \(authority.displayable(limit: 255)) has no"
             self.init(
-                "\(plugin) exchange \(name.displayable(limit: 64))",
+                "\(plugin) exchange \(name)",
                 hints: [Hint("see which there are", run: "lanyard plugin list")])
         case .unknownExchangeParameter(let name, let exchange, let known):
             self.init(
-                "the exchange \(exchange.displayable(limit: 64)) has no parameter \(name.displayable(limit: 64))",
+                "the exchange \(exchange) has no parameter \(name)",
                 hints: [
                     known.nearest(to: name).map { Hint("did you mean \($0)?") }
                         ?? Hint(known.isEmpty ? "it has none" : "it has \(known.joined(separator: ", "))")
@@ -168,7 +168,7 @@ extension CommandError {
         case .unknownClient(let text, let names, let nearest, _):
             let known = names.isEmpty ? "" : ", or the name of an app: \(names.joined(separator: ", "))"
             self.init(
-                "\(text.displayable(limit: 60)) is not a client ID",
+                "\(text) is not a client ID",
                 hints: [
                     nearest.map { "did you mean \($0)?" } ?? "it is a GUID, shown by the app's registration\(known)"
                 ])
@@ -178,7 +178,7 @@ extension CommandError {
                 hints: ["use your organisation's app: ask the administrator of this machine for its client ID"])
         case .unknownIdentity(let name, let names):
             self.init(
-                "there is no identity \(name.displayable(limit: 64))",
+                "there is no identity \(name)",
                 hints: [
                     names.nearest(to: name.lowercased()).map { Hint("did you mean \($0)?") }
                         ?? Hint("the identities are \(names.joined(separator: ", "))"),
@@ -187,20 +187,20 @@ extension CommandError {
         case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)
         case .invalidVariable(let name, let form):
             self.init(
-                "\(name) must be \(form)".displayable(limit: 500),
-                hints: [Hint("correct \(name.displayable(limit: 300)), or unset it")])
+                "\(name) must be \(form)",
+                hints: [Hint("correct \(name), or unset it")])
         case .refusedIdentity(let reason):
-            self.init(reason.displayable(limit: 500), hints: ["or name another identity"])
-        case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
+            self.init("\(reason)", hints: ["or name another identity"])
+        case .badParameter(let error): self.init("\(error.reason)", hints: ["\(error.hint)"])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .idTokenWithoutRule(let host):
             self.init(
-                "an ID token is only for hosts that a rule names, and none names \(host.displayable(limit: 255))",
+                "an ID token is only for hosts that a rule names, and none names \(host)",
                 hints: [Hint("add one", run: "lanyard rule add \("https://\(host)") --token id")])
         case .idTokenOfIdentity(let name):
             self.init(
-                "the identity \(name.displayable(limit: 64)) has no ID token: nobody signs in",
+                "the identity \(name) has no ID token: nobody signs in",
                 hints: [Hint("to sign in as a user, name the account", write: "--account ACCOUNT")])
         case .badScope:
             self.init(
@@ -224,13 +224,13 @@ extension CommandError {
     /// Creates the error for invalid claims.
     init(_ error: ParameterError, status: ExitStatus = .failed) {
         self.init(
-            "the claims request is not valid: \(error.reason)", hints: [Hint(error.hint)], status: status)
+            "the claims request is not valid: \(error.reason)", hints: ["\(error.hint)"], status: status)
     }
 
     /// Creates the error for a server's challenge with invalid claims.
     init(challengeOf host: String, _ error: ParameterError) {
         self.init(
-            "\(host.displayable(limit: 255)) asks for claims that are not valid: \(error.reason)",
+            "\(host) asks for claims that are not valid: \(error.reason)",
             hints: [Hint("tell its administrator, or name the claims yourself", run: "lanyard login --claims JSON")])
     }
 
@@ -244,15 +244,14 @@ extension CommandError {
 
     /// Creates the error for an identity whose proof is missing.
     package init(unproven identity: Identity, variable: String?) {
-        let name = identity.name.displayable(limit: 64)
         if let variable {
             self.init(
-                "the variable \(variable) is not set, and the identity \(name) needs it",
+                "the variable \(variable) is not set, and the identity \(identity.name) needs it",
                 hints: ["set it to the secret, where only this process can read it"])
         } else {
             self.init(
-                "no secret is stored for the identity \(name)",
-                hints: [Hint("store it", run: "lanyard identity secret \(name)")])
+                "no secret is stored for the identity \(identity.name)",
+                hints: [Hint("store it", run: "lanyard identity secret \(identity.name)")])
         }
     }
 
@@ -279,7 +278,7 @@ extension CommandError {
             }
         }
         let service = PipelineService(context.environment)
-        if let advice = service?.advice(on: identity, context.environment) { hints.append(Hint(advice)) }
+        if let advice = service?.advice(on: identity, context.environment) { hints.append("\(advice)") }
         if case .machine = identity.source, !identity.lackingVariables.isEmpty {
             let lacking = identity.lackingVariables.joined(separator: " or ")
             hints.append(Hint("the variables describe an application if \(lacking) is set, too"))
@@ -292,12 +291,11 @@ extension CommandError {
             hints.append("check the network and the proxy settings, then try again")
         }
         if hints.isEmpty {
-            let name = identity.name.displayable(limit: 64)
             let place = identity.file.isEmpty ? "" : ", at \(identity.place(context))"
-            hints.append(Hint("see what the identity \(name) is\(place)", run: "lanyard identity list"))
+            hints.append(Hint("see what the identity \(identity.name) is\(place)", run: "lanyard identity list"))
         }
         let unset = identity.unsetVariables
-        let reason =
+        let reason: Message =
             unset.isEmpty
             ? ""
             : "\(unset.joined(separator: " and ")) \(unset.count == 1 ? "is" : "are") not set, so the machine's own "
@@ -313,7 +311,7 @@ extension CommandError {
             let missing = nearest.filter { !present.contains($0) }
             self.init(
                 "the variables describe no identity: \(missing.joined(separator: " and ")) missing, required with "
-                    + nearest.filter(present.contains).joined(separator: " and "),
+                    + "\(nearest.filter(present.contains).joined(separator: " and "))",
                 hints: ["set what is missing, or name another identity"])
         } else {
             self.init(
@@ -337,12 +335,12 @@ extension PluginRegistry {
 
 extension PluginManifest {
     /// A hint about where to find or register an organisation's app; nil if the plugin has none.
-    package var registrationHint: Hint? { clientRegistration.map { Hint($0.displayable(limit: 512)) } }
+    package var registrationHint: Hint? { clientRegistration.map { "\($0, limit: 512)" } }
 }
 
 extension PluginError {
-    /// What the plugin says can be done about it, fit to show.
-    package var hints: [Hint] { hint.map { [Hint($0.displayable(limit: 500))] } ?? [] }
+    /// What the plugin says can be done about it.
+    package var hints: [Hint] { hint.map { ["\($0)"] } ?? [] }
 }
 
 extension Console {

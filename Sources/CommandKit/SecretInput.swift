@@ -19,7 +19,7 @@ package struct SecretInput {
     private static let longest = 4096
 
     /// Reads the user's answer to a question, or all of stdin without a line feed at its end.
-    package func read(_ context: CommandContext, asking question: String) async throws(CommandError) -> Secret {
+    package func read(_ context: CommandContext, asking question: Message) async throws(CommandError) -> Secret {
         guard context.isInputTerminal else { return try stdin(context.input) }
         let answer = await Prompt(context.console).line(question, echo: false)
         guard let answer, !answer.isEmpty else { throw missing }

@@ -79,16 +79,14 @@ extension URLPattern {
     /// Throws for a rule whose places may not get tokens.
     package func requireTokenPlace() throws(CommandError) {
         guard !isTokenPlace else { return }
-        let shown = text.displayable(limit: 200)
-        throw CommandError("\(shown): \(CommandError.unencrypted(scheme))", hints: [.overHTTPS(text)], status: .usage)
+        throw CommandError("\(text): \(CommandError.unencrypted(scheme))", hints: [.overHTTPS(text)], status: .usage)
     }
 
     /// Throws for a rule whose token hosts of different owners would get.
     package func requireOneOwner() throws(CommandError) {
         guard isForManyOwners else { return }
-        let shown = text.displayable(limit: 200)
         throw CommandError(
-            "\(shown) is for hosts of many owners, and each of them would get your tokens",
+            "\(text) is for hosts of many owners, and each of them would get your tokens",
             hints: [Hint("name the domain of one owner, such as", write: "https://*.contoso.com")], status: .usage)
     }
 
@@ -129,17 +127,16 @@ extension CommandError {
 
     /// Creates the error for a text that isn't a URL.
     fileprivate init(notURL text: String, example: String = Example.url) {
-        let shown = text.displayable(limit: 200)
         if text.isAccount {
             let login: ShellCommand = "lanyard login\(option: "--account", text, limit: 200) URL"
-            self.init("\(shown) is an account, and not a URL", hints: [Hint("sign it in", run: login)], status: .usage)
+            self.init("\(text) is an account, and not a URL", hints: [Hint("sign it in", run: login)], status: .usage)
         } else if let url = text.httpsOfSSH {
             self.init(
-                "\(shown) is an address for ssh, and git asks no helper about those",
+                "\(text) is an address for ssh, and git asks no helper about those",
                 hints: [.again("use the server's https URL", with: url, for: text)], status: .usage)
         } else {
             let hint = text.corrected.map { Hint.again("did you mean", with: $0, for: text) }
-            self.init("\(shown) is not a URL", hints: [hint ?? Hint("write it like", write: example)], status: .usage)
+            self.init("\(text) is not a URL", hints: [hint ?? Hint("write it like", write: example)], status: .usage)
         }
     }
 }
@@ -158,7 +155,7 @@ extension Hint {
     }
 
     /// How to run this process's command again with a URL for a word of it; the URL alone if it has no such word.
-    fileprivate static func again(_ text: String, with url: String, for word: String) -> Hint {
+    fileprivate static func again(_ text: Message, with url: String, for word: String) -> Hint {
         let words = CommandLine.arguments.dropFirst()
         guard words.contains(word) else { return Hint(text, write: url.displayable(limit: 500)) }
         return Hint(text, run: ShellCommand(words: ["lanyard"] + words.map { $0 == word ? url : $0 }))

@@ -1,5 +1,6 @@
 import Addresses
 import SettingsFile
+import Terminal
 
 /// An authority's app: a `[[client]]` table, which an organisation ships to all of its users.
 public struct AuthorityApp: Sendable, Equatable {

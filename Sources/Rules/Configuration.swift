@@ -2,6 +2,7 @@ public import Addresses
 import Files
 import Glibc
 public import SettingsFile
+import Terminal
 
 /// The combined settings of the files, the environment and the flags.
 public struct Configuration: Sendable, Equatable {
@@ -197,7 +198,7 @@ public struct Configuration: Sendable, Equatable {
         sealedKeyringProtectors = try policy.strings("sealed-keyring")
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {
-                let near = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }
+                let near: Message? = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }
                 unknown.append(policy.error("lock", "`lock` names an unknown key", hint: near))
                 continue
             }
@@ -443,7 +444,7 @@ extension SettingsTable {
         guard let word = try string(key) else { return nil }
         if let choice = Choice(rawValue: word) { return choice }
         let words = Choice.allCases.map(\.rawValue)
-        let near = words.nearest(to: word.lowercased()).map { "did you mean \"\($0)\"?" }
+        let near: Message? = words.nearest(to: word.lowercased()).map { "did you mean \"\($0)\"?" }
         let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
         throw error(key, "`\(key)` must be one of \(list)", hint: near)
     }

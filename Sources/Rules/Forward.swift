@@ -1,6 +1,7 @@
 import Addresses
 import Secrets
 public import SettingsFile
+import Terminal
 
 /// A remote client that may ask the agent on this machine: a host reached by ssh, or a container.
 public struct Forward: Sendable, Equatable {
@@ -44,7 +45,7 @@ public struct Forward: Sendable, Equatable {
         for (index, text) in texts.enumerated() {
             guard let pattern = URLPattern(text), !pattern.hasPassword else {
                 throw table.error(
-                    "urls", element: index, "this is not a URL: \(text.displayable(limit: 200))",
+                    "urls", element: index, "this is not a URL: \(text)",
                     hint: "write it like \"\(Example.url)\"")
             }
             urls.append(pattern)

@@ -1,6 +1,7 @@
 import Addresses
 public import Claims
 public import SettingsFile
+import Terminal
 
 /// An identity that signs in without a user: an application or a machine.
 public struct Identity: Sendable, Equatable {
@@ -97,7 +98,7 @@ public struct Identity: Sendable, Equatable {
     }
 
     /// What the name of an identity or a forward is, in words for the user.
-    static let formOfNames = "a short word of letters, digits, `.`, `_` and `-`"
+    static let formOfNames: Message = "a short word of letters, digits, `.`, `_` and `-`"
 
     /// Whether a text can name an identity: 1 to 64 letters, digits, `.`, `_` and `-`, but no leading `-`.
     public static func isName(_ text: String) -> Bool {
@@ -284,7 +285,7 @@ extension SettingsTable {
 
     /// Returns a text that must be of some form, in words for the user; nil if the key is missing.
     func string(
-        _ key: String, mustBe form: String, hint: String? = nil, _ isRight: (String) -> Bool
+        _ key: String, mustBe form: Message, hint: Message? = nil, _ isRight: (String) -> Bool
     ) throws(SettingsError) -> String? {
         guard let text = try string(key) else { return nil }
         guard isRight(text) else { throw error(key, "`\(key)` must be \(form)", hint: hint) }
@@ -317,7 +318,7 @@ extension SettingsTable {
         for parameter in SignInParameter.ofRules {
             guard let value = try value(of: parameter) else { continue }
             do throws(ParameterError) { try signIn.set(parameter, to: value) } catch {
-                throw self.error(parameter.setting, "`\(parameter.setting)`: \(error.reason)", hint: error.hint)
+                throw self.error(parameter.setting, "`\(parameter.setting)`: \(error.reason)", hint: "\(error.hint)")
             }
         }
         return signIn

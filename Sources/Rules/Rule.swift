@@ -2,6 +2,7 @@ import Addresses
 public import Claims
 import Secrets
 public import SettingsFile
+import Terminal
 
 /// A rule that maps URLs to a token: its authority, application, scopes and account.
 public struct Rule: Sendable, Equatable {
@@ -65,7 +66,7 @@ public struct Rule: Sendable, Equatable {
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
         guard let pattern = URLPattern(url) else {
             throw table.error(
-                "url", "`url` is not a URL: \(url.displayable(limit: 200))",
+                "url", "`url` is not a URL: \(url)",
                 hint: "write it like \"\(Example.url)\"")
         }
         self.pattern = pattern

@@ -1,4 +1,5 @@
 public import SettingsFile
+import Terminal
 
 /// The value of a top-level key.
 public enum SettingValue: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import Addresses
 public import SettingsFile
+import Terminal
 
 /// A table of a configuration file that may appear several times.
 public protocol ConfigurationTable: Sendable, Equatable {
@@ -91,13 +92,13 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
     }
 
     private func change(_ table: Table, to other: Table?, by verb: String) throws(SettingsError) {
-        let hint = "\(verb) the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
+        let hint: Message = "\(verb) the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
         guard let index = tables.firstIndex(of: table), blocks.lines.count == tables.count else { throw unsure(hint) }
         let changed = other.map { blocks.replacing(index, with: $0.toml) } ?? blocks.removing(index)
         try file.replace(with: changed, for: readers)
     }
 
-    private func unsure(_ hint: String) -> SettingsError {
+    private func unsure(_ hint: Message) -> SettingsError {
         SettingsError(
             file: file.path, line: nil,
             message:

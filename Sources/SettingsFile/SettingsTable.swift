@@ -1,6 +1,6 @@
 package import JSON
 import Secrets
-package import Terminal
+public import Terminal
 
 /// A table of a TOML file, read strictly: a key with the wrong type or an unknown key is an error with its line.
 public struct SettingsTable: Sendable {
@@ -57,9 +57,9 @@ extension SettingsTable {
     public func unknown(besides known: [String]) -> [SettingsError] {
         keys.filter { !known.contains($0) }.map { key in
             let longer = key.utf8.count > 2 ? known.first { $0.hasPrefix(key) } : nil
-            let near = (known.nearest(to: key) ?? longer).map { "did you mean `\($0)`?" }
+            let near: Message? = (known.nearest(to: key) ?? longer).map { "did you mean `\($0)`?" }
             return error(
-                key, "unknown key `\(key.displayable(limit: 60))`",
+                key, "unknown key `\(key)`",
                 hint: near ?? "the keys known here are \(known.sorted().joined(separator: ", "))")
         }
     }
@@ -132,7 +132,7 @@ extension SettingsTable {
     }
 
     /// Returns an error about an element of a key's list, counted from 0.
-    public func error(_ key: String, element: Int, _ message: String, hint: String? = nil) -> SettingsError {
+    public func error(_ key: String, element: Int, _ message: Message, hint: Message? = nil) -> SettingsError {
         var line = entries[key]?.line
         switch entries[key]?.value {
         case .array(let elements)? where elements.indices.contains(element): line = elements[element].line
@@ -143,7 +143,7 @@ extension SettingsTable {
     }
 
     /// Returns an error about a key of this table, or about the table if it doesn't have the key or the key is nil.
-    public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
+    public func error(_ key: String?, _ message: Message, hint: Message? = nil) -> SettingsError {
         SettingsError(file: file, line: key.flatMap { entries[$0]?.line } ?? line, message: message, hint: hint)
     }
 }
@@ -155,9 +155,9 @@ public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible
     /// The line, from 1; nil if it isn't known.
     public let line: Int?
     /// One sentence for the user: lower case, no full stop.
-    public let message: String
+    public let message: Message
     /// The nearest valid value, or a remedy.
-    public let hint: String?
+    public let hint: Message?
     /// The words of a command that fixes it; empty if there is none.
     public let command: [String]
     /// Whether the user lacks a permission that root would have.
@@ -167,7 +167,7 @@ public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible
 
     /// Creates an error.
     public init(
-        file: String, line: Int? = nil, message: String, hint: String? = nil, command: [String] = [],
+        file: String, line: Int? = nil, message: Message, hint: Message? = nil, command: [String] = [],
         lacksPermission: Bool = false
     ) {
         self.file = file
@@ -178,24 +178,25 @@ public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible
         self.lacksPermission = lacksPermission
     }
 
-    /// The error as `FILE:LINE: MESSAGE`, like a compiler's; safe to display.
-    public var description: String {
-        let file = file.displayable(limit: 4096)
-        let place = line.map { "\(file):\($0)" } ?? file
-        return "\(place): \(message)"
+    /// The error as `FILE:LINE: MESSAGE`, like a compiler's.
+    public var description: String { inFile.text }
+
+    package var inFile: Message {
+        let line: Message = line.map { ":\($0)" } ?? ""
+        return "\(file, limit: 4096)\(line): \(message)"
     }
 }
 
 extension CommandError {
     /// Creates the error for a configuration file or manifest that isn't valid.
-    package init(_ error: SettingsError) { self.init(error.description, hints: error.hints) }
+    package init(_ error: SettingsError) { self.init(error.inFile, hints: error.hints) }
 }
 
 extension SettingsError {
-    /// The remedies, which may quote the file.
+    /// The remedies.
     package var hints: [Hint] {
-        guard command.isEmpty else { return [Hint(hint?.displayable() ?? "run", run: ShellCommand(words: command))] }
-        return [hint].compactMap(\.self).map { Hint($0.displayable()) }
+        guard command.isEmpty else { return [Hint(hint ?? "run", run: ShellCommand(words: command))] }
+        return [hint].compactMap(\.self).map { Hint($0) }
     }
 }
 

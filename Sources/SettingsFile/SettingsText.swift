@@ -1,6 +1,7 @@
 import Addresses
 package import Files
 import Glibc
+import Terminal
 
 /// The text of a settings file, read to be changed and replaced as a whole.
 public struct SettingsText: Sendable {

@@ -1,5 +1,6 @@
 import Addresses
 import Secrets
+import Terminal
 
 /// Reads TOML 1.0 in one pass, and notes where everything stands.
 ///
@@ -345,7 +346,7 @@ extension TOMLParser {
 
     private func twice(_ name: String, at line: Int) -> SettingsError {
         SettingsError(
-            file: file, line: line, message: "not valid TOML: `\(name.displayable(limit: 60))` is there already")
+            file: file, line: line, message: "not valid TOML: `\(name)` is there already")
     }
 }
 

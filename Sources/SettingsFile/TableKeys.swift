@@ -1,4 +1,5 @@
 import Addresses
+import Terminal
 
 /// The positions of the keys of a table, or of the top-level keys, in a file's text, for edits that leave everything
 /// else unchanged, byte for byte.

@@ -17,13 +17,12 @@ package struct CommandError: Error, Sendable, Equatable {
         package var isOfKeyring: Bool { self == .keyring || self == .lockedKeyring }
     }
 
-    package let message: String
+    package let message: Message
     package let hints: [Hint]
     package let status: ExitStatus
     package let cause: Cause
 
-    /// Creates a failure; text from outside must already be displayable.
-    package init(_ message: String, hints: [Hint] = [], status: ExitStatus = .failed, cause: Cause = .other) {
+    package init(_ message: Message, hints: [Hint] = [], status: ExitStatus = .failed, cause: Cause = .other) {
         self.message = message
         self.hints = hints
         self.status = status

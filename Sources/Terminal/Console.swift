@@ -11,7 +11,7 @@ package import SystemPackage
 //   with a command to run. Lower case, no full stop. Only text to be copied, such as a URL or a code, is alone on its
 //   line.
 // - A line that is too long for the terminal is wrapped and indented; text to be copied stays whole (Hint).
-// - Text from outside is made displayable first. A message never contains a secret.
+// - A Message makes text from outside displayable. It never contains a secret.
 // - Only the words `error:` and `hint:` and those of `doctor` are coloured; escape codes go to terminals only (Screen).
 // - A step that takes longer than a second shows a status line on a terminal, which is gone afterwards (StatusLine).
 
@@ -65,13 +65,8 @@ package struct Console: Sendable {
         if delivery.isFirst(hint.text) { note(hint) }
     }
 
-    /// Shows the user a message.
-    package func note(_ line: String) {
-        note(Hint(line))
-    }
-
     /// Shows the user a message in which a word links to a page, if the terminal supports links.
-    package func note(_ line: String, linking word: String, to url: String) {
+    package func note(_ line: Message, linking word: String, to url: String) {
         let text = laidOut(Hint(line))
         guard screen.hasLinks, let link = Hyperlink(word, to: url), let (before, after) = text.cut(atText: word)
         else { return show(text) }
@@ -82,10 +77,10 @@ package struct Console: Sendable {
     ///
     /// If the terminal is too narrow, it breaks them itself, so they can still be copied. `lead` is on a row of its own
     /// unless there is only one row.
-    package func show(rows: [String], after lead: String? = nil) {
+    package func show(rows: [String], after lead: Message? = nil) {
         guard let lead else { return rows.forEach { show(row: $0, by: 2) } }
         if rows.count == 1 { return show(row: "\(lead) \(rows[0])", by: 2) }
-        show(row: lead, by: 2)
+        show(row: lead.text, by: 2)
         for row in rows { show(row: row, by: 4) }
     }
 
@@ -95,7 +90,7 @@ package struct Console: Sendable {
     }
 
     /// Returns the number of rows that a note takes.
-    package func rows(of line: String) -> Int {
+    package func rows(of line: Message) -> Int {
         laidOut(Hint(line)).utf8.count { $0 == UInt8(ascii: "\n") } + 1
     }
 
@@ -111,9 +106,9 @@ package struct Console: Sendable {
     }
 
     /// Shows the user an error.
-    package func error(_ message: String) {
+    package func error(_ message: Message) {
         status.clear()
-        let text = message.wrapped(columns: screen.columns, indent: 9, from: 16)
+        let text = message.text.wrapped(columns: screen.columns, indent: 9, from: 16)
         show("lanyard: \(label("error:", colour: 31)) \(text)")
     }
 
@@ -131,19 +126,19 @@ package struct Console: Sendable {
     // MARK: What is going on
 
     /// Shows what lanyard is doing if it takes longer than the delay.
-    package func progress(_ text: String, after delay: Duration = .seconds(1)) {
+    package func progress(_ text: Message, after delay: Duration = .seconds(1)) {
         status.show(after: delay) { "lanyard: \(text)…" }
     }
 
     /// Shows what lanyard is waiting for; without a terminal, writes it once if the wait takes longer than `limit`.
-    package func progress(_ text: String, after delay: Duration = .seconds(1), orSayingAfter limit: Duration) {
+    package func progress(_ text: Message, after delay: Duration = .seconds(1), orSayingAfter limit: Duration) {
         progress(text, after: delay)
         if !screen.isTerminal { status.remind(after: limit) { "lanyard: \(text)…" } }
     }
 
     /// Shows what lanyard is waiting for and the time left, and a reminder if the wait takes longer than the delay.
     package func countDown(
-        _ text: String, seconds: Int, remindingAfter delay: Duration = .zero,
+        _ text: Message, seconds: Int, remindingAfter delay: Duration = .zero,
         of reminder: (@Sendable () -> String)? = nil
     ) {
         let end = ContinuousClock.now + .seconds(seconds)

@@ -11,14 +11,14 @@ package struct Prompt: Sendable {
     }
 
     /// Asks for a line; nil if the user gives up or there is no terminal.
-    package func line(_ question: String, echo: Bool, staysHidden: Bool = false) async -> String? {
+    package func line(_ question: Message, echo: Bool, staysHidden: Bool = false) async -> String? {
         guard let terminal = ControllingTerminal(console) else { return nil }
-        return await terminal.ask("lanyard: \(question): ", echo: echo, staysHidden: staysHidden)
+        return await terminal.ask("lanyard: \(question.text): ", echo: echo, staysHidden: staysHidden)
     }
 
     /// Asks for a text; returns the suggestion if the user only presses Enter, nil if they give up.
-    package func text(_ question: String, suggesting suggestion: String? = nil) async -> String? {
-        let offer = suggestion.map { " [\($0.displayable(limit: 255))]" } ?? ""
+    package func text(_ question: Message, suggesting suggestion: String? = nil) async -> String? {
+        let offer: Message = suggestion.map { " [\($0)]" } ?? ""
         guard let line = await line(question + offer, echo: true) else { return nil }
         let answer = String(line.trimmed())
         return answer.isEmpty ? suggestion ?? "" : answer
@@ -28,16 +28,16 @@ package struct Prompt: Sendable {
     ///
     /// - Parameters:
     ///   - title: The question.
-    ///   - choices: At least one choice, each on one line and fit to show; the first is suggested.
+    ///   - choices: At least one choice, each on one line; the first is suggested.
     ///   - named: Returns the only choice that a text names, for terminals that can't show which one it leads to.
     /// - Returns: The index of the choice; nil if the user gives up or there is no terminal.
-    package func choice(_ title: String, among choices: [String], named: (String) -> Int?) async -> Int? {
+    package func choice(_ title: Message, among choices: [Message], named: (String) -> Int?) async -> Int? {
         guard console.screen.isTerminal, let size = console.screen.size else {
             return await choiceByNumber(title, among: choices, named: named)
         }
         guard let terminal = ControllingTerminal(console) else { return nil }
-        console.note(title)
-        let menu = Menu(choices, columns: size.columns, rows: size.rows)
+        console.note(Hint(title))
+        let menu = Menu(choices.map(\.text), columns: size.columns, rows: size.rows)
         guard let choice = await terminal.choose(from: menu) else { return nil }
         console.show(menu.line(of: choice))
         return choice
@@ -46,8 +46,8 @@ package struct Prompt: Sendable {
     /// How many times a question is asked before the answers are taken for giving up.
     private static let patience = 5
 
-    private func choiceByNumber(_ title: String, among choices: [String], named: (String) -> Int?) async -> Int? {
-        let menu = Menu(choices, columns: 79, rows: .max)
+    private func choiceByNumber(_ title: Message, among choices: [Message], named: (String) -> Int?) async -> Int? {
+        let menu = Menu(choices.map(\.text), columns: 79, rows: .max)
         let lines = choices.indices.map { menu.line(of: $0) }
         var question = "lanyard: \(title)\n\(lines.joined(separator: "\n"))\nlanyard: number or name [1]: "
         for _ in 0..<Self.patience {
@@ -73,7 +73,7 @@ package struct Prompt: Sendable {
     /// - Returns: Whether the user agreed.
     /// - Throws: The error for a script, which names the option.
     package func confirmed(
-        _ question: String, to act: String, suggesting isYes: Bool = false, isSomebodyThere: Bool
+        _ question: Message, to act: Message, suggesting isYes: Bool = false, isSomebodyThere: Bool
     ) async throws(CommandError) -> Bool {
         guard isSomebodyThere else { throw CommandError("refusing to \(act) without --yes", status: .usage) }
         return await decision(question, suggesting: isYes) ?? false
@@ -84,7 +84,7 @@ package struct Prompt: Sendable {
     /// If `takesEarlier` is false, text typed before the question doesn't count as an answer.
     ///
     /// - Returns: The answer; the suggestion if the user only presses Enter, nil if they give up.
-    package func decision(_ question: String, suggesting isYes: Bool, takesEarlier: Bool = true) async -> Bool? {
+    package func decision(_ question: Message, suggesting isYes: Bool, takesEarlier: Bool = true) async -> Bool? {
         let text = "\(question) \(isYes ? "[Y/n]" : "[y/N]")"
         // Leaves some columns for the answer.
         let columns = console.screen.size.map { max($0.columns - 5, 20) }
@@ -104,7 +104,7 @@ package struct Prompt: Sendable {
     }
 
     /// Asks whether to go on; Enter means yes, giving up means no.
-    package func accepts(_ question: String) async -> Bool {
+    package func accepts(_ question: Message) async -> Bool {
         await decision(question, suggesting: true) ?? false
     }
 }

@@ -2,6 +2,7 @@ import Addresses
 import CredentialEngine
 import Rules
 import Secrets
+import Terminal
 
 /// A tool's input so far, up to a maximum size.
 struct ToolInput: Sendable {
@@ -50,7 +51,7 @@ struct StoredSecret {
     }
 
     /// Ends, and tells the user if tools get something else: the tool itself says that the login succeeded.
-    func end(with credential: Credential?, orTell note: String) -> Turn {
+    func end(with credential: Credential?, orTell note: Message) -> Turn {
         credential?.secret == secret ? Turn(.end(0)) : Turn(note: note, .end(0))
     }
 }

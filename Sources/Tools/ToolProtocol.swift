@@ -2,6 +2,7 @@ public import CredentialEngine
 import JSON
 public import Rules
 public import Secrets
+public import Terminal
 
 /// The protocol of one tool that asks for credentials, as a state machine without any input or output.
 ///
@@ -107,7 +108,7 @@ public struct Turn: Sendable, Equatable {
     /// The error to show on stderr.
     public var complaint: Complaint?
     /// A note to show on stderr although nothing failed.
-    public var note: String?
+    public var note: Message?
     /// The next step.
     public var next: Step
 
@@ -130,18 +131,18 @@ public struct Turn: Sendable, Equatable {
         /// The stored credential for this request can't be written in the tool's format.
         case unwritable(CredentialRequest)
         /// An error that only the tool's protocol knows, and its remedy.
-        case other(String, remedy: String? = nil)
+        case other(Message, remedy: Message? = nil)
     }
 
     /// Creates a turn.
-    public init(output: [UInt8] = [], complaint: Complaint? = nil, note: String? = nil, _ next: Step) {
+    public init(output: [UInt8] = [], complaint: Complaint? = nil, note: Message? = nil, _ next: Step) {
         self.output = output
         self.complaint = complaint
         self.note = note
         self.next = next
     }
     /// The tool's protocol ends with a complaint of its own.
-    static func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
+    static func fail(_ message: Message, remedy: Message? = nil, status: Int32 = 1) -> Turn {
         Turn(complaint: .other(message, remedy: remedy), .end(status))
     }
 

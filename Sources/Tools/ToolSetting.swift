@@ -184,7 +184,7 @@ extension ToolSetting {
         return try TableKeys(of: table, file: file, text: text)
     }
 
-    private func fault(_ line: Int?, _ message: String, hint: String = "correct it first") -> SettingsError {
+    private func fault(_ line: Int?, _ message: Message, hint: Message = "correct it first") -> SettingsError {
         SettingsError(file: file, line: line, message: message, hint: hint)
     }
 
@@ -300,7 +300,7 @@ extension ToolSetting {
             try Folder(folder).link(String(file.cut(atLast: "/")?.1 ?? file[...]), to: value)
         } catch {
             throw CommandError(
-                "\(file.displayable()) cannot be made: \(error.reason.lowercased())",
+                "\(file) cannot be made: \(error.reason.lowercased())",
                 hints: ["make its folder writable"])
         }
     }

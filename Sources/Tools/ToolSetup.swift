@@ -144,7 +144,7 @@ package struct ToolOverride: Sendable {
 
 extension ToolOverride {
     /// An override by a variable, which the user is told to unset.
-    init(_ what: String, unset variable: String, part: String? = nil, asksLanyard: Bool = false) {
+    init(_ what: Message, unset variable: String, part: String? = nil, asksLanyard: Bool = false) {
         self.init(
             part: part, asksLanyard: asksLanyard, hint: Hint("\(what); unset it", run: "unset \(variable)"))
     }

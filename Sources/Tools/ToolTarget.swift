@@ -121,7 +121,7 @@ package struct ToolTarget: Sendable {
         if !program.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }), let word = quote(program) { return word }
         let folder: ShellCommand = "export PATH=\(FileTrust.parent(of: program)):\"$PATH\""
         throw CommandError(
-            "\(tool) can't run a program at \(program.displayable(limit: 300))",
+            "\(tool) can't run a program at \(program)",
             hints: [Hint("put its folder on PATH, where \(tool) runs, too", run: folder)])
     }
 

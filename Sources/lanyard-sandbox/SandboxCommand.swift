@@ -50,7 +50,7 @@ enum Complaint {
 
     /// Reports the error and returns the exit code.
     static func exit(after error: any Error) -> ExitCode {
-        console.error("\(error)".displayable())
+        console.error("\(String(describing: error))")
         if let hint = (error as? SandboxError)?.hint { console.hint(hint) }
         return .failure
     }

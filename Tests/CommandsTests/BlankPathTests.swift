@@ -116,7 +116,7 @@ import Testing
                 default: _ = try CargoSettings(place: place).changes()
                 }
             }
-            #expect(failure?.message.contains("can't run a program at") == true)
+            #expect(failure?.message.text.contains("can't run a program at") == true)
             #expect(failure?.hints.first?.copied?.hasPrefix("export PATH=") == true)
         }
     }

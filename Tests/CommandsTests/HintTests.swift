@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `the authority's number and the correlation ID share brackets`() {
-        func words(_ message: String) -> String {
+        func words(_ message: String) -> Message {
             var error = PluginError(.cancelled, message)
             error.errorCodes = ["AADSTS65004"]
             error.correlationID = "c0de"

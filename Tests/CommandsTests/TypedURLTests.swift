@@ -63,7 +63,7 @@ import Testing
             as [(String) throws -> Void]
         {
             let failure = #expect(throws: CommandError.self) { try parse(address) }
-            #expect(failure?.message.contains("is an address for ssh") == true, "\(String(describing: failure))")
+            #expect(failure?.message.text.contains("is an address for ssh") == true, "\(String(describing: failure))")
         }
     }
 

@@ -1,6 +1,7 @@
 import Addresses
 import Rules
 import SettingsFile
+import Terminal
 import Testing
 
 /// The requests that a far side may make.
@@ -115,7 +116,7 @@ import Testing
             try configuration.apply(SettingsTable(file: "f", text: "[[forward]]\n\(text)"), isSystem: false)
             Issue.record("no error")
         } catch {
-            #expect(error.message.contains(message), "\(error)")
+            #expect(error.message.text.contains(message), "\(error)")
         }
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SettingsFile
+import Terminal
 
 @testable import PluginHost
 @testable import Rules
@@ -14,7 +15,7 @@ extension FuzzTarget {
                 var configuration = Configuration()
                 try configuration.apply(SettingsTable(file: "/config.toml", text: text), isSystem: isSystem)
             } catch {
-                try requireShowable([error.message, error.hint])
+                try requireShowable([error.message.text, error.hint?.text])
             }
         }
         try requireOthersStay(text)
@@ -29,7 +30,7 @@ extension FuzzTarget {
         }
         switch read {
         case .success(let manifest): try requireManifest(manifest)
-        case .failure(let problem): try requireShowable([problem.message, problem.hint])
+        case .failure(let problem): try requireShowable([problem.message.text, problem.hint?.text])
         }
     }
 

@@ -2,6 +2,7 @@ import CredentialEngine
 import JSON
 import Rules
 import Secrets
+import Terminal
 
 @testable import Tools
 
@@ -98,7 +99,7 @@ private struct ToolCall {
         for _ in 0..<(input.count + 10) {
             said.output += turn.output
             if let complaint = turn.complaint { said.complaints.append(complaint) }
-            if let note = turn.note { said.notes.append(note) }
+            if let note = turn.note { said.notes.append(note.text) }
             switch turn.next {
             case .read: turn = tool.receive(.input(reads.popFirst() ?? []))
             case .ask(let question):

@@ -1,5 +1,6 @@
 import PluginWire
 import SettingsFile
+import Terminal
 import Testing
 
 @testable import PluginConformance

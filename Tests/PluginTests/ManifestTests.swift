@@ -2,6 +2,7 @@ import Addresses
 import PluginWire
 import SeededRandom
 import SettingsFile
+import Terminal
 import Testing
 
 @testable import PluginHost
@@ -148,7 +149,7 @@ struct ManifestTests {
         let problem = #expect(throws: SettingsError.self) {
             try read(Self.broker.replacingFirst(old, with: new))
         }
-        #expect(problem?.message == message)
+        #expect(problem?.message.text == message)
     }
 
     @Test func `a broker is there only if the session bus may be`() throws {
@@ -252,9 +253,9 @@ struct ManifestTests {
         let problem = #expect(throws: SettingsError.self) {
             try read(Self.more.replacingFirst(fault.old, with: fault.new))
         }
-        #expect(problem?.message.hasPrefix(fault.message) == true, "\(String(describing: problem))")
+        #expect(problem?.message.text.hasPrefix(fault.message) == true, "\(String(describing: problem))")
         #expect(problem?.line == fault.line)
-        if let hint = fault.hint { #expect(problem?.hint == hint) }
+        if let hint = fault.hint { #expect(problem?.hint?.text == hint) }
     }
 
     private static let pathFault = "`path` is not of segments such as /tfp/{realm}/{policy}"
@@ -343,9 +344,9 @@ struct ManifestTests {
     func `a fault is told with its line`(_ fault: Fault) throws {
         let text = Self.full.replacingFirst(fault.old, with: fault.new)
         let problem = #expect(throws: SettingsError.self) { try read(text) }
-        #expect(problem?.message.hasPrefix(fault.message) == true, "\(String(describing: problem))")
+        #expect(problem?.message.text.hasPrefix(fault.message) == true, "\(String(describing: problem))")
         #expect(problem?.line == fault.line)
-        if let hint = fault.hint { #expect(problem?.hint == hint) }
+        if let hint = fault.hint { #expect(problem?.hint?.text == hint) }
     }
 
     @Test func `what is not TOML is told with its line`() {
@@ -373,7 +374,7 @@ struct ManifestTests {
             } catch let problem as SettingsError {
                 let lines = 1...(text.utf8.count { $0 == 0x0A } + 1)
                 if let line = problem.line, !lines.contains(line) { Issue.record("line \(line) is none of \(text)") }
-                if problem.message.isEmpty { Issue.record("nothing is told of \(text)") }
+                if problem.message.text.isEmpty { Issue.record("nothing is told of \(text)") }
             } catch {
                 Issue.record("\(error) is no fault of a manifest")
             }

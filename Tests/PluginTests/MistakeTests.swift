@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Secrets
 import SettingsFile
+import Terminal
 import Testing
 
 @testable import PluginConformance
@@ -282,7 +283,8 @@ import Testing
         guard let plugin = registry.plugins.first else {
             // `check` and `try` read the manifest themselves, and say the same as `doctor` and `plugin list`.
             let problem = try #require(registry.problems.first)
-            #expect("\(problem) \(problem.hint ?? "")".contains(mistake.check ?? "-"))
+            let said = "\(problem) \(problem.hint?.text ?? "")"
+            #expect(said.contains(mistake.check ?? "-"))
             let match = registry.match(authority: "https://id.mini.example/r", isConfigured: true)
             guard let match else {
                 // It has no manifest, so errors of authorities that nobody names say so.

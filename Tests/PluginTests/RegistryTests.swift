@@ -2,6 +2,7 @@ import Addresses
 import Files
 import Glibc
 import SettingsFile
+import Terminal
 import Testing
 
 @testable import PluginHost
@@ -87,7 +88,7 @@ struct RegistryTests {
         #expect(registry.plugins.isEmpty)
         #expect(registry.problems.count == 1)
         let end = name == "plain-file" ? "is not executable" : "does not exist"
-        #expect(registry.problems.first?.message.hasSuffix(end) == true)
+        #expect(registry.problems.first?.message.text.hasSuffix(end) == true)
     }
 
     @Test(arguments: ["plugins/x/plugin.toml", "plugins/x/prog", "plugins/x", "plugins", "target/prog", "target"])
@@ -105,7 +106,9 @@ struct RegistryTests {
             environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
         #expect(registry.plugins.isEmpty)
         #expect(
-            registry.problems.map(\.message) == ["\(folder.path)/\(culprit) could have been written by another user"])
+            registry.problems.map(\.message.text) == [
+                "\(folder.path)/\(culprit) could have been written by another user"
+            ])
     }
 
     @Test(arguments: [
@@ -118,7 +121,7 @@ struct RegistryTests {
         try folder.write("plugins/x/plugin.toml", text)
         let registry = PluginRegistry.discover(
             environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
-        #expect(registry.problems.map(\.message) == [message])
+        #expect(registry.problems.map(\.message.text) == [message])
     }
 }
 
@@ -305,7 +308,7 @@ extension RegistryTests {
             let registry = PluginRegistry.discover(
                 environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
             #expect(
-                registry.problems.map(\.message) == [
+                registry.problems.map(\.message.text) == [
                     "\(folder.path)/plugins/x/prog could have been written by another user"
                 ])
         }

@@ -2,6 +2,7 @@ import Files
 import Glibc
 import PluginWire
 import SettingsFile
+import Terminal
 import Testing
 
 @testable import PluginHost
@@ -100,7 +101,7 @@ import Testing
         for kind in [nil, "quill"] where kind == nil || fault.testDescription != "a row that is left out" {
             let match = try #require(
                 registry.match(authority: "https://quill.example/r", kind: kind, isConfigured: true))
-            #expect(match.plugin.name == "quill" && match.plugin.problem?.message.contains(fault.message) == true)
+            #expect(match.plugin.name == "quill" && match.plugin.problem?.message.text.contains(fault.message) == true)
             let error = await #expect(throws: PluginError.self) {
                 try await PluginRunner(environment: [:]).run(.sample(.renew), on: match, user: FakeUser())
             }
@@ -133,7 +134,7 @@ import Testing
         try fault.breakIt(folder)
         let registry = registry(folder)
         #expect(registry.unreadable.map(\.plugin) == ["quill"])
-        #expect(registry.unreadable.first?.message.contains(fault.message) == true)
+        #expect(registry.unreadable.first?.message.text.contains(fault.message) == true)
         let match = try #require(registry.match(authority: "https://quill.example/r", isConfigured: true))
         #expect(match.plugin.name == "any" && match.isByWildcard)
     }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Rules
 import SettingsFile
+import Terminal
 import Testing
 
 /// The owners whose configuration is read: its `browser` is a command.

@@ -3,6 +3,7 @@ import Claims
 import Rules
 import Secrets
 import SettingsFile
+import Terminal
 import Testing
 import Tools
 
@@ -476,8 +477,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         let error = try #require(throws: SettingsError.self) { try configuration(example.text) }
         #expect(error.file == "config.toml")
         #expect(error.line == example.line)
-        #expect(error.message.hasPrefix(example.message))
-        if let hint = example.hint { #expect(error.hint?.hasPrefix(hint) == true) }
+        #expect(error.message.text.hasPrefix(example.message))
+        if let hint = example.hint { #expect(error.hint?.text.hasPrefix(hint) == true) }
     }
 
     static let unknown = [
@@ -519,8 +520,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             """)
         let fault = try #require(read.unknown.first)
         #expect(read.unknown.count == 1 && fault.line == example.line.map { $0 + 1 })
-        #expect(fault.message.hasPrefix(example.message), "\(fault)")
-        if let hint = example.hint { #expect(fault.hint?.hasPrefix(hint) == true) }
+        #expect(fault.message.text.hasPrefix(example.message), "\(fault)")
+        if let hint = example.hint { #expect(fault.hint?.text.hasPrefix(hint) == true) }
         #expect(read.group == "g" && read.identities.isEmpty && read.forwards.isEmpty && read.apps.isEmpty)
         func resolved(_ url: String) throws -> TokenRequest? {
             try read.resolve(CredentialRequest(RequestURL(url)))

@@ -1,5 +1,6 @@
 import Foundation
 import SettingsFile
+import Terminal
 import Testing
 
 @testable import Rules
@@ -127,7 +128,7 @@ import Testing
     ])
     func `a value that a file would be refused for is none`(_ key: String, _ words: [String]) {
         let error = #expect(throws: SettingsError.self) { try Configuration.value(words, of: key) }
-        #expect(error?.message.contains("`\(key)`") == true && error?.file == "", "\(String(describing: error))")
+        #expect(error?.message.text.contains("`\(key)`") == true && error?.file == "", "\(String(describing: error))")
     }
 
     @Test func `each key has a value of its own kind`() throws {

@@ -1,5 +1,6 @@
 import SeededRandom
 import SettingsFile
+import Terminal
 import Testing
 
 @Suite struct SettingsTableTests {
@@ -100,7 +101,7 @@ import Testing
     func `what would break the parser, or cut a text short, never reaches it`(text: String, line: Int) throws {
         let error = try #require(throws: SettingsError.self) { try table(text) }
         #expect(error.line == line)
-        #expect(error.message.hasPrefix("not valid TOML: "))
+        #expect(error.message.text.hasPrefix("not valid TOML: "))
     }
 
     @Test func `an unknown key brings the nearest, or all`() throws {

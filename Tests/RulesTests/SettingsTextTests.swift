@@ -1,5 +1,6 @@
 import Foundation
 import SettingsFile
+import Terminal
 import Testing
 
 /// Atomic replacement of settings files.

@@ -1,5 +1,6 @@
 import Foundation
 import SeededRandom
+import Terminal
 import TestSupport
 import Testing
 
@@ -180,7 +181,8 @@ import Testing
     func `what is refused is named with its line`(text: String, line: Int) throws {
         let error = #expect(throws: SettingsError.self) { try TOMLDocument(text, file: "f") }
         #expect(
-            error?.line == line && error?.message.hasPrefix("not valid TOML: ") == true, "\(String(describing: error))")
+            error?.line == line && error?.message.text.hasPrefix("not valid TOML: ") == true,
+            "\(String(describing: error))")
     }
 
     @Test func `many tables take no longer than their text`() throws {

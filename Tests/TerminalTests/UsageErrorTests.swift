@@ -19,7 +19,7 @@ import Testing
         #expect(
             UsageError(message: message, text: text)
                 == UsageError(
-                    message,
+                    "\(message)",
                     hints: [
                         Hint("usage", write: "lanyard import <document>"),
                         Hint("usage", write: "lanyard import --from <program>"),

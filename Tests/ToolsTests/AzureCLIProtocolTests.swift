@@ -2,6 +2,7 @@ import CredentialEngine
 import JSON
 import Rules
 import Secrets
+import Terminal
 import Testing
 import Tools
 
@@ -130,7 +131,7 @@ import Tools
                 Issue.record("it doesn't complain: \(turn)")
                 return
             }
-            #expect(message.contains(complaint))
+            #expect(message.text.contains(complaint))
             return
         }
         // Java reads stderr as part of the JSON.

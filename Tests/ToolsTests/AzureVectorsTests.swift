@@ -2,6 +2,7 @@ import CredentialEngine
 import JSON
 import Rules
 import Secrets
+import Terminal
 import Testing
 import Tools
 import Vectors
@@ -95,7 +96,7 @@ import Vectors
                 Issue.record("it doesn't complain")
                 return
             }
-            return #expect(message.contains("not logged in, run `azd auth login` to login"))
+            return #expect(message.text.contains("not logged in, run `azd auth login` to login"))
         }
         let turn = consumer.receive(.credential(Self.credential))
         #expect(turn.complaint == nil && turn.next == .end(0))
@@ -127,7 +128,7 @@ import Vectors
             Issue.record("it doesn't complain: \(turn)")
             return
         }
-        #expect(message.contains(given.complaint) && turn.next == .end(2) && turn.output.isEmpty)
+        #expect(message.text.contains(given.complaint) && turn.next == .end(2) && turn.output.isEmpty)
     }
 
     @Test func `azd is told of refusals as az is`() {

@@ -2,6 +2,7 @@ import Addresses
 import CredentialEngine
 import Rules
 import Secrets
+import Terminal
 import Testing
 import Tools
 

@@ -1,5 +1,6 @@
 import CredentialEngine
 import Rules
+import Terminal
 import Testing
 import Tools
 
@@ -23,7 +24,7 @@ struct Conversation: Equatable {
         while true {
             bytes += turn.output
             if let complaint = turn.complaint { complaints.append(complaint) }
-            if let note = turn.note { notes.append(note) }
+            if let note = turn.note { notes.append(note.text) }
             switch turn.next {
             case .read: turn = tool.receive(.input(input.popFirst() ?? []))
             case .ask(let question):
@@ -54,7 +55,7 @@ struct Conversation: Equatable {
     /// The message on stderr, if it is specific to the tool.
     var words: String? {
         guard case .other(let message, let remedy) = complaints.last else { return nil }
-        return ([message] + [remedy].compactMap(\.self)).joined(separator: "; ")
+        return ([message] + [remedy].compactMap(\.self)).map(\.text).joined(separator: "; ")
     }
 }
 

@@ -2,6 +2,7 @@ import Addresses
 import CredentialEngine
 import Rules
 import Secrets
+import Terminal
 import Testing
 import Tools
 
@@ -187,7 +188,7 @@ import Tools
             return
         }
         let end = tool.receive(event)
-        #expect(end.note?.hasPrefix("a rule maps https://registry.example/ to a token") == true)
+        #expect(end.note?.text.hasPrefix("a rule maps https://registry.example/ to a token") == true)
         #expect(end == Turn(note: end.note, .end(0)))
     }
 

@@ -148,7 +148,6 @@ package struct KnownAccounts {
 
     /// Returns the error for an account that isn't in `all`: it signed in elsewhere, or not at all.
     private func missing(_ name: String, _ command: ShellCommand) throws(CommandError) -> CommandError {
-        let shown = name.displayable(limit: 200)
         if let named, let account = try meant(by: name, among: elsewhere, nil)?.account {
             return CommandError(
                 "\(account.displayName) has signed in, but not to \(named.place.urlForPeople)",
@@ -164,7 +163,7 @@ package struct KnownAccounts {
         }
         let meant = nearest.map { Hint("did you mean", run: "\(command)\(last: self.name(of: $0))") }
         return CommandError(
-            "the account \(shown) has not signed in",
+            "the account \(name) has not signed in",
             hints: [meant, Hint("see", run: "lanyard status --accounts")].compactMap(\.self))
     }
 }
@@ -181,7 +180,7 @@ extension Session {
         } catch {
             let folder = selection.folder
             throw CommandError(
-                "\(folder.displayable(limit: 300)) cannot be used: \(error.reason)",
+                "\(folder) cannot be used: \(error.reason)",
                 hints: [error.hint("ls -ld\(last: folder)", in: folder)])
         }
     }
@@ -239,19 +238,18 @@ extension CommandError {
     /// command for each account.
     fileprivate init(_ found: [KnownAccount], typed name: String, isWhole: Bool, _ command: ShellCommand?) {
         let accounts = found.map(\.account)
-        let shown = name.displayable(limit: 200)
         guard let command else {
             self.init(
-                "several accounts begin with \(shown): \(accounts.namesApart.joined(separator: ", "))",
+                "several accounts begin with \(name): \(accounts.namesApart.joined(separator: ", "))",
                 hints: ["type more of the name"], status: .usage)
             return
         }
         let names = isWhole ? accounts.map(\.homeAccountID) : accounts.namesToType
         let labelled = zip(names, accounts.labels).map { name, label in
-            Hint(label.displayable(limit: 100), run: "\(command)\(last: name, limit: 200)")
+            Hint("\(label)", run: "\(command)\(last: name, limit: 200)")
         }
         self.init(
-            "several accounts \(isWhole ? "are called" : "begin with") \(shown)",
+            "several accounts \(isWhole ? "are called" : "begin with") \(name)",
             hints: isWhole ? Self.hints(byHostOf: accounts, command) ?? labelled : labelled, status: .usage)
     }
 
@@ -262,7 +260,7 @@ extension CommandError {
         let hints = accounts.compactMap { account in
             account.authority.map { url in
                 Hint(
-                    account.environment.displayable(limit: 255),
+                    "\(account.environment)",
                     run: "\(command)\(option: "--authority", url, limit: 255)\(last: account.username, limit: 200)")
             }
         }

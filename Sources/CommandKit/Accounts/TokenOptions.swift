@@ -293,7 +293,7 @@ extension CommandError {
         hints: [Hint] = ["write it like \(Example.wideAuthority), or name it in a rule first"]
     ) {
         self.init(
-            "no plugin supports the authority \(url.displayable(limit: 255))", hints: hints + registry.unreadableHints)
+            "no plugin supports the authority \(url)", hints: hints + registry.unreadableHints)
     }
 }
 
@@ -344,7 +344,7 @@ extension SignInParameters {
     package init(options texts: [SignInParameter: [String]]) throws(CommandError) {
         self.init()
         do throws(ParameterError) { try apply(texts) } catch {
-            throw CommandError(error.reason, hints: [Hint(error.hint)], status: .usage)
+            throw CommandError("\(error.reason)", hints: ["\(error.hint)"], status: .usage)
         }
     }
 }

@@ -148,7 +148,7 @@ extension CommandError {
     package init(_ error: SettingsError, isSystem: Bool, _ context: CommandContext) {
         self =
             isSystem && error.lacksPermission
-            ? CommandError(error.description, hints: [context.asRoot]) : CommandError(error)
+            ? CommandError(error.inFile, hints: [context.asRoot]) : CommandError(error)
     }
 
     /// What the system's policy keeps the user from changing.
@@ -173,7 +173,6 @@ extension CommandError {
 
     /// Creates the error for an existing rule where a new one was requested.
     package init(taken other: Rule, _ context: CommandContext, hint: Hint) {
-        let url = other.pattern.text.displayable(limit: 200)
-        self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])
+        self.init("there is a rule for \(other.pattern.text) already, at \(other.place(context))", hints: [hint])
     }
 }

@@ -31,15 +31,14 @@ package struct SettingKey {
     /// Refuses a value that has the right form, but that nothing could use.
     package func requireUsable(_ value: SettingValue, in session: Session) throws(CommandError) {
         guard case .text(let text) = value else { return }
-        let shown = text.displayable(limit: 200)
         switch name {
         case "browser" where ShellWords.split(text)?.isEmpty != false:
-            throw CommandError("a quote isn't closed: \(shown)", hints: ["write it as for a shell"], status: .usage)
+            throw CommandError("a quote isn't closed: \(text)", hints: ["write it as for a shell"], status: .usage)
         case "ca-file":
             let bytes = try? OpenFile(text).contents(atMost: 1 << 22)
             guard let bytes, String(decoding: bytes, as: UTF8.self).hasBytes("CERTIFICATE-----") else {
                 throw CommandError(
-                    bytes == nil ? "\(shown) can't be read" : "\(shown) holds no certificate in PEM format",
+                    bytes == nil ? "\(text) can't be read" : "\(text) holds no certificate in PEM format",
                     hints: [Hint("see", run: "ls -l\(last: text)")], status: .usage)
             }
         case "client-id":
@@ -62,7 +61,7 @@ package struct SettingKey {
         let names = session.registry.plugins.flatMap(\.clients).map(\.name)
         guard !names.contains(text), let near = names.nearest(to: text.lowercased()) else { return }
         throw CommandError(
-            "there is no app \(text.displayable(limit: 60))",
+            "there is no app \(text)",
             hints: [Hint("did you mean", run: "lanyard config set client-id \(near)")], status: .usage)
     }
 
@@ -71,10 +70,9 @@ package struct SettingKey {
         guard name == "browser", case .text(let text) = value, text != Configuration.noBrowser,
             let program = ShellWords.split(text)?.first, context.program(program) == nil
         else { return }
-        let shown = program.displayable(limit: 200)
         context.console.note(
             Hint(
-                "warning: there is no program \(shown)\(program.hasBytes("/") ? "" : " on PATH"), so no browser can open; for the default",
+                "warning: there is no program \(program)\(program.hasBytes("/") ? "" : " on PATH"), so no browser can open; for the default",
                 run: "lanyard config unset browser"))
     }
 
@@ -115,15 +113,16 @@ extension CommandContext {
         guard let option = PluginOption(key) else { return nil }
         guard let plugin = registry.plugins.first(where: { $0.name == option.plugin }) else {
             throw CommandError(
-                "there is no plugin \(option.plugin.displayable(limit: 60))",
+                "there is no plugin \(option.plugin)",
                 hints: [Hint("see which there are", run: "lanyard plugin list")], status: .usage)
         }
         guard plugin.options.contains(option.name) else {
             let near = plugin.options.nearest(to: option.name).map { Hint("did you mean plugin.\(plugin.name).\($0)?") }
-            let known = plugin.options.isEmpty ? "it has none" : "it has \(plugin.options.joined(separator: ", "))"
+            let known: Hint =
+                plugin.options.isEmpty ? "it has none" : "it has \(plugin.options.joined(separator: ", "))"
             throw CommandError(
-                "the plugin \(plugin.name) has no option \(option.name.displayable(limit: 60))",
-                hints: [near ?? Hint(known.displayable(limit: 300))], status: .usage)
+                "the plugin \(plugin.name) has no option \(option.name)",
+                hints: [near ?? known], status: .usage)
         }
         return option
     }
@@ -189,7 +188,6 @@ package struct SettingFileTarget {
 extension CommandError {
     /// Creates the error for an unknown key, or one that belongs to a table.
     fileprivate init(noSetting name: String, _ keys: [String]) {
-        let shown = name.displayable(limit: 60)
         switch name {
         case "rule", "rules", "forward", "forwards":
             let noun = name.hasSuffix("s") ? String(name.dropLast()) : name
@@ -207,7 +205,7 @@ extension CommandError {
         default:
             let near = keys.nearest(to: name).map { Hint("did you mean \($0)?") }
             self.init(
-                "there is no setting \(shown)",
+                "there is no setting \(name)",
                 hints: [near ?? Hint("see which there are", run: "lanyard config list")], status: .usage)
         }
     }

@@ -26,7 +26,7 @@ package struct Git: Sendable {
         package func failure(doing what: String, hints: [Hint] = []) -> CommandError {
             var said = errors.pieces(between: "\n").last.map(String.init) ?? "exit status \(status)"
             for prefix in ["fatal: ", "error: "] where said.hasPrefix(prefix) { said.removeFirst(prefix.count) }
-            return CommandError("git failed while \(what): \(said.displayable())", hints: hints)
+            return CommandError("git failed while \(what): \(said)", hints: hints)
         }
     }
 
@@ -41,7 +41,7 @@ package struct Git: Sendable {
         guard result.status == 0 else { throw result.failure(doing: "printing its version") }
         guard let version = ToolVersion(result.output) else {
             throw CommandError(
-                "git prints no version: \(String(result.output.pieces(between: "\n").first ?? "").displayable(limit: 100))",
+                "git prints no version: \(String(result.output.pieces(between: "\n").first ?? ""))",
                 hints: [Hint("see which program that is", run: "type git")])
         }
         return version
@@ -81,7 +81,7 @@ package struct Git: Sendable {
         } catch let error as SubprocessError {
             throw unrunnable(error)
         } catch {
-            throw CommandError("git can't be run: \("\(error)".displayable(limit: 200))")
+            throw CommandError("git can't be run: \("\(error)")")
         }
     }
 
@@ -94,7 +94,7 @@ package struct Git: Sendable {
         guard let path = context.program("git") else {
             return CommandError("git is not installed", hints: [Package.git.hint()])
         }
-        let reason = error.underlyingError.map { ": \($0.description.lowercased().displayable(limit: 200))" } ?? ""
+        let reason: Message = error.underlyingError.map { ": \($0.description.lowercased())" } ?? ""
         let shown = context.short(path)
         return CommandError("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
     }

@@ -45,7 +45,7 @@ package enum ServerAnswer: Sendable, Equatable {
                 ])
             return ServerAnswer(run)
         } catch {
-            return .unreachable(error.message)
+            return .unreachable(error.message.text)
         }
     }
 

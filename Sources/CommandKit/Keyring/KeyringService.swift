@@ -49,7 +49,7 @@ enum KeyringService: Sendable {
     }
 
     /// The message if it has no default keyring, and what to do about it.
-    var lackingKeyring: (message: String, hint: Hint) {
+    var lackingKeyring: (message: Message, hint: Hint) {
         switch self {
         case .gnomeKeyring: ("there is no default keyring yet", Hint("create one", run: "lanyard unlock"))
         case .keePassXC:
@@ -75,12 +75,12 @@ extension CommandError {
     /// Creates the error for a keyring that doesn't work.
     package init(_ error: KeyringError) {
         let (message, hints) = Self.keyring(error)
-        let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
+        let detail: Message = error.detail.isEmpty ? "" : " (\(error.detail))"
         let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
         self.init(shown, hints: hints, cause: error.opensWithPassword ? .lockedKeyring : .keyring)
     }
 
-    private static func keyring(_ error: KeyringError) -> (message: String, hints: [Hint]) {
+    private static func keyring(_ error: KeyringError) -> (message: Message, hints: [Hint]) {
         if error.provider == SealedKeyring.provider { return sealed(error) }
         if let bus = error.otherBus {
             return ("gnome-keyring runs on another session bus, so none starts on this one", [.using(bus: bus)])
@@ -100,8 +100,8 @@ extension CommandError {
         }
     }
 
-    private static func sealed(_ error: KeyringError) -> (message: String, hints: [Hint]) {
-        let detail = error.detail.displayable(limit: 400)
+    private static func sealed(_ error: KeyringError) -> (message: Message, hints: [Hint]) {
+        let detail: Message = "\(error.detail)"
         let status = Hint("see", run: "lanyard keyring status")
         switch error.reason {
         case .locked: return ("the sealed keyring is locked", [Hint("unlock it", run: "lanyard unlock")])
@@ -118,7 +118,9 @@ extension CommandError {
         }
     }
 
-    private static func locked(_ lock: KeyringError.Lock?, by service: KeyringService) -> (String, [Hint]) {
+    private static func locked(_ lock: KeyringError.Lock?, by service: KeyringService) -> (
+        message: Message, hints: [Hint]
+    ) {
         switch lock {
         case .keyrings(let labels):
             let names = labels.map { $0.displayable(limit: 100) }.joined(separator: ", ")
@@ -135,7 +137,7 @@ extension CommandError {
         }
     }
 
-    private static func keyring(otherwise error: KeyringError) -> (message: String, hints: [Hint]) {
+    private static func keyring(otherwise error: KeyringError) -> (message: Message, hints: [Hint]) {
         switch error.reason {
         case .timedOut: ("the keyring service does not answer", [.restartingKeyring(of: error.provider)])
         case .busy: ("the keyring service is busy", ["try again in a moment"])
@@ -155,7 +157,7 @@ extension CommandError {
 
 extension KeyringProvider {
     /// The warning that another daemon has the same keyrings, and what to do about it; nil if none has.
-    package func rivalry(in context: CommandContext) -> (message: String, hint: Hint)? {
+    package func rivalry(in context: CommandContext) -> (message: Message, hint: Hint)? {
         guard let bus = rivalBus(environment: context.environment) else { return nil }
         return (
             "another gnome-keyring has the same keyrings, on another bus: each overwrites what the other stores",
@@ -276,12 +278,12 @@ extension Hint {
     /// Returns a hint to end the program that provides the keyring; the bus starts it again when it is needed, or
     /// lanyard says how to.
     static func restartingKeyring(of program: String?) -> Hint {
-        let text = "restart it and try again"
+        let text: Message = "restart it and try again"
         switch program {
         case "gnome-keyring-daemon": return restartingGnomeKeyring
         case "kwalletd5", "kwalletd6", "ksecretd", "oo7-daemon":
             return Hint(text, run: "pkill -KILL -u $(id -u) -x \(program ?? "")")
-        case let name?: return Hint("restart \(name.displayable(limit: 60)) and try again")
+        case let name?: return Hint("restart \(name) and try again")
         case nil: return "log out and in again, and try again"
         }
     }

@@ -34,7 +34,7 @@ package struct KeyringUnlocker {
         guard let found else { throw CommandError(KeyringError(.noProvider)) }
         guard let name = found.programName, name == Self.daemon else {
             throw CommandError(
-                "the keyring belongs to \((found.programName ?? "another program").displayable(limit: 60)), "
+                "the keyring belongs to \((found.programName ?? "another program")), "
                     + "and only that can unlock it",
                 hints: ["unlock its database or wallet in its window"])
         }
@@ -96,7 +96,7 @@ package struct KeyringUnlocker {
         let prompt = Prompt(context.console)
         let makesFirst = makesFirst
         for left in (0..<Self.tries).reversed() {
-            let question = makesFirst ? "password of the new keyring" : "password of the keyring"
+            let question: Message = makesFirst ? "password of the new keyring" : "password of the keyring"
             guard let typed = await prompt.line(question, echo: false), !typed.isEmpty else { return false }
             do throws(CommandError) {
                 guard makesFirst else {

@@ -12,7 +12,7 @@ extension CommandError {
     package init(noClientSecret request: TokenRequest) {
         let client = request.clientID.displayable(limit: 100)
         self.init(
-            "\(request.authority.displayable(limit: 255)) requires the client secret of \(client), and none is stored",
+            "\(request.authority) requires the client secret of \(client), and none is stored",
             hints: [Hint("the app's registration shows it; store it", run: .storingSecret(for: request))])
     }
 

@@ -41,7 +41,7 @@ extension PluginRegistry {
                     : Hint("\(plugin.name) is a plugin; its kinds are \(kinds.joined(separator: ", "))")
             } ?? kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
         throw CommandError(
-            kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind.displayable(limit: 60))",
+            kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind)",
             hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)
     }
 
@@ -108,7 +108,7 @@ extension AuthorityMatch {
         if let redirect = issuer.registration.redirectURI {
             console.note(Hint("its redirect URI, or callback URL", write: redirect.displayable(limit: 200)))
         }
-        if let advice = issuer.registration.advice { console.note(advice.displayable(limit: 512)) }
+        if let advice = issuer.registration.advice { console.note("\(advice, limit: 512)") }
         return true
     }
 

@@ -264,7 +264,7 @@ package final class Session: Sendable {
         guard scope.isScopeToken else {
             let near = registry.plugins.flatMap(\.resources).map(\.name).nearest(to: text)
             throw CommandError(
-                "there is no resource \(text.displayable(limit: 100))",
+                "there is no resource \(text)",
                 hints: [
                     near.map { Hint("did you mean \($0)?") }
                         ?? "an identifier has no spaces, quotes or control characters"
@@ -297,7 +297,7 @@ package final class Session: Sendable {
         // Machines ask their platform; what the variables describe is only known with the token.
         guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
             throw CommandError(
-                "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
+                "no plugin says which API \(name) could get a token for",
                 hints: [Hint("name it", write: "--resource RESOURCE")], status: .usage)
         }
         return [CredentialRequest.ExplicitToken.scope(ofResource: resource)]

@@ -62,7 +62,7 @@ package enum Package: String, Sendable, CaseIterable {
     case xdgUtils = "xdg-utils"
 
     /// Returns a hint to install the package.
-    package func hint(_ text: String = "install it", on distribution: Distribution = .here) -> Hint {
+    package func hint(_ text: Message = "install it", on distribution: Distribution = .here) -> Hint {
         switch distribution {
         case .debian: Hint(text, run: "sudo apt install \(debianName)")
         case .fedora: Hint(text, run: "sudo dnf install \(rawValue)")

@@ -64,7 +64,7 @@ extension ToolSetup {
             let version = ToolVersion(printed), version < oldest
         else { return nil }
         let newer = newer(path)
-        let text = "\(name) \(version) can't ask lanyard, \(oldest) and later do; \(newer.text)"
+        let text: Message = "\(name) \(version) can't ask lanyard, \(oldest) and later do; \(newer.text)"
         return newer.copied.map { Hint(text, write: $0) } ?? Hint(text)
     }
 

@@ -31,7 +31,7 @@ package struct Browser: Sendable {
             commands.isEmpty
             ? CommandError(
                 "the browser's command has a quote that isn't closed: "
-                    + (named ?? []).joined(separator: ":").displayable(limit: 200),
+                    + "\((named ?? []).joined(separator: ":"))",
                 hints: [Hint("write it as for a shell, or", run: remedy)]) : nil
         var trust = FileTrust()
         // In WSL, everybody may write to the files of Windows' drives.
@@ -43,8 +43,8 @@ package struct Browser: Sendable {
     }
 
     /// Why none of the commands is started; nil if they may be.
-    package var fault: String? {
-        mistake?.message ?? culprit.map { "another user could have written \($0.displayable(limit: 300))" }
+    package var fault: Message? {
+        mistake?.message ?? culprit.map { "another user could have written \($0)" }
     }
 
     /// Opens a page; returns nil if a command does that, else why none does.
@@ -52,7 +52,7 @@ package struct Browser: Sendable {
     /// A command may pass the URL, which an issuer chose, to a shell: no character in it does anything there. `failed` gets
     /// the reason if the command fails later.
     package func open(_ url: String, failed: @escaping @Sendable (String) -> Void = { _ in }) async -> String? {
-        if let fault { return fault }
+        if let fault { return fault.text }
         let url = url.withoutShellCharacters
         var reason: String?
         for words in commands {

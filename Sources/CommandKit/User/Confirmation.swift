@@ -37,7 +37,7 @@ package struct Confirmation {
     package func refusal(of subject: ConfirmationSubject) async -> ForwardedRefusal? {
         let what = subject.text
         guard await requester.waitForTurn(in: context) else { return .justDeclined }
-        let question = "may \(requester.forward) use your credential for \(what)?\(requester.ownName)"
+        let question: Message = "may \(requester.forward) use your credential for \(what)?\(requester.ownName)"
         // Only one question is shown at a time, whichever far side asks.
         let answer = try? await SingleFlight(environment: context.environment).withLock(
             key: "agent's question", deadline: Self.longestWait
@@ -55,7 +55,7 @@ package struct Confirmation {
         }
     }
 
-    private func ask(_ question: String) async -> Answer {
+    private func ask(_ question: Message) async -> Answer {
         if let prompt = Prompt(context) {
             requester.pending.begin()
             defer { requester.pending.end() }
@@ -69,7 +69,7 @@ package struct Confirmation {
             return isYes ? .yes : .no
         }
         guard let notification = Notification(context) else { return .nobodyThere }
-        return await notification.answer(to: "\(requester.forward) asks for a credential", question)
+        return await notification.answer(to: "\(requester.forward) asks for a credential", question.text)
     }
 }
 

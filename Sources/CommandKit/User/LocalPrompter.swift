@@ -29,7 +29,7 @@ struct LocalPrompter: UserPrompter {
         if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return nil }
         let interface = TerminalUser(
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
-        let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
+        let title: Message = url.map { "which account for \($0)?" } ?? "which account?"
         let chooser = presence.hasTerminal ? AccountMenu(console: context.console, title: title) : nil
         var user = TokenAcquirer.User(
             interface: interface, flows: presence.flows(configuration), chooser: chooser,
@@ -47,7 +47,7 @@ struct LocalPrompter: UserPrompter {
         let console = context.console
         console.endProgress()
         let choice = await Prompt(console).choice(
-            "\(error.message); which \(parameter) is it to be?", among: error.choices
+            "\(error.message); which \(parameter) is it to be?", among: error.choices.map { "\($0)" }
         ) { name in error.choices.firstIndex { $0.isSame(as: name) } }
         guard let choice else { return nil }
         var changed = rule
@@ -100,7 +100,7 @@ struct LocalPrompter: UserPrompter {
             if !isOpen { context.requester?.noteDecline(in: context) }
             return isOpen
         } catch  where KeyringUnlocker.retypable.contains(error) {
-            context.console.note(error.message)
+            context.console.note(Hint(error.message))
         } catch {
             // The error that led here says what is wrong with the keyring.
         }
@@ -212,7 +212,7 @@ extension Console {
 
     /// Names the process that is waited for: at once on a terminal or if it has been stopped, else if it takes long.
     private func tell(ofWaitFor process: Int32?, _ work: SharedWork) {
-        let text = "waiting for another lanyard to \(work.forPeople)\(process.map { " (pid \($0))" } ?? "")"
+        let text: Message = "waiting for another lanyard to \(work.forPeople)\(process.map { " (pid \($0))" } ?? "")"
         if let process, LockHolder.isStopped(process) {
             noteOnce(
                 Hint(

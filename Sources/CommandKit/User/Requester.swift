@@ -62,12 +62,12 @@ package struct Requester: Sendable {
         guard await waitForTurn(in: context) else {
             throw .plugin(PluginError(.cancelled, ForwardedRefusal.justDeclined.message), name: "")
         }
-        let place = url.map { " to \($0.displayable(limit: 300))" } ?? ""
-        let text = "\(forward) asks for a sign-in\(place)\(ownName)"
-        context.console.note(text)
+        let place: Message = url.map { " to \($0)" } ?? ""
+        let text: Message = "\(forward) asks for a sign-in\(place)\(ownName)"
+        context.console.note(Hint(text))
         pending.begin()
         guard !ControllingTerminal.isThere else { return }
-        await Notification(context)?.show("\(forward) asks for a sign-in", text)
+        await Notification(context)?.show("\(forward) asks for a sign-in", text.text)
     }
 }
 

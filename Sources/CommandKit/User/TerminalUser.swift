@@ -43,14 +43,14 @@ struct TerminalUser: UserInterface {
 
     /// Shows what happens after the user's part if it takes a while, and why they are asked again.
     func progress(_ message: String) async {
-        let text = message.displayable(limit: 200)
+        let text: Message = "\(message)"
         course.setReason(text)
         console.progress(text)
     }
 
     /// Shows a line that stays on the screen with what follows.
-    private func tell(_ text: String) {
-        console.note(text)
+    private func tell(_ text: Message) {
+        console.note(Hint(text))
         course.rows.withLock { $0 += console.rows(of: text) }
     }
 
@@ -66,7 +66,7 @@ struct TerminalUser: UserInterface {
         // If the redirect URI has no port on this machine, nothing listens there, and the plugin waits for the URL to be pasted.
         guard let browser, redirectURI == nil || port != nil else { return await openElsewhere(url, port: port) }
         let subject = subject(at: url)
-        let text = "opening your browser to sign in \(subject.text)"
+        let text: Message = "opening your browser to sign in \(subject.text)"
         console.note(text, linking: subject.place, to: url)
         course.rows.withLock { $0 += console.rows(of: text) }
         let course = course
@@ -161,7 +161,7 @@ struct TerminalUser: UserInterface {
     private func prompt(_ kind: PluginEvent.PromptKind, _ message: String) async -> PluginReply {
         guard ControllingTerminal.isThere else { return .unsupported }
         let question = Prompt(console)
-        let text = message.displayable(limit: 500)
+        let text: Message = "\(message)"
         let answer =
             switch kind {
             case .confirm: await question.decision(text, suggesting: false).map { $0 ? "yes" : "no" }
@@ -197,14 +197,14 @@ private final class Course: Sendable {
     /// The page that the user was last asked to open elsewhere.
     private let page = Mutex<String?>(nil)
     /// The plugin's last message, which is the reason for the next page or code, if there is one.
-    private let reason = Mutex<String?>(nil)
+    private let reason = Mutex<Message?>(nil)
 
-    func setReason(_ text: String) {
+    func setReason(_ text: Message) {
         reason.withLock { $0 = text }
         rows.withLock { $0 = 0 }
     }
 
-    func consumeReason() -> String? { reason.withLock { $0.take() } }
+    func consumeReason() -> Message? { reason.withLock { $0.take() } }
 
     /// Notes the page to open; false if it is on the screen already, above the reason to paste again.
     func shows(_ url: String) -> Bool {
@@ -241,11 +241,11 @@ extension String {
 package struct AccountMenu: AccountChooser {
     package let console: Console
     /// The question, fit to show.
-    package var title = "which account?"
+    package var title: Message = "which account?"
     /// Whether the user may choose to sign in with another account.
     package var offersAnother = true
 
-    package init(console: Console, title: String = "which account?", offersAnother: Bool = true) {
+    package init(console: Console, title: Message = "which account?", offersAnother: Bool = true) {
         self.console = console
         self.title = title
         self.offersAnother = offersAnother
@@ -258,14 +258,15 @@ package struct AccountMenu: AccountChooser {
     }
 
     package func confirm(_ account: AccountRecord, at place: AuthorityKey) async {
-        let text = "using \(account.displayName) for \(place.urlForPeople) from now on; to change that"
+        let text: Message = "using \(account.displayName) for \(place.urlForPeople) from now on; to change that"
         console.note(Hint(text, run: "lanyard use"))
     }
 
     /// Asks until the user chooses or interrupts; returns the index of the account, or the number of accounts for
     /// another one.
     private func ask(_ accounts: [AccountRecord]) async -> Int? {
-        let choices = accounts.labels + (offersAnother ? ["sign in with another account"] : [])
+        let choices: [Message] =
+            accounts.labels.map { "\($0)" } + (offersAnother ? ["sign in with another account"] : [])
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
         // Watch first: once the terminal is taken, it passes signals on to the handlers that it finds.
         let watch = Interrupts.watch { interrupted.finish() }

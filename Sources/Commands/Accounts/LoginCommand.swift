@@ -79,7 +79,7 @@ struct LoginCommand: TokenNamingCommand {
         guard let place, let current = before.current, others.contains(current),
             try await session.accounts(at: place).previous != nil
         else { return }
-        let text = "using \(signedIn.displayName) for \(place.place.urlForPeople) from now on; to go back"
+        let text: Message = "using \(signedIn.displayName) for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
     }
 

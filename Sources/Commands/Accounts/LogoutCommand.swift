@@ -162,8 +162,7 @@ struct RemoteSignOut {
                 try await session.acquirer.revoke(token, authority: ask.url, kind: ask.kind)
             } catch {
                 guard let reason = CommandError.reason(error) else { continue }
-                let host = known.account.environment.displayable(limit: 255)
-                session.context.console.note("\(host) did not revoke the tokens: \(reason)")
+                session.context.console.note("\(known.account.environment) did not revoke the tokens: \(reason)")
             }
         }
     }
@@ -234,19 +233,18 @@ private struct SignOutPage: UserInterface {
 extension CommandError {
     /// Creates the error for a browser session that could not be ended.
     fileprivate init(_ error: AcquisitionError, sessionOf account: AccountRecord) {
-        let host = account.environment.displayable(limit: 255)
         self.init(
-            "the browser's session at \(host) was not ended: \(Self.reason(error) ?? "no plugin supports it")",
+            "the browser's session at \(account.environment) was not ended: \(Self.reason(error) ?? "no plugin supports it")",
             hints: ["sign out on its page in the browser"])
     }
 
     /// Returns why a plugin didn't do it; nil if none was asked.
-    fileprivate static func reason(_ error: AcquisitionError) -> String? {
+    fileprivate static func reason(_ error: AcquisitionError) -> Message? {
         switch error {
-        case .plugin(let error, _): error.message.displayable(limit: 500)
+        case .plugin(let error, _): "\(error.message)"
         case .unusablePlugin(let problem, let name): CommandError(name, unusable: problem).message
         case .otherPlugin(let other):
-            "they came from \(other.origin.map { "the \($0.displayable(limit: 64)) plugin" } ?? "a plugin that ships with lanyard")"
+            "they came from \(other.origin.map { "the \($0) plugin" } ?? "a plugin that ships with lanyard")"
         default: nil
         }
     }

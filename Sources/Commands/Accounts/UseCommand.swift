@@ -87,7 +87,7 @@ struct UseCommand: Command {
             try await tellOthers(than: account, in: session)
         }
         guard let fixed = session.configuration.account, !account.isNamed(fixed) else { return }
-        console.note("but the configuration's `account` names \(fixed.displayable(limit: 200)), and takes precedence")
+        console.note("but the configuration's `account` names \(fixed), and takes precedence")
     }
 
     /// Reports where other accounts stay in use, because it isn't known whether the authority accepts this one.
@@ -96,7 +96,7 @@ struct UseCommand: Command {
         guard let own = known.all.first(where: { $0.profiles.contains(account) }) else { return }
         for other in known.places(butFor: own) {
             let place = other.place.urlForPeople
-            let text = "\(other.account.account.displayName) stays in use for \(place); to change that"
+            let text: Message = "\(other.account.account.displayName) stays in use for \(place); to change that"
             session.context.console.note(
                 Hint(text, run: "lanyard use\(option: "--authority", place)\(last: known.name(of: own), limit: 200)"))
         }

@@ -97,10 +97,10 @@ struct CacheClearCommand: Command {
         console.note("removed \(removed) \(removed == 1 ? "item" : "items")")
     }
 
-    private func confirmed(_ question: String, _ session: Session) async throws(CommandError) -> Bool {
+    private func confirmed(_ question: Message, _ session: Session) async throws(CommandError) -> Bool {
         if yes { return true }
         return try await Prompt(session.context.console).confirmed(
-            question, to: "\(question.dropLast())",
+            question, to: "\(question.text.dropLast())",
             isSomebodyThere: session.presence.hasTerminal && ControllingTerminal.isThere)
     }
 }
@@ -183,6 +183,6 @@ extension CommandError {
     /// An account that there is no record of.
     init(nothingStoredOf account: String) {
         self.init(
-            "nothing is stored for \(account.displayable(limit: 200))", hints: [Hint("see", run: "lanyard cache list")])
+            "nothing is stored for \(account)", hints: [Hint("see", run: "lanyard cache list")])
     }
 }

@@ -39,7 +39,7 @@ struct CacheListCommand: Command {
         } else {
             for line in RecordListing(facts: facts, now: now).lines { console.print(line) }
         }
-        for reason in stored.unreadable { console.note("not shown: \(reason.displayable(limit: 200))") }
+        for reason in stored.unreadable { console.note("not shown: \(reason)") }
         if stored.hasDamaged { console.note(Hint("to remove damaged items", run: "lanyard cache clear --damaged")) }
     }
 }

@@ -46,7 +46,7 @@ struct ExportCommand: Command {
         }
         let stored = try await session.storedRecords()
         let chosen = try records(among: stored.all)
-        for reason in stored.unreadable { console.note("not exported: \(reason.displayable(limit: 200))") }
+        for reason in stored.unreadable { console.note("not exported: \(reason)") }
         let document = UnifiedCache(chosen).json(pretty: true) + [0x0A]
         if let output {
             try write(document, to: output)
@@ -59,8 +59,10 @@ struct ExportCommand: Command {
         let issuers = session.issuersOfRefreshTokens(among: chosen, stored)
         if !issuers.isEmpty {
             console.note(
-                "many authorities end a sign-in if two machines use one refresh token: use those of "
-                    + "\(issuers.joined(separator: ", ").displayable(limit: 300)) on one machine only")
+                """
+                many authorities end a sign-in if two machines use one refresh token: use those of \
+                \(issuers.joined(separator: ", ")) on one machine only
+                """)
         }
         if output == nil, console.output.isFileOpenToOthers {
             let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
@@ -81,10 +83,10 @@ struct ExportCommand: Command {
             try folder.write(contents, to: name, isDurable: true)
         } catch .irregular {
             throw CommandError(
-                "\(path.displayable(limit: 500)) is not a regular file that you own",
+                "\(path) is not a regular file that you own",
                 hints: [Hint("name another", write: "--output FILE")])
         } catch {
-            throw CommandError("\(path.displayable(limit: 500)) can't be written: \(error.reason)")
+            throw CommandError("\(path) can't be written: \(error.reason)")
         }
     }
 

@@ -20,7 +20,7 @@ struct UnknownCommand: Equatable {
     var error: UsageError {
         let suggestion = meant.isEmpty ? [] : [Hint("did you mean", run: ShellCommand(words: parents + meant))]
         return UsageError(
-            "there is no command '\(word.displayable(limit: 60))'",
+            "there is no command '\(word)'",
             hints: suggestion + [recipe].compactMap(\.self) + [
                 Hint("for all commands", run: ShellCommand(words: parents + ["--help"]))
             ])

@@ -127,7 +127,7 @@ struct ConfigSetCommand: Command {
         try file.change { file throws(SettingsError) in
             try file.set(option, to: text, schema: InstalledFiles(context).schema)
         }
-        context.console.note("\(key) is now \(text.displayable()), in \(file.name)")
+        context.console.note("\(key) is now \(text), in \(file.name)")
     }
 }
 

@@ -177,11 +177,10 @@ struct ConfigureGitCommand: Command {
             // Rules are on the agent's machine.
             guard session.configuration.agent == nil, !session.maps(pattern), pattern.isTokenPlace, let prompt
             else { return (nil, false) }
-            let shown = pattern.text.displayable(limit: 200)
             // Don't offer what can't be written.
             do { try session.tables.requireRoom(for: pattern) } catch { return (nil, false) }
             if let rule = try await draft.ruleByOneQuestion() { return (rule, true) }
-            guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return (nil, false) }
+            guard await prompt.accepts("\(pattern.text) has no rule yet; add one?") else { return (nil, false) }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw taken(by: other, session)
         } else if !options.dryRun {
@@ -196,11 +195,10 @@ struct ConfigureGitCommand: Command {
         if let identity {
             let whose = other.identity.map { "the identity \($0)" } ?? "people"
             let place = other.place(session.context)
-            let url = other.pattern.text.displayable(limit: 200)
             let edit = Hint("to change that, write there", write: "identity = \"\(identity)\"")
             let removal = isOwn ? Hint("or remove it first", run: session.tables.removal(of: other)) : nil
             return CommandError(
-                "the rule for \(url), at \(place), is for \(whose), and not for the identity \(identity)",
+                "the rule for \(other.pattern.text), at \(place), is for \(whose), and not for the identity \(identity)",
                 hints: [edit, removal].compactMap(\.self))
         }
         let hint =

@@ -78,7 +78,7 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
             var hints = [Hint("give the URL, too, such as", run: "\(example)\(option: "--profile", profile)")]
             if !offers.isEmpty { hints.insert("name one of these: \(names)", at: 0) }
             throw CommandError(
-                "\(tool.name) has no profile \(profile.displayable(limit: 100)) that implies a URL", hints: hints,
+                "\(tool.name) has no profile \(profile) that implies a URL", hints: hints,
                 status: .usage)
         }
         if offers.count == 1 { return offers[0] }
@@ -92,7 +92,7 @@ struct ConfigureToolCommand<Place: TableIndex>: Command {
                 hints: [Hint("name one", run: "lanyard configure \(tool.name) --profile \(first.profile)")],
                 status: .usage)
         }
-        let rows = offers.map { "\($0.profile): \($0.summary)".displayable(limit: 300) }
+        let rows: [Message] = offers.map { "\($0.profile): \($0.summary)" }
         let choice = await prompt.choice("which of these should \(tool.name) get from lanyard?", among: rows) { name in
             offers.firstIndex { $0.profile == name }
         }

@@ -28,7 +28,7 @@ struct FirstSignIn {
     func offer(isAgreed: Bool) async throws {
         if rule.line != nil {
             let place = rule.place(session.context)
-            let text = "nobody has signed in yet; if its client ID is wrong, edit"
+            let text: Message = "nobody has signed in yet; if its client ID is wrong, edit"
             session.context.console.note(Hint(text, write: place))
         }
         let canSignIn = try await telling("no client secret is kept and nobody has signed in") {
@@ -46,9 +46,10 @@ struct FirstSignIn {
     }
 
     /// Runs a step; if the keyring can't be used, its error says what is done and how to continue.
-    private func telling<Result>(_ lack: String, _ body: () async throws -> Result) async throws -> Result {
+    private func telling<Result>(_ lack: Message, _ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let failure as CommandError where failure.cause.isOfKeyring {
-            let text = "git is set up and the rule is written, but \(lack); once the keyring works, continue with"
+            let text: Message =
+                "git is set up and the rule is written, but \(lack); once the keyring works, continue with"
             throw failure.with(Hint(text, run: "lanyard configure git \(rule.pattern.text)"))
         }
     }
@@ -62,7 +63,7 @@ struct FirstSignIn {
             }
         }
         guard stored == nil else { return true }
-        let question = issuer.needsSecret ? "client secret" : "client secret, or Enter to sign in with a code"
+        let question: Message = issuer.needsSecret ? "client secret" : "client secret, or Enter to sign in with a code"
         if let text = await prompt.line(question, echo: false), !text.isEmpty {
             try await session.store(Secret(text), as: .ofClient(clientID, at: match))
             return true

@@ -51,11 +51,11 @@ struct GitSteps {
         let would = options.dryRun ? "would be" : "is"
         if !plan.changes.isEmpty {
             console.note("this \(would) added to \(GitFile(plan.scope, session.context).name):")
-            for line in GitChange.text(plan.changes) { console.note("  \(line.displayable())") }
+            for line in GitChange.text(plan.changes) { console.note("  \(line)") }
         }
         if let rule {
             console.note("this \(would) added to \(session.context.short(session.tables.file)):")
-            for line in rule.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
+            for line in rule.toml.pieces(between: "\n") { console.note("  \(line.description)") }
         }
         found?.show(isDryRun: options.dryRun)
         if let identity {
@@ -106,7 +106,7 @@ struct GitReport {
             return
         }
         if hasRule {
-            let next = isForAll ? "next, for each who needs it" : "next"
+            let next: Message = isForAll ? "next, for each who needs it" : "next"
             console.note(Hint(next, run: "lanyard login \(pattern.text)"))
         } else if !session.maps(pattern), pattern.isTokenPlace {
             console.note(

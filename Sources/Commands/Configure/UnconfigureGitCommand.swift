@@ -105,7 +105,7 @@ struct UnconfigureGitCommand: Command {
         for file in files {
             console.note("this \(options.dryRun ? "would be" : "is") removed from \(context.short(file)):")
             let changes = written.filter { $0.file == file }.map(\.change)
-            for line in GitChange.text(changes) { console.note("  \(line.displayable())") }
+            for line in GitChange.text(changes) { console.note("  \(line)") }
         }
         guard await options.confirm(context) else { return false }
         let locked = try record.file.locked()
@@ -163,10 +163,9 @@ struct UnconfigureGitCommand: Command {
                 GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard,
                 !recorded.contains(where: { $0.isOf(entry) })
             else { continue }
-            let key = entry.key.displayable(limit: 200)
             context.console.note(
                 Hint(
-                    "\(key) still names lanyard, which lanyard configure git did not write there; to remove it",
+                    "\(entry.key) still names lanyard, which lanyard configure git did not write there; to remove it",
                     run: "git config --file \(entry.file) --unset-all \(entry.key) lanyard"))
         }
     }
@@ -186,7 +185,7 @@ extension CommandContext {
         guard let first = rules.first else { return }
         let file = short(session.tables.file)
         let shown = first.pattern.text.displayable(limit: 200)
-        let stays =
+        let stays: Message =
             rules.count == 1
             ? "the rule for \(shown) stays in \(file); to remove it"
             : "\(rules.count) rules stay in \(file); to remove one, such as the first"

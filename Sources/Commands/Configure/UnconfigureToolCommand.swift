@@ -80,11 +80,11 @@ struct UnconfigureToolCommand<Place: TableIndex>: Command {
     }
 
     private func tellNothing(_ all: [RecordedChange], _ context: CommandContext) {
-        let end = url.map { " for \($0.displayable(limit: 200))" } ?? ""
+        let end: Message = url.map { " for \($0)" } ?? ""
         context.console.note("there is nothing that lanyard configure \(tool.name) wrote\(end)")
         let places = Set(all.filter { $0.tool == tool.name }.map { $0.place ?? "every URL" }).sorted()
         if url != nil, !places.isEmpty {
-            context.console.note("it wrote something for \(places.joined(separator: ", ").displayable(limit: 500))")
+            context.console.note("it wrote something for \(places.joined(separator: ", "))")
         }
         let pattern = url.flatMap { try? tool.pattern($0) }
         for change in tool.unrecorded(all, for: pattern, context) {

@@ -146,15 +146,14 @@ struct ForwardRemoveCommand: Command {
             if rest.urls.isEmpty { try file.remove(old) } else { try file.replace(old, with: rest) }
             return rest
         }
-        let shown = name.displayable(limit: 64)
         let file = context.short(session.tables.file)
         guard let left else {
             throw CommandError(
-                taken.isEmpty ? "there is no forward \(shown) in \(file)" : "no forward \(shown) in \(file) lists that",
+                taken.isEmpty ? "there is no forward \(name) in \(file)" : "no forward \(name) in \(file) lists that",
                 hints: [Hint("see which there are", run: "lanyard forward list")])
         }
         context.console.note(
-            left.urls.isEmpty ? "removed the forward \(shown) from \(file)" : "\(shown) may no longer ask for that")
+            left.urls.isEmpty ? "removed the forward \(name) from \(file)" : "\(name) may no longer ask for that")
     }
 }
 

@@ -193,7 +193,7 @@ struct AgentAnswer {
         } catch {
             context.console.report(error)
             let code = error.cause.isOfKeyring ? ForwardedRefusal.Code.keyring : .other
-            return reply(.refused(.init(code, error.message, remedies: error.hints.map(\.line))))
+            return reply(.refused(.init(code, error.message.text, remedies: error.hints.map(\.line))))
         }
         guard wanted != nil || found != nil else { return reply(.nothing) }
         if forward.confirms {

@@ -89,7 +89,7 @@ struct IdentityAddCommand: Command {
         let file = session.context.short(session.tables.file)
         guard !dryRun else {
             console.note("this would be added to \(file):")
-            for line in identity.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
+            for line in identity.toml.pieces(between: "\n") { console.note("  \(line.description)") }
             return
         }
         try session.tables.write(identity)

@@ -41,13 +41,12 @@ struct IdentityRemoveCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
-        let shown = name.displayable(limit: 64)
         guard try session.tables.removeTable(where: { (identity: Identity) in identity.name == name }) else {
             throw CommandError(
-                missing: "identity \(shown)", session,
+                missing: "identity \(name)", session,
                 elsewhere: session.configuration.identities.first { $0.name == name }, name: \.name)
         }
-        session.context.console.note("removed the identity \(shown) from \(session.context.short(session.tables.file))")
+        session.context.console.note("removed the identity \(name) from \(session.context.short(session.tables.file))")
         try tellWhoStillNamesIt(context)
     }
 
@@ -57,8 +56,8 @@ struct IdentityRemoveCommand: Command {
         let left = session.configuration
         guard !left.identities.contains(where: { $0.name == name }) else { return }
         for rule in left.rules where rule.identity == name {
-            let url = rule.pattern.text.displayable(limit: 200)
-            context.console.note(Hint("the rule for \(url) still names it; edit", write: rule.place(context)))
+            context.console.note(
+                Hint("the rule for \(rule.pattern.text) still names it; edit", write: rule.place(context)))
         }
         guard left.defaultIdentity == name else { return }
         let setting = try Configuration.settings(in: context).first { $0.key == "default-identity" }

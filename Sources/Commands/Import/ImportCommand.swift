@@ -117,8 +117,8 @@ struct ImportCommand: Command {
         } else {
             for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
         }
-        console.note(summary(report))
-        for note in findings.notes { console.note(note) }
+        console.note(Hint(summary(report)))
+        for note in findings.notes { console.note(Hint(note)) }
         if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
             console.hint(
                 Hint("a token works only for the app it was issued to; with yours, sign in", run: "lanyard login"))
@@ -130,7 +130,7 @@ struct ImportCommand: Command {
         }
     }
 
-    private func summary(_ report: ImportReport) -> String {
+    private func summary(_ report: ImportReport) -> Message {
         guard !report.isEmpty else { return "nothing was found" }
         let taken = report.takenCount == 0 ? "nothing" : String(report.takenCount)
         return dryRun
@@ -192,7 +192,7 @@ struct ImportFindings {
     /// git's passwords that lanyard finds in their present place.
     var shared: [OtherPassword] = []
     /// The notes about the source for the user.
-    var notes: [String] = []
+    var notes: [Message] = []
 
     /// Adds the tokens and accounts of another cache of the same source, and the notes about it.
     mutating func add(_ more: ImportFindings) {

@@ -70,7 +70,7 @@ struct SourceReader {
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: Self.azureRemedy))
     }
 
-    private static let azureRemedy = "once it is imported: az logout, then rm that file"
+    private static let azureRemedy: Message = "once it is imported: az logout, then rm that file"
 
     // MARK: - Files
 
@@ -78,7 +78,7 @@ struct SourceReader {
         path == "-" ? "the file on stdin" : path.displayable(limit: 500)
     }
 
-    func unified(_ path: String, remedy: String) throws(CommandError) -> ImportFindings {
+    func unified(_ path: String, remedy: Message) throws(CommandError) -> ImportFindings {
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(unified: source.contents) else {
             throw CommandError(
@@ -89,7 +89,7 @@ struct SourceReader {
     }
 
     /// Returns a warning if other users can read unencrypted tokens.
-    static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
+    static func warning(_ source: SourceFile, _ path: String, remedy: Message) -> [Message] {
         guard source.isOpenToOthers else { return [] }
         return ["others can read \(name(path)), which holds tokens in plain text; \(remedy)"]
     }
@@ -154,7 +154,7 @@ struct SourceReader {
 
     static func nothing(_ source: ImportSource, at place: String) -> CommandError {
         CommandError(
-            "\(source.name) has no \(source.isOfHosts ? "settings" : "cache") at \(place.displayable(limit: 500))",
+            "\(source.name) has no \(source.isOfHosts ? "settings" : "cache") at \(place)",
             hints: [Hint("name the file", run: "lanyard import --from \(source.rawValue) --file FILE")])
     }
 
@@ -209,8 +209,8 @@ struct SourceReader {
         return names.lazy.compactMap { name in items.first { $0.attributes["username"] == name }?.secret }.first
     }
 
-    private static func remedy(_ path: String) -> String {
-        "make it private: \(("chmod 600\(last: path)" as ShellCommand).text)"
+    private static func remedy(_ path: String) -> Message {
+        "make it private: \("chmod 600\(last: path)" as ShellCommand)"
     }
 
     /// Reads a cache whose place only the user knows.
@@ -218,7 +218,7 @@ struct SourceReader {
         if let file { return try locked(file) }
         let schema = item ?? ""
         guard let findings = try keyringCache(ItemQuery(schema: schema)) else {
-            throw CommandError("the keyring has no item of the schema \(schema.displayable(limit: 200))")
+            throw CommandError("the keyring has no item of the schema \(schema)")
         }
         return findings
     }
@@ -290,7 +290,6 @@ struct SourceFile {
 
     /// Reads a file; `-` stands for stdin.
     init(_ path: String, input: FileDescriptor) throws(CommandError) {
-        let shown = path.displayable(limit: 500)
         do {
             let isInput = path == "-"
             let file = isInput ? input : try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
@@ -298,10 +297,10 @@ struct SourceFile {
             isOpenToOthers = file.isFileOpenToOthers
             contents = try OpenFile.bytes(from: file.rawValue, atMost: OtherCache.mostBytes + 1)
         } catch {
-            throw CommandError("\(shown) can't be read: \((error as? FileError)?.reason ?? "\(error)")")
+            throw CommandError("\(path) can't be read: \((error as? FileError)?.reason ?? "\(error)")")
         }
         guard contents.count <= OtherCache.mostBytes else {
-            throw CommandError("\(shown) is longer than \(OtherCache.mostBytes >> 20) MiB")
+            throw CommandError("\(path) is longer than \(OtherCache.mostBytes >> 20) MiB")
         }
     }
 }

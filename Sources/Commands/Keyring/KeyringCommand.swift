@@ -181,7 +181,7 @@ struct KeyringStatusCommand: Command {
                 "sealed": [
                     "path": JSONValue(keyring.path), "protectors": JSONValue(strings: state.protectors.map(\.rawValue)),
                     "unlocked": .bool(problem == nil && !state.isLost), "items": JSONValue(state.items),
-                    "problem": JSONValue(problem?.message),
+                    "problem": JSONValue(problem?.message.text),
                     "unopened": .array(
                         state.unopened.map { ["name": .string($0.name), "reason": .string($0.reason)] }),
                     "of-other-machines": JSONValue(keyring.ofOtherMachines),
@@ -237,7 +237,7 @@ struct KeyringMoveCommand: Command {
         }
         let count = try session.keeping { () throws(KeyringError) in try move.count() }
         if count > 0, !yes {
-            let act = "move \(count) items"
+            let act: Message = "move \(count) items"
             guard
                 try await Prompt(console).confirmed(
                     "\(act)?", to: act, suggesting: true, isSomebodyThere: context.isInputTerminal)
@@ -271,7 +271,7 @@ struct KeyringDeleteCommand: Command {
         let console = context.console
         guard setup.keyring.exists else { return console.note("this machine has no sealed keyring") }
         if !yes {
-            let question = "delete the sealed keyring, with all sign-ins and passwords in it?"
+            let question: Message = "delete the sealed keyring, with all sign-ins and passwords in it?"
             guard
                 try await Prompt(console).confirmed(
                     question, to: "delete the keyring", isSomebodyThere: context.isInputTerminal)

@@ -44,11 +44,11 @@ struct PluginListCommand: Command {
         }
         for plugin in registry.plugins { plugin.tellOvershadowed(in: context) }
         for note in registry.plugins.flatMap(\.notes) {
-            context.console.note("\(note)\(note.hint.map { " (\($0.displayable()))" } ?? "")")
+            context.console.note("\(note.inFile)\(note.hint.map { " (\($0))" as Message } ?? "")")
         }
         for problem in registry.problems {
             context.console.report(
-                CommandError(problem.description, hints: problem.hints))
+                CommandError(problem.inFile, hints: problem.hints))
         }
         if registry.plugins.isEmpty, registry.problems.isEmpty { context.console.note("no plugin is installed") }
     }
@@ -143,8 +143,9 @@ extension PluginRegistry {
 extension SettingsError {
     fileprivate var json: JSONValue {
         [
-            "plugin": JSONValue(plugin), "file": .string(file), "line": JSONValue(line), "message": .string(message),
-            "hint": JSONValue(hint),
+            "plugin": JSONValue(plugin), "file": .string(file), "line": JSONValue(line),
+            "message": .string(message.text),
+            "hint": JSONValue(hint?.text),
         ]
     }
 }
@@ -211,7 +212,7 @@ extension PluginManifest {
                 $0.name != name && $0.authorities.contains { $0.hosts.contains(host) }
             }
             guard let other else { continue }
-            context.console.note("\(name) answers for \(host.displayable(limit: 255)) before \(other.name)")
+            context.console.note("\(name) answers for \(host) before \(other.name)")
         }
     }
 }
@@ -225,7 +226,7 @@ extension CommandContext {
         let isPath = plugin.hasBytes("/") || plugin == "."
         if isPath {
             guard let path = FileTrust.realPath(plugin) else {
-                throw CommandError("\(plugin.displayable(limit: 200)) is not there", status: .usage)
+                throw CommandError("\(plugin) is not there", status: .usage)
             }
             var parts = path.pieces(between: "/")
             if parts.last == "plugin.toml" { parts.removeLast() }
@@ -235,14 +236,14 @@ extension CommandContext {
         let registry = PluginRegistry.discover(environment: environment, executable: context.executable)
         let folder = isPath ? "\(environment["LANYARD_PLUGIN_PATH"] ?? "")/\(name)/" : "/\(name)/"
         if let problem = registry.problems.first(where: { $0.file.hasBytes(folder) }) {
-            throw CommandError(problem.description, hints: problem.hints)
+            throw CommandError(problem.inFile, hints: problem.hints)
         }
         guard let manifest = registry.plugins.first(where: { $0.name == name }) else {
             let names = registry.plugins.map(\.name).joined(separator: ", ")
             throw CommandError(
                 isPath
-                    ? "there is no plugin.toml in \(plugin.displayable(limit: 200))"
-                    : "no plugin \(name.displayable(limit: 64)) is installed",
+                    ? "there is no plugin.toml in \(plugin)"
+                    : "no plugin \(name) is installed",
                 hints: ["installed: \(names)", "or name the folder of its plugin.toml"])
         }
         return manifest

@@ -36,7 +36,7 @@ struct PluginNewCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         guard PluginManifest.isName(name), name.utf8.first != UInt8(ascii: "-") else {
             throw CommandError(
-                "\(name.displayable(limit: 64)) is no name of a plugin",
+                "\(name) is no name of a plugin",
                 hints: ["use 1 to 64 of a to z, 0 to 9 and -"], status: .usage)
         }
         let template = PluginTemplate(language)
@@ -62,7 +62,7 @@ struct PluginNewCommand: Command {
                     permissions: file.mode)
                 try descriptor.closeAfter { _ = try descriptor.writeAll(text.utf8) }
             } catch {
-                throw CommandError("\(name)/\(file.name) can't be written: \(error)".displayable(limit: 300))
+                throw CommandError("\(name)/\(file.name) can't be written: \(String(describing: error))")
             }
         }
         if let build = template.build?.replacing(bytes: "quill", with: name) {

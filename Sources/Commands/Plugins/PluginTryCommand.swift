@@ -45,7 +45,7 @@ struct PluginTryCommand: Command {
         let registry = PluginRegistry(plugins: [plugin])
         guard let match = registry.match(authority: authority, isConfigured: true) else {
             throw CommandError(
-                "no [[authority]] of \(plugin.name) serves \(authority.displayable(limit: 255))",
+                "no [[authority]] of \(plugin.name) serves \(authority)",
                 hints: [Hint("see what it serves", run: "lanyard plugin list")], status: .usage)
         }
         var options = interaction.values
@@ -88,7 +88,7 @@ struct PluginTryCommand: Command {
         } catch {
             context.console.endProgress()
             throw CommandError(
-                error.message.displayable(limit: 500), hints: [error.hint].compactMap(\.self).map { Hint($0) })
+                "\(error.message)", hints: error.hints)
         }
         let count = odd.withLock { $0 }
         guard count == 0 else {

@@ -72,9 +72,8 @@ struct RuleAddCommand: Command {
         if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
         try session.tables.write(rule, replacing: isReplaced)
         let console = session.context.console
-        let shown = pattern.text.displayable(limit: 500)
-        console.note("added a rule for \(shown) to \(session.context.short(session.tables.file))")
-        let next = place.system ? "next, for each who needs it" : "next"
+        console.note("added a rule for \(pattern.text) to \(session.context.short(session.tables.file))")
+        let next: Message = place.system ? "next, for each who needs it" : "next"
         let isSignedIn = !place.system && (try? Session(session.context))?.isSignedIn(for: pattern) == true
         console.note(Hint(next, run: "lanyard \(isSignedIn ? "token" : "login")\(last: pattern.text)"))
         // git doesn't use tokens that have to be exchanged first.
@@ -221,11 +220,11 @@ struct RuleRemoveCommand: Command {
         let pattern = try URLPattern(url) ?? URLPattern(typed: url)
         guard try session.tables.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
             throw CommandError(
-                missing: "rule for \(pattern.text.displayable(limit: 200))", session,
+                missing: "rule for \(pattern.text)", session,
                 elsewhere: session.configuration.rules.first { $0.pattern.means(pattern) }, name: \.pattern.text)
         }
-        let shown = pattern.text.displayable(limit: 500)
-        session.context.console.note("removed the rule for \(shown) from \(session.context.short(session.tables.file))")
+        session.context.console.note(
+            "removed the rule for \(pattern.text) from \(session.context.short(session.tables.file))")
     }
 }
 

@@ -135,7 +135,7 @@ struct RuleDraft {
     ///
     /// - Throws: `CommandError` if the user gives up.
     private func ask<Answer>(
-        for what: String, _ question: String, suggesting suggestion: String? = nil,
+        for what: String, _ question: Message, suggesting suggestion: String? = nil,
         _ read: (String) async throws(CommandError) -> Answer
     ) async throws(CommandError) -> Answer {
         while let text = await prompt?.text(question, suggesting: suggestion) {
@@ -203,7 +203,7 @@ struct RuleDraft {
         guard !options.trustAuthority, let twin = session.registry.lookAlike(of: host) else {
             return (found.authority, match, found.kind)
         }
-        let warning = "\(host) looks like \(twin), but is a different host"
+        let warning: Message = "\(host) looks like \(twin), but is a different host"
         guard let prompt else {
             throw CommandError(
                 warning, hints: ["check the URL", Hint("if you trust it, say so", write: "--trust-authority")],
@@ -231,7 +231,7 @@ struct RuleDraft {
         let known = options.kind == nil ? session.configuration.rules.last { $0.authority == url }?.kind : nil
         guard AuthorityURL(url) != nil else {
             throw CommandError(
-                "\(text.displayable(limit: 200)) is neither a domain nor a URL",
+                "\(text) is neither a domain nor a URL",
                 hints: ["write it like \(Example.domain) or \(Example.authority)"], status: .usage)
         }
         guard let match = match(url, known) else {
@@ -288,7 +288,7 @@ struct RuleDraft {
         if !authority.match.tellRegistration(console) {
             introduceClients(authority.match, offered)
         } else if let app = offered.first {
-            console.note("or use an app that it knows already: \(app.name) (\(app.summary.displayable()))")
+            console.note("or use an app that it knows already: \(app.name) (\(app.summary))")
         }
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
         let suggestion = other?.clientID ?? offered.first?.name
@@ -298,11 +298,11 @@ struct RuleDraft {
     }
 
     private func introduceClients(_ match: AuthorityMatch, _ offered: [PluginClient]) {
-        let place = match.plugin.clientRegistration.map { ": \($0.displayable(limit: 512))" } ?? ""
+        let place: Message = match.plugin.clientRegistration.map { ": \($0)" } ?? ""
         console.note("which app should ask for tokens? your organisation's, if it has one\(place)")
         if let client = offered.first {
             let others = offered.dropFirst().map { " or \($0.name)" }.joined()
-            let summary = client.summary.isEmpty ? "" : " (\(client.summary.displayable()))"
+            let summary: Message = client.summary.isEmpty ? "" : " (\(client.summary))"
             console.note("if it has none: \(client.name)\(summary)\(others)")
         } else if let name = match.clients.map(\.name).first(where: session.configuration.allows) {
             console.note("if it has none: one by name, such as \(name), if the service takes its tokens")
@@ -323,7 +323,7 @@ struct RuleDraft {
     private func checked(_ id: String, _ match: AuthorityMatch) throws(CommandError) -> String {
         guard id.isScopeToken, id.utf8.count <= 256 else {
             throw CommandError(
-                "\(id.displayable(limit: 60)) is not a client ID", hints: ["the app's registration shows it"]
+                "\(id) is not a client ID", hints: ["the app's registration shows it"]
             )
         }
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {
@@ -338,10 +338,10 @@ struct RuleDraft {
         guard let name = options.exchange else { return nil }
         let names = session.registry.exchangeNames(at: match)
         guard !names.contains(name) else { return name }
-        let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+        let known: Hint = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
         throw CommandError(
-            "the plugin for \(match.authority) has no exchange \(name.displayable(limit: 64))",
-            hints: [Hint(known.displayable(limit: 300))], status: .usage)
+            "the plugin for \(match.authority) has no exchange \(name)",
+            hints: [known], status: .usage)
     }
 
     // MARK: - Scopes
@@ -361,7 +361,7 @@ struct RuleDraft {
         if match.issuer?.scopes != nil { return [] }
         guard prompt != nil else { throw noScope }
         console.note("which API of the server's? its app registration names the scopes, below Expose an API")
-        let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
+        let question: Message = "scopes, separated by spaces, such as api://git.contoso.com/.default"
         return try await ask(for: "a scope", question) { text throws(CommandError) in
             try checked(session.scopes(named: text) ?? text.pieces(between: " ").map(String.init))
         }
@@ -384,7 +384,7 @@ struct RuleDraft {
         // Almost any text can be a scope, but a pasted command line contains options.
         if let option = scopes.first(where: { $0.hasPrefix("--") }) {
             throw CommandError(
-                "\(option.displayable(limit: 60)) is an option, not a scope",
+                "\(option) is an option, not a scope",
                 hints: prompt == nil ? noScope.hints : [], status: .usage)
         }
         return scopes

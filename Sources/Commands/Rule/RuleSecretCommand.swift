@@ -70,10 +70,9 @@ extension Session {
 extension CommandError {
     /// Creates the error for a client whose issuer isn't known.
     fileprivate init(_ issuers: [AuthorityMatch], ofClient id: String) {
-        let shown = id.displayable(limit: 100)
         let names = issuers.map { "\($0.authority)" }.joined(separator: ", ")
         self.init(
-            issuers.isEmpty ? "no rule has the client ID \(shown)" : "\(shown) is a client ID at \(names)",
+            issuers.isEmpty ? "no rule has the client ID \(id)" : "\(id) is a client ID at \(names)",
             hints: [
                 Hint("name the authority", write: "--authority \(issuers.first.map { "\($0.authority)" } ?? "URL")")
             ],
@@ -124,9 +123,9 @@ struct ClientRegistrar {
             try await session.acquirer.unregister(registered, for: rule, at: match)
             session.context.console.note("its secret could not be kept, so the registration was undone")
         } catch {
-            let reason = error.message.displayable(limit: 300)
             session.context.console.note(
-                "its secret could not be kept, so \(name) is of no use; remove it on the authority's pages: \(reason)")
+                "its secret could not be kept, so \(name) is of no use; remove it on the authority's pages: \(error.message)"
+            )
         }
     }
 
@@ -147,7 +146,7 @@ struct ClientRegistrar {
             return try await session.acquirer.registerClient(for: rule, at: match, named: "lanyard")
         } catch {
             throw CommandError(
-                "lanyard was not registered: \(error.message.displayable(limit: 500))",
+                "lanyard was not registered: \(error.message)",
                 hints: error.hints + [Self.byHand])
         }
     }

@@ -67,7 +67,7 @@ struct ToolRun: Sendable {
         var turn = first
         while true {
             if !turn.output.isEmpty { context.console.write(turn.output) }
-            if let note = turn.note { context.console.note(note) }
+            if let note = turn.note { context.console.note(Hint(note)) }
             if let complaint = turn.complaint { report(CommandError(complaint, refusal)) }
             switch turn.next {
             case .end(let status): return .end(status)
@@ -107,7 +107,7 @@ struct ToolRun: Sendable {
             return tool.receive(
                 .refused(
                     .init(
-                        cause: refusal.cause, isFinal: refusal.isFinal, message: failure.message,
+                        cause: refusal.cause, isFinal: refusal.isFinal, message: failure.message.text,
                         remedies: failure.hints.map(\.line), status: failure.status.rawValue)))
         }
     }

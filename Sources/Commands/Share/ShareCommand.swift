@@ -67,8 +67,10 @@ struct ShareCommand: TokenNamingCommand {
         context.console.print(json: record)
         let count = records.count { $0.kind == .accessToken }
         context.console.note(
-            "\(cache) has \(count) access \(count == 1 ? "token" : "tokens") of \(account.displayName); "
-                + "run this again when they have expired")
+            """
+            \(cache) has \(count) access \(count == 1 ? "token" : "tokens") of \(account.displayName); run this again when \
+            they have expired
+            """)
     }
 
     /// Returns the token's account if Azure Identity supports such accounts.
@@ -144,7 +146,7 @@ private struct SharedCacheWriter {
         do throws(FileError) {
             if let lock = try SharedCacheLock.acquire(at: path) { return lock }
         } catch {
-            throw CommandError("\(path.displayable(limit: 500)) can't be made: \(error.reason)")
+            throw CommandError("\(path) can't be made: \(error.reason)")
         }
         throw CommandError(
             "another program is writing to the cache", hints: [Hint("if none is, remove its lock", run: "rm \(path)")])

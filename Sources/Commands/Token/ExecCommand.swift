@@ -220,7 +220,7 @@ struct ProgramInPlace {
         Inheritance.atStart.restore()
         let reason = -lanyard_exec(words[0], &arguments, &environment)
         throw CommandError(
-            "\(words[0].displayable(limit: 200)) can't be run: \(String(cString: strerror(reason)))",
+            "\(words[0]) can't be run: \(String(cString: strerror(reason)))",
             status: reason == ENOENT ? .notFound : .notExecutable)
     }
 
@@ -297,7 +297,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
         }
         guard configuration.clientID(at: authority) == nil else { return }
         throw CommandError(
-            "no client ID is configured for \(authority.displayable(limit: 255))",
+            "no client ID is configured for \(authority)",
             hints: [Hint("set your app's, or", run: "lanyard config set client-id azure-cli")])
     }
 
@@ -315,10 +315,10 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
             try above.privateFolder(rawValue, making: true)
                 .link(program, to: context.executable)
         } catch {
-            throw CommandError("\(folder.displayable(limit: 300)) can't be used: \(error.reason)")
+            throw CommandError("\(folder) can't be used: \(error.reason)")
         }
         guard !folder.hasBytes(":") else {
-            throw CommandError("\(folder.displayable(limit: 300)) can't be in PATH: there is a colon in its name")
+            throw CommandError("\(folder) can't be in PATH: there is a colon in its name")
         }
         return folder
     }

@@ -18,9 +18,9 @@ extension Examination {
     var configurationFindings: [Finding] {
         [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file]
             + configuration.unknown.map { fault in
-                let place = fault.line.map { ":\($0)" } ?? ""
+                let place: Message = fault.line.map { ":\($0)" } ?? ""
                 return .warn(
-                    "configuration", fault.description, fault.hints.first ?? "it may be of a later lanyard",
+                    "configuration", fault.inFile, fault.hints.first ?? "it may be of a later lanyard",
                     "edit \(context.short(fault.file))\(place)")
             }
             + configuration.rules.compactMap(finding) + [clients, mode, policy].compactMap(\.self)
@@ -29,13 +29,13 @@ extension Examination {
     private var file: Finding {
         if let error = configurationError {
             let place: Hint = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
-            return .fail("configuration", error.description, error.hints.first ?? place, "see lanyard-config(5)")
+            return .fail("configuration", error.inFile, error.hints.first ?? place, "see lanyard-config(5)")
         }
         let own = Configuration.userFile(environment: context.environment)
         let paths = Configuration.appsFiles + [Configuration.systemFile, own].compactMap(\.self)
         let read = paths.filter(context.isFile).map(context.short)
         let count = configuration.rules.count
-        let text =
+        let text: Message =
             "\(count) \(count == 1 ? "rule" : "rules"), \(read.isEmpty ? "no file" : read.joined(separator: ", "))"
         guard count == 0, configuration.clientID == nil, configuration.apps.isEmpty,
             configuration.defaultIdentity == nil, configuration.agent == nil
@@ -51,12 +51,12 @@ extension Examination {
     private func finding(_ rule: Rule) -> Finding? {
         // That is a finding of its own.
         guard rule.unknownKey == nil else { return nil }
-        let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
-        let place = "edit \(rule.place(context))"
+        let name: Message = "the rule for \(rule.pattern.text)"
+        let place: Message = "edit \(rule.place(context))"
         if let source = rule.source {
             let known = PluginRegistry.parts(ofSource: source).name
             guard registry.source(named: known) == nil else { return nil }
-            return .fail("rule", "\(name): no plugin has the source \(known.displayable(limit: 64))", Hint(place))
+            return .fail("rule", "\(name): no plugin has the source \(known)", Hint(place))
         }
         if let identity = rule.identity {
             do throws(ResolutionError) { _ = try configuration.identity(named: identity) } catch {
@@ -66,14 +66,14 @@ extension Examination {
         }
         guard let match = registry.match(rule) else {
             return .fail(
-                "rule", "\(name): no plugin supports \(rule.authority.displayable(limit: 200))", Hint(place),
+                "rule", "\(name): no plugin supports \(rule.authority)", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         // That is a finding of its own, and what the plugin knows about the rule is unknown.
         guard match.plugin.problem == nil else { return nil }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
-        if let name = match.plugin.reserved(in: rule.signIn) {
-            return failed(name, place, .badParameter(.reserved(name)))
+        if let reserved = match.plugin.reserved(in: rule.signIn) {
+            return failed(name, place, .badParameter(.reserved(reserved)))
         }
         let exchange = registry.exchange(named: rule.exchange, forHost: rule.pattern.host.text, at: match)
         if let unknown = rule.exchange, exchange == nil {
@@ -106,13 +106,13 @@ extension Examination {
     }
 
     /// What keeps a rule from working.
-    private func failed(_ name: String, _ place: String, _ error: ResolutionError) -> Finding {
+    private func failed(_ name: Message, _ place: Message, _ error: ResolutionError) -> Finding {
         let failure = CommandError(error, in: context)
         return .fail("rule", CommandError("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
     }
 
     /// Returns a problem with a rule's client.
-    private func clientFinding(_ rule: Rule, _ name: String, _ place: String, _ match: AuthorityMatch) -> Finding? {
+    private func clientFinding(_ rule: Rule, _ name: Message, _ place: Message, _ match: AuthorityMatch) -> Finding? {
         guard let client = configuration.clientID(of: rule) ?? match.plugin.clientID else {
             return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
         }
@@ -127,8 +127,8 @@ extension Examination {
         let used = configuration.rules.compactMap { rule in
             configuration.clientID(of: rule).flatMap { registry.match(rule)?.client($0) }
         }
-        let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary.displayable())" })
-        return texts.isEmpty ? nil : .pass("apps", texts.sorted().joined(separator: "; "))
+        let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary)" })
+        return texts.isEmpty ? nil : .pass("apps", "\(texts.sorted().joined(separator: "; "), limit: 2000)")
     }
 
     private var mode: Finding {
@@ -154,7 +154,7 @@ extension Examination {
     /// The plugins that can't be used: what they are for doesn't work, since no other plugin does it.
     var unusablePluginFindings: [Finding] {
         registry.problems.map { problem in
-            let name = problem.plugin.map { "\($0.displayable(limit: 64)) can't be used: " } ?? ""
+            let name: Message = problem.plugin.map { "\($0) can't be used: " } ?? ""
             return .fail(
                 "plugin",
                 CommandError(
@@ -170,10 +170,10 @@ extension Examination {
             ? .fail(
                 "plugins", "none is installed, so lanyard can't get tokens",
                 Hint("install lanyard again", run: "script/install"))
-            : .pass("plugins", names)
+            : .pass("plugins", "\(names)")
         return [found]
             + registry.plugins.flatMap(\.notes).map { problem in
-                .warn("plugin", problem.description, problem.hints.first ?? "see lanyard-plugin(7)")
+                .warn("plugin", problem.inFile, problem.hints.first ?? "see lanyard-plugin(7)")
             }
     }
 
@@ -182,7 +182,7 @@ extension Examination {
     var identityFindings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }
 
     private func finding(_ identity: Identity) -> Finding {
-        let place = "edit \(identity.place(context))"
+        let place: Message = "edit \(identity.place(context))"
         if let lack = lackOfPlugin(identity) {
             return .fail(
                 "identity", "\(identity.name): \(lack)", Hint(place),
@@ -193,7 +193,7 @@ extension Examination {
             let level: Finding.Level = fault == .open ? .warn : .fail
             return Finding(
                 check: "identity", level: level,
-                text: "\(identity.name): \(path.displayable(limit: 300)) \(fault.rawValue)",
+                message: "\(identity.name): \(path) \(fault.rawValue)",
                 remedies: [isOpen ? Hint("make it private", run: "chmod go-rwx\(last: path)") : Hint(place)])
         }
         if let variable = identity.secretVariable, context.variable(variable) == nil {
@@ -204,7 +204,7 @@ extension Examination {
         return .pass("identity", "\(identity.name), proved by \(identity.displayedProof)")
     }
 
-    private func lackOfPlugin(_ identity: Identity) -> String? {
+    private func lackOfPlugin(_ identity: Identity) -> Message? {
         guard let application = identity.application else {
             guard case .machine(_, let plugin) = identity.source,
                 registry.machine(authority: MachineIdentity.authority(of: plugin)) == nil
@@ -213,7 +213,7 @@ extension Examination {
         }
         let match = registry.match(
             authority: application.authority, kind: application.kind, isConfigured: true)
-        guard let match else { return "no plugin supports \(application.authority.displayable(limit: 200))" }
+        guard let match else { return "no plugin supports \(application.authority)" }
         return match.plugin.identities.contains(.client)
             ? nil : "the plugin \(match.plugin.name) gets no tokens for applications"
     }
@@ -247,7 +247,7 @@ extension Examination {
     }
 
     private func ended(_ secret: ClientSecret, _ end: Int, _ rule: Rule, of id: String) -> Finding {
-        let name = "\(id.displayable(limit: 100)) at \(rule.authority.displayable(limit: 255))"
+        let name: Message = "\(id) at \(rule.authority)"
         let hints = secret.hints(afterEnd: end, rule: rule.pattern.text, authority: rule.authority)
         return .fail("client-secret", CommandError("that of \(name) has expired", hints: hints))
     }
@@ -261,10 +261,10 @@ extension Examination {
         guard let more = issuer.flowsBySecret else {
             return .fail(
                 "client-secret",
-                "\(match.authority) requires that of \(id.displayable(limit: 100)), and none is stored",
+                "\(match.authority) requires that of \(id), and none is stored",
                 store)
         }
-        return Finding(check: "client-secret", level: .pass, text: "\(name): \(more)", remedies: [store])
+        return Finding(check: "client-secret", level: .pass, message: "\(name): \(more)", remedies: [store])
     }
 }
 

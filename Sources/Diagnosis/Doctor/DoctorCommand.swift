@@ -81,7 +81,7 @@ struct DoctorSummary: Sendable {
 
     private static func lines(_ findings: [Finding], on screen: Screen) -> [String] {
         let columns = screen.columns
-        let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
+        let texts = Table(findings.map { [$0.check, $0.message.text] }).wrapped(columns: columns, indent: 6)
         var shown: [String] = []
         return zip(findings, texts).flatMap { finding, text in
             // Shows each text to copy once, even if it helps with several findings, or is how another begins.
@@ -106,7 +106,7 @@ struct DoctorSummary: Sendable {
             return Hint("\(verdict); to ask the authorities too", run: "lanyard doctor --online")
         }
         return showsAll
-            ? Hint(verdict)
+            ? Hint("\(verdict)")
             : Hint("\(verdict); to see every check", run: "lanyard doctor\(flag: "--online", if: isOnline) --all")
     }
 
@@ -118,7 +118,8 @@ struct DoctorSummary: Sendable {
             "checks": .array(
                 findings.map {
                     [
-                        "check": .string($0.check), "level": .string($0.level.rawValue), "text": .string($0.text),
+                        "check": .string($0.check), "level": .string($0.level.rawValue),
+                        "text": .string($0.message.text),
                         "remedies": JSONValue(strings: $0.remedies.map(\.line)),
                     ]
                 }),
@@ -130,8 +131,8 @@ extension Finding {
     /// Returns the finding without what unknownAccountCodes may not see.
     fileprivate func redacted(_ redaction: Redaction) -> Finding {
         Finding(
-            check: check, level: level, text: redaction.redacted(text),
-            remedies: remedies.map { Hint(redaction.redacted($0.line)) })
+            check: check, level: level, message: Message(verbatim: redaction.redacted(message.text)),
+            remedies: remedies.map { Hint(Message(verbatim: redaction.redacted($0.line))) })
     }
 }
 

@@ -92,18 +92,18 @@ struct Examination: Sendable {
     /// The facts about the machine that a stranger needs to understand a report.
     var systemFacts: [Finding] {
         [
-            .pass("system", (OSRelease.here["PRETTY_NAME"] ?? "unknown").displayable(limit: 100)),
-            .pass("kernel", Self.kernel),
-            .pass("desktop", context.variable("XDG_CURRENT_DESKTOP")?.displayable(limit: 60) ?? "none"),
-            .pass("session", context.variable("XDG_SESSION_TYPE")?.displayable(limit: 60) ?? "none"),
-            .pass("shell", shell), .pass("TERM", context.variable("TERM")?.displayable(limit: 60) ?? "none"),
+            .pass("system", "\(OSRelease.here["PRETTY_NAME"] ?? "unknown")"),
+            .pass("kernel", "\(Self.kernel)"),
+            .pass("desktop", "\(context.variable("XDG_CURRENT_DESKTOP") ?? "none")"),
+            .pass("session", "\(context.variable("XDG_SESSION_TYPE") ?? "none")"),
+            .pass("shell", "\(shell)"), .pass("TERM", "\(context.variable("TERM") ?? "none")"),
         ]
     }
 
     /// The name of the login shell, whose path may contain the user's name.
     private var shell: String {
         let name = context.variable("SHELL")?.pieces(between: "/").last
-        return name.map { String($0).displayable(limit: 60) } ?? "unknown"
+        return name.map { String($0) } ?? "unknown"
     }
 
     private static var kernel: String {
@@ -112,7 +112,7 @@ struct Examination: Sendable {
         func text(_ field: some Any) -> String {
             withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         }
-        return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))".displayable(limit: 100)
+        return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
     }
 }
 
@@ -132,27 +132,27 @@ struct Finding: Sendable, Equatable {
     let check: String
     let level: Level
     /// The result and its reason, for people.
-    let text: String
+    let message: Message
     /// The remedies, if possible with a command first.
     let remedies: [Hint]
 
     /// Returns a finding for something that works.
-    static func pass(_ check: String, _ text: String) -> Finding {
-        Finding(check: check, level: .pass, text: text, remedies: [])
+    static func pass(_ check: String, _ message: Message) -> Finding {
+        Finding(check: check, level: .pass, message: message, remedies: [])
     }
 
     /// Returns a finding for something that works with limitations.
-    static func warn(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
-        Finding(check: check, level: .warn, text: text, remedies: remedies)
+    static func warn(_ check: String, _ message: Message, _ remedies: Hint...) -> Finding {
+        Finding(check: check, level: .warn, message: message, remedies: remedies)
     }
 
     /// Returns a finding for something that doesn't work.
-    static func fail(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
-        Finding(check: check, level: .fail, text: text, remedies: remedies)
+    static func fail(_ check: String, _ message: Message, _ remedies: Hint...) -> Finding {
+        Finding(check: check, level: .fail, message: message, remedies: remedies)
     }
 
     /// Returns a finding for one of lanyard's own errors.
     static func fail(_ check: String, _ failure: CommandError) -> Finding {
-        Finding(check: check, level: .fail, text: failure.message, remedies: failure.hints)
+        Finding(check: check, level: .fail, message: failure.message, remedies: failure.hints)
     }
 }

@@ -28,9 +28,8 @@ extension Examination {
             let missed = "git before 2.41 hides server challenges, so claims requests are missed"
             return .pass("git", "\(version); \(how); \(missed)")
         }
-        let shown = host.displayable()
         return .warn(
-            "git", "\(version); git before 2.41 hides server challenges, which name the tenant at \(shown)",
+            "git", "\(version); git before 2.41 hides server challenges, which name the tenant at \(host)",
             "install git 2.41 or later",
             Hint(
                 "or name the tenant in \(context.short(context.userFile))",
@@ -56,13 +55,13 @@ extension Examination {
         }
         for place in [nil] + places {
             guard let missing = await GitHelpers.missing(entries, at: place, context) else { continue }
-            let place = missing.place.map { " for \($0.displayable(limit: 200))" } ?? ""
+            let place: Message = missing.place.map { " for \($0)" } ?? ""
             return .fail(
                 name, "git can't find \(missing.program), the helper to run\(place)", Hint(run: missing.remedy))
         }
         guard everywhere.hasLanyard, let first = everywhere.beforeLanyard.first else {
             let text = everywhere.hasLanyard ? everywhere.names : "lanyard for \(places.joined(separator: ", "))"
-            return exception(entries, everywhere, places) ?? .pass(name, "git asks \(text.displayable())")
+            return exception(entries, everywhere, places) ?? .pass(name, "git asks \(text)")
         }
         let text = "git asks \(everywhere.names)"
         return .warn(
@@ -79,12 +78,11 @@ extension Examination {
             return GitHelpers(entries, for: request).keepers(version).first.map { (place, $0) }
         }
         guard let first = leaks.first else { return nil }
-        let shown = first.place.displayable(limit: 200)
         let isEverywhere = !everywhere.keepers(version).isEmpty
         let more = leaks.count > 1 ? ", and \(leaks.count - 1) more" : ""
         return .fail(
             "git.helpers",
-            "git \(version) also passes tokens to \(first.keeper.name), which may keep them: for \(shown)\(more)",
+            "git \(version) also passes tokens to \(first.keeper.name), which may keep them: for \(first.place)\(more)",
             Hint(run: isEverywhere ? "lanyard configure git --only" : "lanyard configure git \(first.place) --only"),
             "or install git 2.46 or later, which tells other helpers not to keep them")
     }
@@ -105,15 +103,14 @@ extension Examination {
         for place in places + configuration.rules.map(\.pattern.text) {
             guard let request = try? CredentialRequest(url: place) else { continue }
             let helpers = GitHelpers(entries, for: request)
-            let shown = place.displayable(limit: 200)
             if everywhere.hasLanyard, !helpers.hasLanyard {
                 return .warn(
-                    "git.helpers", "for \(shown) git asks \(helpers.names), and not lanyard",
+                    "git.helpers", "for \(place) git asks \(helpers.names), and not lanyard",
                     Hint(run: "lanyard configure git \(place)"))
             }
             guard helpers.hasLanyard, let first = helpers.beforeLanyard.first else { continue }
             return .warn(
-                "git.helpers", "for \(shown) git asks \(first.name), which answers first if it can",
+                "git.helpers", "for \(place) git asks \(first.name), which answers first if it can",
                 Hint(run: "lanyard configure git \(place) --only"))
         }
         return nil
@@ -132,7 +129,7 @@ extension Examination {
                 .warn(
                     "git.path",
                     "git does not send the path (useHttpPath is off), so git gets nothing from rules for "
-                        + "\(place.displayable()) with a path",
+                        + "\(place) with a path",
                     Hint(run: "lanyard configure git \(place)")))
         }
         return findings
@@ -144,7 +141,7 @@ extension Examination {
         return [
             .warn(
                 "git.interactive",
-                "credential.interactive is \(off.value.displayable(limit: 20)): git's requests never prompt you",
+                "credential.interactive is \(off.value): git's requests never prompt you",
                 Hint(run: "git config --global --unset credential.interactive"))
         ]
     }

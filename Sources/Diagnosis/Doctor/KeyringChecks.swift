@@ -31,7 +31,7 @@ extension Examination {
         }
         let state = [standing(problem)] + (problem == nil ? contents : [])
         guard let service = context.secretService else {
-            return (context.sealedKeyring.map(sealed) ?? [.pass("keyring.provider", context.keyring.name)]) + state
+            return (context.sealedKeyring.map(sealed) ?? [.pass("keyring.provider", "\(context.keyring.name)")]) + state
         }
         let running = try? service.provider()
         let provider = await name(of: running)
@@ -41,7 +41,7 @@ extension Examination {
         let rivalry = running?.rivalry(in: context)
         let found: Finding =
             rivalry.map { .warn("keyring.provider", "\(provider ?? "there is one"); \($0.message)", $0.hint) }
-            ?? .pass("keyring.provider", provider ?? "there is one")
+            ?? .pass("keyring.provider", "\(provider ?? "there is one")")
         return [bus, found] + state
     }
 
@@ -56,12 +56,12 @@ extension Examination {
     /// The protectors of the sealed keyring, and its files that can't be opened.
     private func sealed(_ keyring: SealedKeyring) -> [Finding] {
         let name = "keyring.provider"
-        guard let found = try? keyring.state() else { return [.pass(name, keyring.name)] }
+        guard let found = try? keyring.state() else { return [.pass(name, "\(keyring.name)")] }
         let protectors = found.protectors.map(\.rawValue).joined(separator: ", ")
         let unopened = found.unopened.map { file in
             Finding.warn(
                 "keyring.files",
-                "\(context.short(keyring.path ?? ""))/items/\(file.name.displayable()) \(file.reason); it is kept",
+                "\(context.short(keyring.path ?? ""))/items/\(file.name) \(file.reason); it is kept",
                 Hint("see", run: "lanyard keyring status"))
         }
         return [.pass(name, "\(keyring.name), protected by \(protectors)")] + unopened
@@ -83,7 +83,7 @@ extension Examination {
             return failed("keyring.bus", .noSessionBus)
         }
         return .fail(
-            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS does not lead to a bus: \(address.displayable(limit: 200))",
+            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS does not lead to a bus: \(address)",
             .findingBus)
     }
 
@@ -103,7 +103,7 @@ extension Examination {
         switch problem.reason {
         case .locked where problem.lock != nil && (canAsk || problem.lock != .items):
             let failure = CommandError(problem)
-            return Finding(check: name, level: .warn, text: failure.message, remedies: failure.hints)
+            return Finding(check: name, level: .warn, message: failure.message, remedies: failure.hints)
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
         case .noDefaultCollection where canAsk:
             return .warn(name, "there is no default keyring; you are asked to create it when it is needed")
@@ -123,7 +123,8 @@ extension Examination {
 
     private func accounts(in records: StoredRecords) -> Finding {
         let count = Set(records.accounts.map { $0.homeAccountID.lowercased() }).count
-        let text = count == 0 ? "nobody is signed in" : count == 1 ? "one is signed in" : "\(count) are signed in"
+        let text: Message =
+            count == 0 ? "nobody is signed in" : count == 1 ? "one is signed in" : "\(count) are signed in"
         guard !records.unreadable.isEmpty else { return .pass("accounts", text) }
         return .warn(
             "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
@@ -138,7 +139,7 @@ extension Examination {
         guard !hosts.isEmpty else { return nil }
         return .pass(
             "tokens",
-            "those of \(hosts.map { $0.displayable(limit: 255) }.joined(separator: ", ")) are valid until they are revoked"
+            "those of \(hosts.joined(separator: ", ")) are valid until they are revoked"
         )
     }
 
@@ -171,16 +172,16 @@ extension Examination {
             return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
         }
         guard let status = FileStatus(of: path), status.isFolder else {
-            return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path.displayable())", remedy)
+            return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path)", remedy)
         }
         guard status.isOwn else {
-            return .warn(name, "\(path.displayable()) belongs to another user, so no answer is remembered", remedy)
+            return .warn(name, "\(path) belongs to another user, so no answer is remembered", remedy)
         }
         guard !status.grants(0o022) else {
             return .warn(
-                name, "others may write to \(path.displayable())", Hint(run: "chmod 700\(last: path)"))
+                name, "others may write to \(path)", Hint(run: "chmod 700\(last: path)"))
         }
-        return .pass(name, path.displayable())
+        return .pass(name, "\(path)")
     }
 
     private var kernelKeyring: Finding {
@@ -207,7 +208,7 @@ extension Examination {
             return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a user")]
         }
         if presence == .nobody, let name = context.silencingVariable {
-            let text = "lanyard never prompts here, because of \(name)"
+            let text: Message = "lanyard never prompts here, because of \(name)"
             let user = Hint(run: "env -u \(name) lanyard login URL")
             guard name == "CI" else { return [.warn("sign-in", text, user)] }
             let application = Hint("as an application", run: "lanyard configure git --identity environment")
@@ -236,14 +237,14 @@ extension Examination {
         }
         let commands = browser.commands.compactMap(\.first)
         guard let command = commands.first(where: { context.program($0) != nil }) else {
-            let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
+            let tried = commands.joined(separator: ", ")
             return .warn(
                 name, "none opens: \(tried) \(commands.count == 1 ? "is" : "are") not installed",
                 named == nil
                     ? Package.xdgUtils.hint()
                     : "set BROWSER or browser to a command that exists")
         }
-        return .pass(name, "opens with \(command.displayable(limit: 100))")
+        return .pass(name, "opens with \(command)")
     }
 
     private var terminal: Finding {

@@ -26,7 +26,9 @@ extension Examination {
             var texts: [(host: String, text: String)] = []
             for way in ways { texts.append((way.host, try way.proxy(context.environment))) }
             let isOne = Set(texts.map(\.text)).count == 1
-            return .pass("proxy", isOne ? texts[0].text : texts.map { "\($0): \($1)" }.joined(separator: "; "))
+            return .pass(
+                "proxy",
+                isOne ? "\(texts[0].text)" : "\(texts.map { "\($0): \($1)" }.joined(separator: "; "), limit: 2000)")
         } catch {
             let lack =
                 error.fault == .proxyPort

@@ -103,13 +103,13 @@ struct OnlineChecks: Sendable {
         let who = account.map { "\(name(of: $0)) at " } ?? ""
         var (text, remedies) = (failure.message, failure.hints)
         if let error = error.cause {
-            text = isRedacted ? error.redactedText : CommandError.words(of: error)
+            text = isRedacted ? "\(error.redactedText)" : CommandError.words(of: error)
             if error.code == .invalidRequest, !error.reasons.contains(.setting), let place = target.rulePlace {
                 remedies.append(Hint("edit \(place)"))
             }
         }
         return Finding(
-            check: check, level: error.isHarmless ? .warn : .fail, text: "\(who)\(target.authority): \(text)",
+            check: check, level: error.isHarmless ? .warn : .fail, message: "\(who)\(target.authority): \(text)",
             remedies: isRedacted ? [] : remedies)
     }
 
@@ -124,12 +124,12 @@ struct OnlineChecks: Sendable {
         guard abs(lead) > Self.tolerance.warning else {
             return .pass("clock", "within a minute of that of \(target.authority)")
         }
-        let text =
+        let text: Message =
             "this clock is \(abs(lead).timeInWords) \(lead > 0 ? "behind" : "ahead of") that of \(target.authority)"
         let isFailure = abs(lead) > Self.tolerance.failure
         return Finding(
             check: "clock", level: isFailure ? .fail : .warn,
-            text: isFailure ? "\(text), so lanyard misjudges when tokens expire" : text, remedies: clockRemedies)
+            message: isFailure ? "\(text), so lanyard misjudges when tokens expire" : text, remedies: clockRemedies)
     }
 
     private var clockRemedies: [Hint] {
@@ -147,7 +147,7 @@ struct OnlineChecks: Sendable {
         var strange: [OnlineTarget] = []
         for target in probed.filter(\.isUsable).map(\.target) where !target.isMachine {
             guard ContinuousClock.now - start < Self.patience else {
-                let text = "\(target.authority): not tried, since the others took more than a minute"
+                let text: Message = "\(target.authority): not tried, since the others took more than a minute"
                 findings.append(.warn("renewal", text, Hint("try it", run: "lanyard doctor --online")))
                 break
             }

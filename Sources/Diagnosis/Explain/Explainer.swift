@@ -181,7 +181,7 @@ final class Explainer {
             return nil
         }
         let console = session.context.console
-        console.progress("asking \(host.text.displayable(limit: 255))")
+        console.progress("asking \(host.text)")
         defer { console.endProgress() }
         return await ServerAnswer.asking(request.url, in: session.context)
     }

@@ -205,7 +205,7 @@ extension Explanation.Next {
     /// Creates the step for a failure, with text before and after its message.
     init(_ failure: CommandError, _ before: String = "fail: ", after: String = "") {
         self.init(
-            step: .fail, text: before + failure.message + after, hints: failure.hints, status: failure.status,
+            step: .fail, text: before + failure.message.text + after, hints: failure.hints, status: failure.status,
             failure: failure)
     }
 }

@@ -201,7 +201,7 @@ extension Explainer {
         let isOfKeyring = failure?.cause.isOfKeyring == true
         return ReportedRefusal(
             cause: isOfKeyring ? .keyring : .other, isFinal: !isOfKeyring || explanation.wanted != nil,
-            message: failure?.message ?? "",
+            message: failure?.message.text ?? "",
             remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)
     }
 
@@ -248,7 +248,7 @@ extension Explanation.ToolView {
         reads = answer.lines(of: credential)
         status = answer.status
         switch answer.complaint {
-        case .other(let message, _): gets += ": \(message.displayable(limit: 500))"
+        case .other(let message, _): gets += ": \(message)"
         case .refusal: gets += ", and the reason on stderr"
         default: break
         }

@@ -171,7 +171,7 @@ struct Status {
         [
             "agent": JSONValue(agent),
             "accounts": accounts.map { known in JSONValue.array(known.byUse.map { $0.json(among: known) }) } ?? .null,
-            "keyring": JSONValue(keyring?.message),
+            "keyring": JSONValue(keyring?.message.text),
             "rules": .array(rules.map(\.json)),
             "status": .integer(Int64(exitStatus.rawValue)),
         ]
@@ -328,7 +328,7 @@ struct RuleStatus {
             "clientId": JSONValue(wanted?.clientID),
             "scopes": JSONValue(strings: wanted?.scopes ?? []),
             "expiresOn": JSONValue(expiresOn),
-            "text": JSONValue(failure?.message),
+            "text": JSONValue(failure?.message.text),
             "hints": JSONValue(strings: failure?.hints.map(\.line) ?? []),
         ]
     }

@@ -3,6 +3,7 @@ import Claims
 import PluginWire
 import Secrets
 import SettingsFile
+import Terminal
 
 /// An identity that environment variables describe: an `[[identity]]` table.
 ///
@@ -126,7 +127,7 @@ extension IdentityPattern {
             filled.assertion = try fill(assertion)
             filled.managed = try fill(managed)
         } catch {
-            return .wrong(variable: error.file, what: error.message)
+            return .wrong(variable: error.file, what: error.message.text)
         }
         if environment[certificatePasswordVariable ?? ""]?.isEmpty ?? true { filled.certificatePasswordVariable = nil }
         return .identity(filled)
@@ -237,7 +238,7 @@ extension SettingsTable {
         case "refusal" where !value.isEmpty: pattern.refusal = value
         default:
             throw error(
-                "proof", "`proof` holds \"\(proof.displayable(limit: 100))\", which can't be used",
+                "proof", "`proof` holds \"\(proof)\", which can't be used",
                 hint: "write secret-variable:NAME, certificate:FILE, assertion:SOURCE, managed:IDENTITY or refusal:WHY")
         }
     }
@@ -252,7 +253,7 @@ extension SettingsTable {
     func text(_ key: String, _ form: WireForm) throws(SettingsError) -> String? {
         guard let text = try string(key) else { return nil }
         guard form.accepts(text), !text.isEmpty else {
-            throw error(key, "`\(key)` is \"\(text.displayable(limit: 100))\", which can't be used")
+            throw error(key, "`\(key)` is \"\(text)\", which can't be used")
         }
         return text
     }
@@ -268,7 +269,7 @@ extension SettingsTable {
         guard texts.count <= Self.mostValues else { throw error(key, "`\(key)` holds more than \(Self.mostValues)") }
         if let wrong = texts.firstIndex(where: { !form.accepts($0) }) {
             throw error(
-                key, element: wrong, "`\(key)` holds \"\(texts[wrong].displayable(limit: 100))\", which can't be used",
+                key, element: wrong, "`\(key)` holds \"\(texts[wrong])\", which can't be used",
                 hint: texts[wrong].hasBytes("://") ? "write a host, without https:// and path" : nil)
         }
         return texts
@@ -288,7 +289,7 @@ extension SettingsTable {
             let hosts = text.lowercased().pieces(between: " ").map(String.init)
             guard hosts.count > 1, hosts.allSatisfy(WireForm.host.accepts) else {
                 throw error(
-                    key, "`\(key)` holds \"\(text.displayable(limit: 100))\", which can't be used",
+                    key, "`\(key)` holds \"\(text)\", which can't be used",
                     hint: "write the hosts of one environment, with blanks between them")
             }
             return hosts

@@ -3,6 +3,7 @@ import Claims
 import PluginWire
 import Secrets
 import SettingsFile
+import Terminal
 
 /// Parses the text of a `plugin.toml`.
 ///
@@ -235,7 +236,7 @@ struct ManifestReader {
             AuthorityURL("\(start)x") != nil
         else {
             throw table.error(
-                key, "`\(key)` is \"\(text.displayable(limit: 100))\", which can't be used",
+                key, "`\(key)` is \"\(text)\", which can't be used",
                 hint: "write an https URL whose last segment is {realm} or {realm:DOMAIN}")
         }
         return ("\(start){realm}", domain)

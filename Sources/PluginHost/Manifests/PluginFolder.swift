@@ -5,6 +5,7 @@ import PluginWire
 import Secrets
 import SettingsFile
 import Synchronization
+import Terminal
 
 /// One folder that may hold a plugin.
 struct PluginFolder {
@@ -43,7 +44,7 @@ struct PluginFolder {
         guard manifest.name == name else {
             throw SettingsError(
                 file: file,
-                message: "the name \(manifest.name) differs from its folder's, \(name.displayable(limit: 64))",
+                message: "the name \(manifest.name) differs from its folder's, \(name)",
                 hint: "rename the folder or the plugin")
         }
         guard manifest.protocols.contains(PluginProtocol.version) else {
@@ -91,7 +92,7 @@ struct PluginFolder {
         }
         guard let missing else { return }
         throw SettingsError(
-            file: program, message: "its interpreter \(missing.displayable(limit: 200)) is not installed",
+            file: program, message: "its interpreter \(missing) is not installed",
             hint: "install it, or correct the first line of the file")
     }
 
@@ -109,12 +110,12 @@ struct PluginFolder {
             let isMarked = status?.grants(S_IXUSR | S_IXGRP | S_IXOTH) == true
             throw SettingsError(
                 file: file,
-                message: "its executable \(plain.displayable(limit: 4096)) is not executable"
+                message: "its executable \(plain) is not executable"
                     + (isMarked ? " for you, or where it is stored" : ""),
                 hint: "make it executable", command: isMarked ? [] : ["chmod", "+x", plain])
         }
         throw SettingsError(
-            file: file, message: "its executable \(executable.displayable(limit: 200)) does not exist",
+            file: file, message: "its executable \(executable) does not exist",
             hint: candidates.isEmpty
                 ? "name a program, a path below the plugin's folder, or an absolute path"
                 : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
@@ -134,7 +135,7 @@ struct PluginFolder {
         case .missing: return nil
         case .writable(let culprit):
             throw SettingsError(
-                file: path, message: "\(culprit.displayable()) could have been written by another user",
+                file: path, message: "\(culprit) could have been written by another user",
                 hint: "make it yours or root's, and let no one else write to it")
         }
     }

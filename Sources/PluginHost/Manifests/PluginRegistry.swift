@@ -1,6 +1,7 @@
 public import Addresses
 import Files
 public import SettingsFile
+import Terminal
 
 /// The installed plugins.
 public struct PluginRegistry: Sendable {
@@ -21,7 +22,7 @@ public struct PluginRegistry: Sendable {
             guard !plugin.leftOut.isEmpty else { return [plugin] }
             var rest = plugin
             rest.authorities = plugin.leftOut
-            rest.problem = plugin.notes.first { $0.message.hasBytes("[[authority]]") }
+            rest.problem = plugin.notes.first { $0.message.text.hasBytes("[[authority]]") }
             return [plugin, rest]
         }
         self.problems = problems

@@ -10,21 +10,21 @@ package struct Hint: Sendable, Equatable {
 
     /// Creates a hint with nothing to copy.
     ///
-    /// Text from outside must already be displayable. A command in the text may be wrapped like any other words.
-    package init(_ text: String) {
-        self.text = text
+    /// A command in the text may be wrapped like any other words.
+    package init(_ text: Message) {
+        self.text = text.text
         copied = nil
     }
 
     /// Creates a hint with a command to run.
-    package init(_ text: String = "", run command: ShellCommand) {
-        self.text = text
+    package init(_ text: Message = "", run command: ShellCommand) {
+        self.text = text.text
         copied = command.text
     }
 
     /// Creates a hint with a line to write into a file, or options to add to a command.
-    package init(_ text: String = "", write line: String) {
-        self.text = text
+    package init(_ text: Message = "", write line: String) {
+        self.text = text.text
         copied = line
     }
 
@@ -42,7 +42,16 @@ package struct Hint: Sendable, Equatable {
 }
 
 extension Hint: ExpressibleByStringInterpolation {
-    package init(stringLiteral text: String) { self.init(text) }
+    package init(stringLiteral text: String) { self.init(Message(stringLiteral: text)) }
+
+    package init(stringInterpolation interpolation: Message.StringInterpolation) {
+        self.init(Message(stringInterpolation: interpolation))
+    }
+}
+
+extension Message.StringInterpolation {
+    /// Adds a command as it is, so that it can be copied whole.
+    package mutating func appendInterpolation(_ command: ShellCommand) { appendLiteral(command.text) }
 }
 
 /// A command for the user to copy into a shell.

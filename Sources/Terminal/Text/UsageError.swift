@@ -3,13 +3,12 @@ import Secrets
 
 /// A mistake in a command line: the argument parser's complaint in the style of all other errors.
 package struct UsageError: Sendable, Equatable {
-    /// The error, fit to show.
-    package let message: String
+    package let message: Message
     /// The suggestion or else the command's usage, then how to get help.
     package let hints: [Hint]
 
     /// Creates an error with hints.
-    package init(_ message: String, hints: [Hint]) {
+    package init(_ message: Message, hints: [Hint]) {
         self.message = message
         self.hints = hints
     }
@@ -59,15 +58,15 @@ private struct Complaint {
 }
 
 extension String {
-    /// The argument parser's sentence in lower case, without a full stop, in lanyard's words and fit to show.
-    fileprivate var inOurStyle: String {
+    /// The argument parser's sentence in lower case, without a full stop, in lanyard's words.
+    fileprivate var inOurStyle: Message {
         let text = replacing(bytes: "Missing expected argument", with: "missing argument")
             .replacing(bytes: "Please provide", with: "use")
         let body = text.withoutFinalDot
         // A text that begins with the user's own word stays as it was typed.
         guard body.utf8.dropFirst().first.map({ (0x61...0x7A).contains($0) }) == true else {
-            return String(body).displayable()
+            return "\(body)"
         }
-        return (body.prefix(1).lowercased() + body.dropFirst()).displayable()
+        return "\(body.prefix(1).lowercased() + body.dropFirst())"
     }
 }

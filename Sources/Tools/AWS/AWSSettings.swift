@@ -87,7 +87,7 @@ struct AWSSettings: ToolSettings {
         let host = pattern.host.name
         guard !AWSDomains.contain(host), try place.context.resolve(pattern.request)?.exchange == nil else { return }
         throw CommandError(
-            "\(host.displayable(limit: 200)) is not AWS's token service, and no rule exchanges a token for its keys",
+            "\(host) is not AWS's token service, and no rule exchanges a token for its keys",
             hints: [
                 Self.exampleHint,
                 Hint(
@@ -136,13 +136,13 @@ struct AWSSettings: ToolSettings {
         guard wanted == nil else {
             return [
                 Hint(
-                    "the rule for \(url.displayable()) exchanges no token for keys; add to it",
+                    "the rule for \(url) exchanges no token for keys; add to it",
                     write: "exchange = \"aws-sts\"")
             ]
         }
         return [
             Hint(
-                "no rule maps \(url.displayable()) to a token, so there are no keys yet; to make one",
+                "no rule maps \(url) to a token, so there are no keys yet; to make one",
                 run: "lanyard rule add \(url) \(signIn)")
         ]
     }
@@ -164,7 +164,7 @@ struct AWSSettings: ToolSettings {
         }
         var overrides = [variable("AWS_ACCESS_KEY_ID")]
         if place.profile == nil, let other = place.context.variable("AWS_DEFAULT_PROFILE"), other != profile {
-            let what = "AWS_DEFAULT_PROFILE names another profile than AWS_PROFILE, and the AWS CLI prefers it"
+            let what: Message = "AWS_DEFAULT_PROFILE names another profile than AWS_PROFILE, and the AWS CLI prefers it"
             overrides.append(ToolOverride(what, unset: "AWS_DEFAULT_PROFILE"))
         }
         let (own, keys) = (
@@ -199,7 +199,7 @@ struct AWSSettings: ToolSettings {
 
     /// Returns the name of a profile's section in the file, or else the one that the AWS CLI would use.
     private func section(of profile: String) throws(CommandError) -> String {
-        guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
+        guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || "[]\"\\".utf8.contains($0) }) else {
             throw CommandError(
                 "the profile's name has characters that lanyard doesn't write",
                 hints: ["choose another name for the profile"])

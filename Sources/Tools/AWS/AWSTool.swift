@@ -44,7 +44,7 @@ public struct AWSProtocol: ToolProtocol {
     /// The SDKs accept keys only.
     public static var takesPasswords: Bool { false }
 
-    private static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
+    private static let usage: Message = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
 
     /// The name of the exchange, in lanyard's plugins, that returns AWS keys for a token of any issuer.
     public static let exchange = "aws-sts"

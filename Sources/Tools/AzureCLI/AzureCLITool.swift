@@ -69,7 +69,7 @@ public struct AzureCLIProtocol: ToolProtocol {
             case .versionText: .answer("azure-cli \(Self.version) (lanyard \(ownVersion))")
             }
         } catch {
-            return .fail(error.message.displayable(limit: 300), status: 2)
+            return .fail(error.message, status: 2)
         }
     }
 
@@ -158,6 +158,6 @@ extension ReportedRefusal {
     func complaint(toSDKs words: String) -> Turn.Complaint {
         guard status == 2, !message.hasBytes("AADSTS") else { return .refusal }
         return .other(
-            "\(message) (to SDKs: \(words))", remedy: remedies.isEmpty ? nil : remedies.joined(separator: "; "))
+            "\(message) (to SDKs: \(words))", remedy: remedies.isEmpty ? nil : "\(remedies.joined(separator: "; "))")
     }
 }

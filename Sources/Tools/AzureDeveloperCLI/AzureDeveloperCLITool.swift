@@ -59,7 +59,7 @@ public struct AzureDeveloperCLIProtocol: ToolProtocol {
     /// Parses the arguments and asks for the token.
     public mutating func begin() -> Turn {
         do throws(CommandError) { return Turn(.ask(.get(try request()))) } catch {
-            return .fail("azd: \(error.message)".displayable(limit: 300), status: 2)
+            return .fail("azd: \(error.message)", status: 2)
         }
     }
 

@@ -104,7 +104,7 @@ struct BazelSettings: ToolSettings {
             let file = place.context.short(helper.file)
             if helper.scope == scope, helper.command != nil || index > own {
                 let part = helper.command.map { "bazel \($0.displayable(limit: 60))" }
-                let what =
+                let what: Message =
                     "\(helper.shown) is in \(file)\(part.map { " for \($0)" } ?? ""), which comes first; remove it there"
                 overrides.append(ToolOverride(part: part, hint: Hint(what)))
             } else if scope.isEmpty, !helper.scope.isEmpty {

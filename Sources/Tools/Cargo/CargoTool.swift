@@ -116,7 +116,7 @@ struct CargoSettings: ToolSettings {
         let body = old.dropLast().trimmed(of: " \t\r\n,")
         guard old.utf8.first == UInt8(ascii: "["), old.utf8.last == UInt8(ascii: "]"), !body.hasBytes("#") else {
             throw CommandError(
-                "\(file.displayable()) has a list of providers that lanyard can't safely extend",
+                "\(file) has a list of providers that lanyard can't safely extend",
                 hints: [Hint("add to global-credential-providers", write: new)])
         }
         return body.utf8.count == 1 ? "[\(new)]" : "\(body), \(new)]"
@@ -183,7 +183,7 @@ public struct CargoProtocol: ToolProtocol {
     /// Greets cargo with the supported versions of the protocol.
     public mutating func begin() -> Turn {
         guard arguments == ["--cargo-plugin"] else {
-            let remedy = "name it in global-credential-providers in ~/.cargo/config.toml"
+            let remedy: Message = "name it in global-credential-providers in ~/.cargo/config.toml"
             return .fail("cargo-credential-lanyard is run by cargo", remedy: remedy)
         }
         return Turn(output: Self.line(["v": [1]]), .read)

@@ -67,7 +67,7 @@ struct ContainerSettings: ForwardSettings {
             let project = folders.first { $0.hasSuffix("/.devcontainer") }.map(FileTrust.parent) ?? parent
             guard !SettingsText.target(of: file).leads(outOf: project) else {
                 throw CommandError(
-                    "\(file.displayable(limit: 300)) is a link, or in one, that leads out of the project's folder",
+                    "\(file) is a link, or in one, that leads out of the project's folder",
                     hints: [Hint("see where it leads, and remove it", run: "readlink -m\(last: file)")])
             }
         }

@@ -66,7 +66,7 @@ struct DockerSettings: ToolSettings {
         }
             + inHelm.map { host in
                 let shown = host.displayable(limit: 200)
-                let what = "helm uses what \(place.context.short(helm)) has for \(shown) first; to remove it"
+                let what: Message = "helm uses what \(place.context.short(helm)) has for \(shown) first; to remove it"
                 return ToolOverride(
                     part: "helm at \(shown)", hint: Hint(what, run: "helm registry logout \(host)"))
             }
@@ -133,7 +133,7 @@ struct DockerConfig {
     func clearPasswords(_ registry: String?, _ tool: String) -> [Hint] {
         passwords(registry).map { host in
             Hint(
-                "the password for \(host.displayable(limit: 200)) stays in \(file) in plain text; to remove it",
+                "the password for \(host) stays in \(file) in plain text; to remove it",
                 run: .logout(tool, host))
         }
     }
@@ -143,7 +143,7 @@ struct DockerConfig {
         let own = registry.flatMap { helpers[$0]?.string }
         guard let store = own ?? json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
         let end = registry.map { " for \($0.displayable(limit: 200))" } ?? ""
-        let what = "what docker keeps in \(store.displayable(limit: 60))\(end) stays there, but is no longer used"
+        let what: Message = "what docker keeps in \(store)\(end) stays there, but is no longer used"
         return registry.map { [Hint("\(what); to remove it, first", run: .logout(tool, $0))] }
             ?? [Hint("\(what); to remove it, first, for each registry", run: "\(tool) logout REGISTRY")]
     }
@@ -325,7 +325,7 @@ public struct DockerProtocol: ToolProtocol {
     }
 
     /// The note that docker gets a token for the server; docker itself says that the login succeeded.
-    private var notKept: String {
+    private var notKept: Message {
         "a rule maps \(request.url) to a token, which docker gets; the password is not kept"
     }
 

@@ -26,7 +26,7 @@ extension ForwardSettings {
     }
 
     /// How to start the agent; nil if it already serves the forward.
-    func startHint(_ text: String) -> Hint? {
+    func startHint(_ text: Message) -> Hint? {
         let isServed = place.context.agentFolder.map { AgentSocket("\($0)/\(forward)").answers }
         return isServed == true ? nil : Hint(text, run: "lanyard forward serve")
     }

@@ -44,7 +44,8 @@ struct GoSettings: ToolSettings {
 
     func overrides() throws(CommandError) -> [ToolOverride] {
         let own = place.context.variable("GOAUTH").map { own in
-            let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
+            let what: Message =
+                own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
             return ToolOverride(what, unset: "GOAUTH", asksLanyard: namesLanyard(own))
         }
         let isOff = place.context.variable("GOENV") == "off"

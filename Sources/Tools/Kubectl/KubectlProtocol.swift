@@ -3,6 +3,7 @@ import CredentialEngine
 import JSON
 import Rules
 import Secrets
+import Terminal
 
 /// The protocol of kubectl, helm, k9s and other programs based on client-go: the request is in a variable, the answer
 /// an `ExecCredential` on stdout.
@@ -54,7 +55,7 @@ public struct KubectlProtocol: ToolProtocol {
         else { return .fail("\(Self.variable) holds no \(Self.kind)") }
         guard Self.versions.contains(version) else {
             return .fail(
-                "lanyard doesn't know apiVersion \(version.displayable(limit: 60))",
+                "lanyard doesn't know apiVersion \(version)",
                 remedy: "in the kubeconfig, write: apiVersion: \(Self.versions[0])")
         }
         self.version = version

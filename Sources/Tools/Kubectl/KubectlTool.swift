@@ -56,7 +56,7 @@ struct KubectlSettings: ToolSettings {
         for (file, user) in try users() where user.isOfKubelogin {
             let name = user.name.displayable(limit: 200)
             if let obstacle = user.obstacle {
-                let what = "the user \(name) stays as it is: \(obstacle)"
+                let what: Message = "the user \(name) stays as it is: \(obstacle)"
                 remarks.append(
                     user.isFixed ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
             } else if user.isOfFormerProvider, user.hasTokens {
@@ -77,7 +77,7 @@ struct KubectlSettings: ToolSettings {
         }
         return users.map { entry in
             Hint(
-                "the user \((entry.change.setting.key.last ?? "").displayable(limit: 200)) has no tokens then: "
+                "the user \((entry.change.setting.key.last ?? "")) has no tokens then: "
                     + "sign in again, or have the Azure CLI write the cluster's settings",
                 run: "az aks get-credentials --resource-group GROUP --name CLUSTER")
         }
@@ -144,7 +144,7 @@ struct KubectlSettings: ToolSettings {
         func value(_ key: String) -> [Substring] {
             rows.filter { $0.hasPrefix("\(key):") }.map { $0.dropFirst(key.utf8.count + 1).trimmed(of: " \t\"'") }
         }
-        let what = "kubectl runs no lanyard, because of credentialPluginPolicy in \(place.context.short(file))"
+        let what: Message = "kubectl runs no lanyard, because of credentialPluginPolicy in \(place.context.short(file))"
         switch value("credentialPluginPolicy").first {
         case "DenyAll":
             let command: ShellCommand = """

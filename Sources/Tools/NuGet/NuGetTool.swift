@@ -55,13 +55,14 @@ struct NuGetSettings: ToolSettings {
         let start = "NuGetPackageSourceCredentials_"
         for variable in place.context.environment.keys.sorted() where variable.hasPrefix(start) {
             let source = String(variable.dropFirst(start.utf8.count)).displayable(limit: 100)
-            let what = "\(start)\(source) in the environment has the password for \(source), which comes first"
+            let what: Message = "\(start)\(source) in the environment has the password for \(source), which comes first"
             overrides.append(ToolOverride(what, unset: variable, part: source))
         }
         for file in settingsFiles {
             for source in sources(in: place.content(of: file)) {
                 let source = source.displayable(limit: 100)
-                let what = "\(place.context.short(file)) has the password for the source \(source), which comes first"
+                let what: Message =
+                    "\(place.context.short(file)) has the password for the source \(source), which comes first"
                 overrides.append(ToolOverride(part: source, isChoice: true, hint: Hint(what)))
             }
         }
@@ -192,7 +193,7 @@ public struct NuGetProtocol: ToolProtocol {
         case (.cancel, _): return Turn(output: NuGetMessage(message.id, .cancel, message.method).line, .read)
         case (.fault, _):
             let text = message.payload?["Message"]?.string ?? "it doesn't say why"
-            return .fail("NuGet gave up: \(text.displayable(limit: 300))")
+            return .fail("NuGet gave up: \(text)")
         case (.response, _), (.progress, _): return Turn(.read)
         }
     }

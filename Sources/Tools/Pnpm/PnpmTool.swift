@@ -89,7 +89,7 @@ struct PnpmSettings: ToolSettings {
     private func requirePlain(_ path: String) throws(CommandError) {
         guard !path.utf8.allSatisfy({ $0.isAlphanumeric || "/._-".utf8.contains($0) }) else { return }
         throw CommandError(
-            "pnpm can't run a token helper at \(path.displayable(limit: 300))",
+            "pnpm can't run a token helper at \(path)",
             hints: ["set XDG_DATA_HOME to a folder with letters, digits, dots, hyphens and underscores in its path"])
     }
 }
@@ -126,10 +126,10 @@ public struct PnpmProtocol: ToolProtocol {
     }
 
     /// The remedy if there is no credential; no rule can map an http URL.
-    private var remedy: String {
+    private var remedy: Message {
         guard request.scheme == "http", request.host?.name != "localhost" else {
             let command: ShellCommand = "lanyard rule add \(request.url)"
-            return "make a rule: \(command.text)"
+            return "make a rule: \(command)"
         }
         return "tokens are not sent over http; use the registry's https URL"
     }

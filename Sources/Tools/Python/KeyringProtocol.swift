@@ -57,7 +57,7 @@ public struct KeyringProtocol: ToolProtocol {
             ["http", "https"].contains(url.scheme)
         else {
             return wanted.verb == .get
-                ? Turn(.end(1)) : .fail("\(wanted.service.displayable(limit: 200)) is neither a URL nor a host")
+                ? Turn(.end(1)) : .fail("\(wanted.service) is neither a URL nor a host")
         }
         request = CredentialRequest(url)
         request.username = wanted.username ?? url.username
@@ -91,7 +91,7 @@ public struct KeyringProtocol: ToolProtocol {
     }
 
     /// The note that a rule maps the URL to a token.
-    private var notKept: String {
+    private var notKept: Message {
         "a rule maps \(request.url) to a token, which tools get; the password is not kept"
     }
 
@@ -157,7 +157,7 @@ struct KeyringArguments: Equatable {
         }
         guard let verb = Verb(rawValue: first) else {
             let known = Verb.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandError("invalid choice: '\(first.displayable(limit: 60))' (choose from \(known))")
+            throw CommandError("invalid choice: '\(first)' (choose from \(known))")
         }
         guard values.count <= 3 else { throw CommandError(unrecognized: values[3]) }
         self.verb = verb
@@ -202,13 +202,13 @@ extension KeyringArguments.Form {
         case ("--output", "json"): isJSON = true
         case ("--output", "plain"): isJSON = false
         default:
-            throw CommandError("argument \(name): invalid choice: '\(value.displayable(limit: 60))'")
+            throw CommandError("argument \(name): invalid choice: '\(value)'")
         }
     }
 }
 
 extension CommandError {
     fileprivate init(unrecognized word: String) {
-        self.init("unrecognized arguments: \(word.displayable(limit: 60))")
+        self.init("unrecognized arguments: \(word)")
     }
 }

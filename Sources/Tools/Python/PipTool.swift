@@ -129,13 +129,13 @@ struct KeyringLink {
     func overrides(_ variable: String, _ named: [(provider: String, place: String, part: String?)]) -> [ToolOverride] {
         var overrides = missing.map { [ToolOverride(hint: $0)] } ?? []
         if let provider = place.context.variable(variable) {
-            let what = "\(variable) is \(provider.displayable(limit: 60)) in the environment, which takes precedence"
+            let what: Message = "\(variable) is \(provider) in the environment, which takes precedence"
             overrides.append(ToolOverride(what, unset: variable, asksLanyard: Self.isRun(provider)))
         }
         let asked = overrides.contains(where: \.asksLanyard)
         return overrides
             + named.filter { !asked && !Self.isRun($0.provider) }.map { provider, file, part in
-                let what = "keyring-provider is \(provider.displayable(limit: 60)) in \(file)"
+                let what: Message = "keyring-provider is \(provider) in \(file)"
                 return ToolOverride(part: part, hint: "\(what), which \(part ?? "it") uses; remove it")
             }
     }
@@ -146,7 +146,7 @@ struct KeyringLink {
         guard !isLanyard(found) else { return nil }
         let what = found.map { "the keyring on PATH is \(place.context.short($0))" } ?? "keyring is not on PATH"
         let folder = place.context.isFile(file) && !isLanyard(file) ? FileTrust.parent(of: target) : "$HOME/.local/bin"
-        return Hint("\(what); for lanyard's, put first", write: "export PATH=\"\(folder.displayable()):$PATH\"")
+        return Hint("\(what); for lanyard's, put first", write: "export PATH=\"\(folder):$PATH\"")
     }
 
     private var file: String { "\(place.home)/.local/bin/\(Self.name)" }

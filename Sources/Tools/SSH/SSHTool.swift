@@ -26,11 +26,11 @@ struct SSHSettings: ForwardSettings {
     func requireUse() throws(CommandError) {
         guard isForward else {
             throw CommandError(
-                "a forward can't have the name \(forward.displayable(limit: 200))",
+                "a forward can't have the name \(forward)",
                 hints: ["give the host a short name in ~/.ssh/config, and use that"], status: .usage)
         }
         for path in [try socket(), try remoteSocket()] where !path.isPlainPath {
-            throw CommandError("ssh doesn't accept the path: \(path.displayable(limit: 300))")
+            throw CommandError("ssh doesn't accept the path: \(path)")
         }
     }
 

@@ -46,14 +46,15 @@ struct TerraformSettings: ToolSettings {
         var overrides = naming.filter { file in
             helper(in: file) != "lanyard" || otherFiles.contains(file) && naming.count > 1
         }.map { file in
-            let what = "\(place.context.short(file)) names a credentials helper, too, and terraform allows only one"
+            let what: Message =
+                "\(place.context.short(file)) names a credentials helper, too, and terraform allows only one"
             return ToolOverride(hint: "\(what); remove it there")
         }
         for variable in place.context.environment.keys.sorted() where variable.hasPrefix("TF_TOKEN_") {
             let host = variable.dropFirst("TF_TOKEN_".utf8.count).replacing(bytes: "__", with: "-")
                 .replacing(bytes: "_", with: ".").displayable(limit: 200)
-            let what =
-                "\(variable.displayable(limit: 200)) in the environment has the token for \(host), which comes first"
+            let what: Message =
+                "\(variable) in the environment has the token for \(host), which comes first"
             overrides.append(ToolOverride(what, unset: variable, part: host))
         }
         let written = "\(folder)/credentials.tfrc.json"
@@ -61,7 +62,7 @@ struct TerraformSettings: ToolSettings {
         for file in files {
             for host in hosts(in: file).sorted() {
                 let shown = host.displayable(limit: 200)
-                let what = "the token for \(shown) in \(place.context.short(file)) comes first"
+                let what: Message = "the token for \(shown) in \(place.context.short(file)) comes first"
                 let hint: Hint =
                     file == written
                     ? Hint("\(what); to remove it", run: "\(program) logout \(host)") : "\(what); remove it there"
@@ -108,7 +109,7 @@ struct TerraformSettings: ToolSettings {
         guard let name = helper(in: text, isJSON: file.hasSuffix(".json")) else { return false }
         guard name != "lanyard" else { return true }
         throw CommandError(
-            "\(place.context.short(file)) names a credentials helper already: \(name.displayable(limit: 100))",
+            "\(place.context.short(file)) names a credentials helper already: \(name)",
             hints: ["terraform allows only one; remove that first"])
     }
 
@@ -186,7 +187,7 @@ public struct TerraformProtocol: ToolProtocol {
                 "this takes a verb and a host",
                 remedy: "terraform runs it; to try it: terraform-credentials-lanyard get HOST")
         }
-        guard let verb = Verb(rawValue: word) else { return .fail("unknown verb: \(word.displayable(limit: 60))") }
+        guard let verb = Verb(rawValue: word) else { return .fail("unknown verb: \(word)") }
         self.verb = verb
         // terraform's input is read to its end in any case.
         if verb == .store { return Turn(.read) }
@@ -207,7 +208,7 @@ public struct TerraformProtocol: ToolProtocol {
     }
 
     /// The note that terraform gets a token for the host; terraform itself says that the login succeeded.
-    private var notKept: String {
+    private var notKept: Message {
         let host = arguments.last?.displayable(limit: 200) ?? ""
         return "a rule maps https://\(host) to a token, which terraform gets; what terraform sent is not kept"
     }
@@ -233,7 +234,7 @@ public struct TerraformProtocol: ToolProtocol {
     private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
         guard arguments.count == 2 else { return .fail("there is nothing that `args` could say; leave it empty") }
         guard let url = try? RequestURL("https://\(arguments[1])"), url.path == nil, url.username == nil else {
-            return .fail("\(arguments[1].displayable(limit: 200)) is not a host")
+            return .fail("\(arguments[1]) is not a host")
         }
         request = CredentialRequest(url)
         request.path = Self.document

@@ -44,7 +44,7 @@ final class Directory: Sendable {
             } catch let error as SettingsError {
                 throw error
             } catch {
-                throw table.error(nil, "[[\(key)]] is not right: \(error)")
+                throw table.error(nil, "[[\(key)]] is not right: \(String(describing: error))")
             }
         }
         return rows
