@@ -88,10 +88,14 @@ extension UInt8 {
         return [UInt8(ascii: "%"), digits[Int(self >> 4)], digits[Int(self & 15)]]
     }
 
-    package var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+    package var isLowerCase: Bool { (0x61...0x7A).contains(self) }
+    package var isLetter: Bool { (0x41...0x5A).contains(self) || isLowerCase }
     package var isDigit: Bool { (0x30...0x39).contains(self) }
     package var isAlphanumeric: Bool { isLetter || isDigit }
     package var isHexadecimal: Bool { isDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self) }
+
+    /// A lower-case letter, a digit or a hyphen.
+    package var isLowerCaseNameByte: Bool { isDigit || isLowerCase || self == UInt8(ascii: "-") }
 
     /// ASCII that is neither a control character nor the space.
     package var isVisibleASCII: Bool { (0x21...0x7E).contains(self) }

@@ -35,8 +35,7 @@ extension String {
 
     /// Whether it is the name of a plugin: at most 64 lower-case letters, digits and `-`.
     public var isPluginName: Bool {
-        (1...64).contains(utf8.count)
-            && utf8.allSatisfy { $0.isDigit || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") }
+        (1...64).contains(utf8.count) && utf8.allSatisfy(\.isLowerCaseNameByte)
     }
 
     /// Whether it selects one of a machine's identities: `system`, or `client-id:`, `object-id:` or `resource-id:` and

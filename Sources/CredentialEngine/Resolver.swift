@@ -115,6 +115,11 @@ private struct Mapping {
         return match
     }
 
+    /// The plugin that finds identities on this machine, if it is the authority; nil for the platform's own service.
+    private func finder(at authority: String) -> AuthorityMatch? {
+        registry.machine(authority: authority).flatMap { $0.ownScopes == nil ? nil : $0 }
+    }
+
     mutating func token() throws(ResolutionError) -> TokenRequest? {
         guard let host = request.host else { return try ownToken() }
         guard let (mapped, identity) = try mapped(at: host) else {
@@ -168,10 +173,8 @@ private struct Mapping {
     /// The request takes precedence, even if it names an account, then its rule, then the default.
     private func identity(of rule: Rule?) throws(ResolutionError) -> Identity? {
         let explicit = request.explicit
-        let named =
-            explicit.identity
-            ?? (explicit.account == nil ? rule?.identity ?? configuration.defaultIdentity : nil)
-        guard let named else { return nil }
+        let usual = explicit.account == nil ? rule?.identity ?? configuration.defaultIdentity : nil
+        guard let named = explicit.identity ?? usual else { return nil }
         let identity = try configuration.identity(named: named)
         return identity.source == .environment ? try registry.ambientIdentity(in: resolver.environment) : identity
     }
@@ -203,8 +206,8 @@ private struct Mapping {
         guard let authority = identity?.authority ?? authority else { return nil }
         var token = TokenRequest(authority, isConfigured: false, clientID: "", scopes: known?.scopes ?? [])
         // What one cloud's plugin finds opens nothing of another's.
-        if registry.machine(authority: authority)?.ownScopes != nil {
-            guard let finder, registry.machine(authority: authority)?.plugin == finder else { return nil }
+        if let own = self.finder(at: authority) {
+            guard let finder, own.plugin == finder else { return nil }
             token.origin = .wellKnownHost(finder.name)
             token.scopes = []
         } else {
@@ -247,8 +250,7 @@ private struct Mapping {
             guard let named else { return }
             throw .unknownExchange(named, authority: token.authority)
         }
-        token.exchange = TokenExchange(
-            row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : nil)
+        token.exchange = TokenExchange(row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : nil)
         token.exchange?.parameters = rule?.exchangeParameters ?? [:]
         if let unknown = rule?.exchangeParameters.keys.sorted().first(where: { !row.parameters.contains($0) }) {
             throw .unknownExchangeParameter(unknown, exchange: row.name, known: row.parameters)
@@ -295,9 +297,9 @@ private struct Mapping {
     private func confineIDToken(_ token: inout TokenRequest) throws(ResolutionError) {
         guard token.token == .id else { return }
         if let identity = token.identity {
-            guard let match = registry.machine(authority: token.authority), match.ownScopes != nil,
-                match.plugin.supports.contains(.resources)
-            else { throw .idTokenOfIdentity(identity.name) }
+            guard finder(at: token.authority)?.plugin.supports.contains(.resources) == true else {
+                throw .idTokenOfIdentity(identity.name)
+            }
             token.token = .access
             if let host = request.host, token.scopes == ["openid"], token.resourceIndicators.isEmpty {
                 token.resourceIndicators = ["https://\(host.withoutOwnPort(of: "https").text)"]
@@ -319,7 +321,7 @@ private struct Mapping {
     /// platform of a machine has one of each name, whatever the variables say, as for MSAL.
     private func apply(_ identity: Identity, settingOf token: inout TokenRequest) {
         token.apply(identity)
-        guard let match = registry.machine(authority: token.authority), match.ownScopes != nil else { return }
+        guard let match = finder(at: token.authority) else { return }
         token.clientID += "-\(DecisiveVariables(Set(match.plugin.variables), in: resolver.environment).digest)"
     }
 

@@ -136,7 +136,7 @@ extension SettingsTable {
     fileprivate func source() throws(SettingsError) -> String? {
         guard let text = try string("source") else { return nil }
         let name = text.cut(at: ":")?.0 ?? text[...]
-        guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0.isDigit || $0 == 0x2D }),
+        guard !name.isEmpty, name.utf8.allSatisfy(\.isLowerCaseNameByte),
             !text.utf8.contains(where: { $0 < 0x20 })
         else {
             throw error(

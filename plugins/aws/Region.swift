@@ -58,10 +58,6 @@ struct Region: Sendable, Equatable {
     private var domains: AWSDomains { AWSDomains(ofRegion: name) }
 }
 
-extension UInt8 {
-    fileprivate var isLowerCase: Bool { (0x61...0x7A).contains(self) }
-}
-
 extension String {
     /// Whether it is the number of an AWS account.
     var isAccountNumber: Bool { utf8.count == 12 && utf8.allSatisfy(\.isDigit) }

@@ -306,11 +306,6 @@ extension SettingsTable {
     }
 }
 
-extension UInt8 {
-    /// Whether it is a lower-case letter, a digit or a hyphen.
-    var isLowerCaseNameByte: Bool { isDigit || (0x61...0x7A).contains(self) || self == UInt8(ascii: "-") }
-}
-
 extension PluginManifest {
     /// Whether a text can be a plugin's name: 1 to 64 of a to z, 0 to 9 and `-`.
     package static func isName(_ text: String) -> Bool { WireForm.pluginName.accepts(text) }

@@ -325,58 +325,6 @@ extension InstalledPlugins {
     }
 }
 
-/// One search of the places where plugins are.
-private struct PluginDiscovery {
-    let places: PluginFolders
-    var plugins: [PluginManifest] = []
-    var unreadable: [SettingsError] = []
-    var problems: [SettingsError] = []
-    var trust = FileTrust()
-
-    func registry() -> PluginRegistry {
-        var search = self
-        for place in places.folders {
-            let names = search.names(in: place)
-            for name in names.sorted() where !name.hasPrefix(".") { search.visit(name, in: place) }
-        }
-        return PluginRegistry(plugins: search.plugins, problems: search.problems, unreadable: search.unreadable)
-    }
-
-    private mutating func names(in place: String) -> [String] {
-        do throws(FileError) {
-            return try Folder(place).names(atMost: 1024)
-        } catch {
-            // A folder of somebody else's home is none of the places.
-            guard FileStatus(of: place)?.isFolder == true else { return [] }
-            let problem = SettingsError(file: place, message: "cannot be read: \(error.reason)")
-            problems.append(problem)
-            unreadable.append(problem)
-            return []
-        }
-    }
-
-    /// Looks at one folder; a plugin of a name that was found earlier is hidden by that one, even if it can't be used.
-    private mutating func visit(_ name: String, in place: String) {
-        do throws(SettingsError) {
-            let folder = PluginFolder(folder: place + "/" + name, name: name)
-            guard var plugin = try folder.load(places, &trust) else { return }
-            guard !plugins.contains(where: { $0.name == plugin.name }) else { return }
-            if let problem = plugin.problem {
-                problems.append(problem)
-            } else if let hidden = unreadable.first(where: { $0.plugin == name }) {
-                // The one that can't be read would have these authorities.
-                plugin.problem = hidden
-            }
-            plugins.append(plugin)
-        } catch {
-            var problem = error
-            problem.plugin = name
-            problems.append(problem)
-            if !plugins.contains(where: { $0.name == name }) { unreadable.append(problem) }
-        }
-    }
-}
-
 extension BrokerPattern {
     func serves(_ match: AuthorityMatch) -> Bool {
         match.plugin.kind == kind && authority.fit(match.authority, isConfigured: true) != nil
@@ -409,36 +357,5 @@ extension PluginManifest {
         guard let realmDomain else { return nil }
         let whole = "\(realm).\(realmDomain)"
         return !realm.hasBytes(".") && RealmForm.domain.accepts(whole) ? whole : nil
-    }
-}
-
-/// The similarity of a host to one of a pattern's.
-private struct HostLikeness {
-    /// The pattern's host, which the other could be mistaken for.
-    let host: String
-    let distance: Int
-
-    /// Compares the names; nil if they differ too much to be mistaken for each other.
-    init?(of name: String, to pattern: String) {
-        let fixed = pattern.pieces(between: ".").filter { !$0.isSame(as: "*") }
-        let labels = name.pieces(between: ".")
-        let isWhole = fixed.count == pattern.pieces(between: ".").count
-        guard isWhole || labels.count > fixed.count else { return nil }
-        let first = isWhole ? [] : labels.dropLast(fixed.count)
-        let own = fixed.joined(separator: ".")
-        distance = own.editDistance(to: labels.dropFirst(first.count).joined(separator: "."))
-        // A host further below a pattern's domain must match exactly.
-        guard distance <= own.slips, isWhole || distance > 0 else { return nil }
-        host = (first + fixed).joined(separator: ".")
-    }
-}
-
-extension StringProtocol {
-    /// How many letters may differ while the word still reads the same.
-    fileprivate var slips: Int { Swift.max(1, utf8.count / 8) }
-
-    /// Whether the word could be mistaken for another; a short one must match exactly.
-    fileprivate func mayBeTaken(for word: Substring) -> Bool {
-        String(self).editDistance(to: String(word)) <= (utf8.count < 8 ? 0 : slips)
     }
 }

@@ -64,7 +64,7 @@ extension String {
             .replacing(bytes: "Please provide", with: "use")
         let body = text.withoutFinalDot
         // A text that begins with the user's own word stays as it was typed.
-        guard body.utf8.dropFirst().first.map({ (0x61...0x7A).contains($0) }) == true else {
+        guard body.utf8.dropFirst().first?.isLowerCase == true else {
             return "\(body)"
         }
         return "\(body.prefix(1).lowercased() + body.dropFirst())"

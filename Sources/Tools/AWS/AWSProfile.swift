@@ -43,7 +43,7 @@ struct AWSProfile {
             (1...64).contains(role.utf8.count),
             role.utf8.allSatisfy({ $0.isAlphanumeric || "_+=,.@-".utf8.contains($0) }),
             region.utf8.contains(UInt8(ascii: "-")),
-            region.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") || (0x61...0x7A).contains($0) }),
+            region.utf8.allSatisfy(\.isLowerCaseNameByte),
             case let url = (start.cut(at: "#").map { String($0.0) } ?? start).withoutTrailingSlashes,
             StrictURL(https: url) != nil
         else { return nil }
