@@ -54,9 +54,9 @@ package struct DecodedToken {
         }
         let texts = value.elements.compactMap(\.string)
         if !texts.isEmpty, texts.count == value.elements.count {
-            return texts.map { $0.displayable() }.joined(separator: " ")
+            return texts.joined(separator: " ")
         }
-        return (value.string ?? value.encodedText).displayable(limit: 2000)
+        return value.string ?? value.encodedText
     }
 
     /// Returns the value of a claim that is a time, in seconds since 1970; nil for any other claim.

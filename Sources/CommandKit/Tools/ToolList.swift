@@ -27,7 +27,7 @@ package struct ToolList {
         for tool in ToolSetup.all {
             rows.append([
                 tool.name, installation(of: tool),
-                text(of: tool).displayable(limit: 500),
+                text(of: tool),
             ])
         }
         return Table(rows).wrapped(columns: OutputWidth.ofTerminal, indent: 0)

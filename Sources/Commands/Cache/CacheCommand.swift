@@ -71,16 +71,16 @@ struct RecordListing {
     private func lines(_ facts: RecordFacts) -> [String] {
         var details: [String] = []
         if let state = state(facts) { details.append(state) }
-        if !facts.clientID.isEmpty { details.append("app \(facts.clientID.displayable(limit: 100))") }
+        if !facts.clientID.isEmpty { details.append("app \(facts.clientID)") }
         if let family = facts.family {
-            details.append(family.isEmpty ? "of no family" : "family \(family.displayable(limit: 20))")
+            details.append(family.isEmpty ? "of no family" : "family \(family)")
         }
         if !["", PluginProtocol.realmOfHost].contains(facts.tenant) {
-            details.append("tenant \((facts.tenant.percentDecoded ?? facts.tenant).displayable(limit: 100))")
+            details.append("tenant \((facts.tenant.percentDecoded ?? facts.tenant))")
         }
-        if let audience = facts.audience { details.append("for \(audience.displayable(limit: 255))") }
+        if let audience = facts.audience { details.append("for \(audience)") }
         if !facts.scopes.isEmpty {
-            details.append(facts.scopes.map { $0.displayable(limit: 200) }.joined(separator: " "))
+            details.append(facts.scopes.joined(separator: " "))
         }
         let rows = [[facts.what, details.first ?? ""]] + details.dropFirst().map { ["", $0] }
         return Table(rows, atLeast: [13]).wrapped(columns: 80, indent: 2).map { "  " + $0 }

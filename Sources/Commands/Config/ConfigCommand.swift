@@ -33,7 +33,7 @@ struct ConfigListCommand: Command {
             return console.print(json: .array(settings.map(\.json)))
         }
         let rows = settings.map { setting in
-            [setting.key, setting.value?.words.joined(separator: " ").displayable() ?? "-", setting.origin(context)]
+            [setting.key, setting.value?.words.joined(separator: " ") ?? "-", setting.origin(context)]
         }
         let options = try Configuration.pluginOptions(in: context)
         let table = Table([["KEY", "VALUE", "FROM"]] + rows + options)
@@ -50,7 +50,7 @@ extension Configuration {
         }
         return all.sorted { $0.key < $1.key }.flatMap { plugin, options in
             options.sorted { $0.key < $1.key }.map {
-                ["plugin.\(plugin).\($0)", $1.displayable(), "[plugin.\(plugin)]"]
+                ["plugin.\(plugin).\($0)", $1, "[plugin.\(plugin)]"]
             }
         }
     }

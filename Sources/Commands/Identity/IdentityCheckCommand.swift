@@ -107,7 +107,7 @@ private struct IdentityReport {
     func lines(columns: Int?) -> [String] {
         var rows = [["identity", identity.name], ["proof", identity.displayedProof]]
         func add(_ name: String, _ value: String?) {
-            if let value, !value.isEmpty { rows.append([name, value.displayable(limit: 500)]) }
+            if let value, !value.isEmpty { rows.append([name, value]) }
         }
         add("variables", identity.variables.joined(separator: " "))
         add("name", displayName)

@@ -138,7 +138,7 @@ extension Identity {
         var facts: [(String, String)] = []
         if let application {
             facts = [
-                ("authority", application.authority.displayable()), ("client ID", application.clientID.displayable()),
+                ("authority", application.authority), ("client ID", application.clientID),
             ]
         }
         return facts + [("proof", displayedProof), ("from", place(session.context))]

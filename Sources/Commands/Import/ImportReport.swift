@@ -32,14 +32,13 @@ struct ImportReport {
 
     mutating func add(_ plan: ImportPlan) {
         for (entry, facts) in zip(plan.entries, RecordFacts.all(plan.entries.map(\.record))) {
-            let whose = facts.whose ?? facts.clientID.displayable(limit: 100)
+            let whose = facts.whose ?? facts.clientID
             add(facts.what, whose, entry.skipped, facts.json(now: now))
         }
     }
 
     mutating func add(_ reject: OtherCache.EntryError) {
-        let whose = reject.whose.displayable(limit: 200)
-        add(reject.what.displayable(limit: 60), whose, reject.reason, ["username": .string(reject.whose)])
+        add(reject.what, reject.whose, reject.reason, ["username": .string(reject.whose)])
     }
 
     mutating func add(_ entry: PasswordPlan.Entry) {

@@ -64,7 +64,7 @@ extension PluginManifest {
         facts += zip(["serves"] + Array(repeating: "", count: authorities.count), authorities.map(\.text))
         facts += brokered.map { ("asks", "another program, for \($0.authority.text)") }
         if !resources.isEmpty {
-            facts.append(("knows", resources.map { $0.name.displayable() }.joined(separator: ", ")))
+            facts.append(("knows", resources.map(\.name).joined(separator: ", ")))
         }
         let others = [
             ("supports", supports.map(\.rawValue).sorted()),

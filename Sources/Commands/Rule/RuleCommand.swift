@@ -134,43 +134,43 @@ struct RuleListCommand: Command {
 extension Rule {
     fileprivate func facts(_ session: Session) -> [(String, String)] {
         if let unknownKey {
-            let nothing = "nothing: the key \(unknownKey.displayable(limit: 60)) is not known"
+            let nothing = "nothing: the key \(unknownKey) is not known"
             return [("gives", nothing), ("from", place(session.context))]
         }
-        if let source { return [("source", source.displayable()), ("from", place(session.context))] }
+        if let source { return [("source", source), ("from", place(session.context))] }
         let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (the default)" } ?? "none"
-        var facts = [("authority", authority.isEmpty ? "the identity's" : authority.displayable())]
+        var facts = [("authority", authority.isEmpty ? "the identity's" : authority)]
         if let identity {
             facts.append(("identity", identity))
         } else {
-            facts.append(("client ID", client.displayable()))
+            facts.append(("client ID", client))
         }
         facts.append(("scopes", scopesForPeople(session)))
         if token == .id { facts.append(("token", "the ID token")) }
-        if let exchange { facts.append(("exchange", exchange.displayable())) }
+        if let exchange { facts.append(("exchange", exchange)) }
         for (name, value) in exchangeParameters.sorted(by: { $0.key < $1.key }) {
-            facts.append((name.displayable(limit: 64), value.displayable(limit: 300)))
+            facts.append((name, value))
         }
-        if let account { facts.append(("account", account.displayable())) }
-        if let kind { facts.append(("kind", kind.displayable())) }
+        if let account { facts.append(("account", account)) }
+        if let kind { facts.append(("kind", kind)) }
         for (label, texts) in [("resources", resourceIndicators), ("issuer hosts", issuerHosts)] where !texts.isEmpty {
-            facts.append((label, texts.joined(separator: " ").displayable()))
+            facts.append((label, texts.joined(separator: " ")))
         }
         for parameter in SignInParameter.ofRules {
-            facts += signIn.texts(of: parameter).map { (parameter.label, $0.displayable()) }
+            facts += signIn.texts(of: parameter).map { (parameter.label, $0) }
         }
         return facts + [("from", place(session.context))]
     }
 
     private func scopesForPeople(_ session: Session) -> String {
-        guard scopes.isEmpty else { return scopes.joined(separator: " ").displayable() }
+        guard scopes.isEmpty else { return scopes.joined(separator: " ") }
         let match = session.registry.match(self)
         if let exchange, let wanted = match?.scopes(ofExchange: exchange, for: pattern) {
-            return wanted.joined(separator: " ").displayable() + " (the exchange's)"
+            return wanted.joined(separator: " ") + " (the exchange's)"
         }
         if token == .id { return "openid" }
         guard let wanted = match?.issuer?.scopes else { return "none" }
-        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the authority's)"
+        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ") + " (the authority's)"
     }
 
     fileprivate func json(_ session: Session) -> JSONValue {

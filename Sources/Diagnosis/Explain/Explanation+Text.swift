@@ -40,12 +40,10 @@ extension Explanation {
         var facts = agent == nil ? [("rule", [rule])] : []
         if let wanted {
             facts += origin(of: wanted)
-            if wanted.source == nil { facts.append(("scopes", wanted.scopes.map { $0.displayable() })) }
-            if !wanted.resourceIndicators.isEmpty {
-                facts.append(("for", wanted.resourceIndicators.map { $0.displayable() }))
-            }
+            if wanted.source == nil { facts.append(("scopes", wanted.scopes)) }
+            if !wanted.resourceIndicators.isEmpty { facts.append(("for", wanted.resourceIndicators)) }
             if let exchange = wanted.exchange { facts.append(("exchange", [exchange.forPeople])) }
-            if let claims = wanted.claims { facts.append(("claims", [claims.displayable(limit: 500)])) }
+            if let claims = wanted.claims { facts.append(("claims", [claims])) }
         }
         if let decision {
             if wanted?.identity == nil, wanted?.source == nil { facts.append(("account", account(decision))) }
@@ -69,9 +67,9 @@ extension Explanation {
 
     /// Returns the issuer of the token and the client; a machine's platform has no meaningful address.
     private func origin(of wanted: TokenRequest) -> [(String, [String])] {
-        if let source = wanted.source { return [("source", [source.displayable()])] }
+        if let source = wanted.source { return [("source", [source])] }
         let isMachine = Identity.isMachine(authority: wanted.authority)
-        var facts = isMachine ? [] : [("authority", [wanted.authority.displayable()])]
+        var facts = isMachine ? [] : [("authority", [wanted.authority])]
         if let plugin = decision?.match?.plugin {
             let text = plugin.problem.map { "\(plugin.name), which can't be used: \($0)" }
             facts.append(("plugin", [text ?? "\(plugin.name) \(plugin.version)"]))
@@ -82,15 +80,14 @@ extension Explanation {
     }
 
     private func facts(of identity: Identity) -> [(String, [String])] {
-        let name = identity.name.displayable(limit: 64)
-        var facts = [("identity", ["\(name) (named by \(namedBy))"])]
+        var facts = [("identity", ["\(identity.name) (named by \(namedBy))"])]
         facts.append(("proof", [identity.displayedProof]))
         if !identity.variables.isEmpty { facts.append(("variables", [identity.variables.joined(separator: " ")])) }
         return facts
     }
 
     private func client(_ wanted: TokenRequest) -> String {
-        decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID.displayable()
+        decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID
     }
 
     /// The maximum number of rules that don't apply, unless all are requested.
@@ -103,7 +100,7 @@ extension Explanation {
         // A line in place of one rule would save nothing.
         let isLong = !all && near.count > Self.mostPassedOver + 1
         let shown = all ? near : isLong ? Array(ranked.prefix(Self.mostPassedOver)) : ranked
-        let lines = shown.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }
+        let lines = shown.map { "\($0.rule.pattern.text): \($0.reason)" }
         let rest = skipped.count - shown.count
         guard rest > 0 else { return lines }
         let them = rest == 1 ? "it" : "them"
@@ -114,8 +111,8 @@ extension Explanation {
 
     private var rule: String {
         switch mapping {
-        case .rule(let rule): "\(rule.pattern.text.displayable(limit: 300)), at \(rule.place(context))"
-        case .wellKnown(let name, let plugin): "none; the host is \(name.displayable()), known to \(plugin)"
+        case .rule(let rule): "\(rule.pattern.text), at \(rule.place(context))"
+        case .wellKnown(let name, let plugin): "none; the host is \(name), known to \(plugin)"
         case .nothing: isByName ? "none; the token is asked for by name" : "none maps this URL"
         }
     }
@@ -126,7 +123,7 @@ extension Explanation {
             guard !decision.accounts.isEmpty else { return ["nobody has signed in"] }
             if case .refuse(.noSuchAccount(let name, _)) = decision.step {
                 let others = decision.accounts.namesApart.joined(separator: ", ")
-                return ["\(name.displayable(limit: 100)) has not signed in; these have: \(others)"]
+                return ["\(name) has not signed in; these have: \(others)"]
             }
             return decision.accounts.map(\.displayName)
         }
@@ -237,9 +234,9 @@ extension Explanation {
 extension TokenExchange {
     /// The exchange, its host and its parameters, such as `acr, at contoso.azurecr.io`.
     fileprivate var forPeople: String {
-        let place = (path.isEmpty ? audience : "\(audience)/\(path)").displayable(limit: 300)
+        let place = path.isEmpty ? audience : "\(audience)/\(path)"
         let more = parameters.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value)" }.joined()
-        return "\(name.displayable(limit: 64)), at \(place)" + more.displayable(limit: 600)
+        return "\(name), at \(place)" + more
     }
 }
 
@@ -258,15 +255,15 @@ extension ServerAnswer {
 
     private static func metadata(_ document: String, at url: String) -> String {
         let isItsOwn = document.placeOfURL.lowercased() == url.placeOfURL.lowercased()
-        return "describes itself at \(document.displayable(limit: 500))" + (isItsOwn ? "" : ", which is another host")
+        return "describes itself at \(document)" + (isItsOwn ? "" : ", which is another host")
     }
 }
 
 extension AuthenticateChallenge {
     /// The scheme and realm, such as `Basic as "GitLab"`.
     fileprivate var forPeople: String {
-        let name = (scheme.prefix(1).uppercased() + scheme.dropFirst()).displayable(limit: 60)
-        return name + (parameters["realm"].map { " as \"\($0.displayable(limit: 100))\"" } ?? "")
+        let name = scheme.prefix(1).uppercased() + scheme.dropFirst()
+        return name + (parameters["realm"].map { " as \"\($0)\"" } ?? "")
     }
 }
 

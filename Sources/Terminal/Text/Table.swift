@@ -1,4 +1,5 @@
 import Addresses
+import Secrets
 
 /// Rows of cells; each column is as wide as its widest cell, with two blanks between columns.
 package struct Table: Sendable {
@@ -6,7 +7,10 @@ package struct Table: Sendable {
     private let widths: [Int]
 
     /// Creates a table of rows with equally many cells; the first columns are at least as wide as `least`.
+    ///
+    /// The cells become displayable, and are cut after 2,000 characters.
     package init(_ rows: [[String]], atLeast least: [Int] = []) {
+        let rows = rows.map { $0.map { $0.displayable(limit: 2000) } }
         self.rows = rows
         widths = (rows.first ?? []).indices.map { column in
             let widest = rows.map { $0[column].count }.max() ?? 0
