@@ -94,7 +94,8 @@ struct PluginRequests: Serviced {
         _ operation: PluginRequest.Operation, at authority: String, _ match: AuthorityMatch
     ) -> PluginRequest {
         var ask = PluginRequest(operation)
-        ask.authority = authority
+        // Plugins answer for its host, which is in lower case wherever it is compared.
+        ask.authority = AuthorityURL(authority)?.description ?? authority
         ask.kind = match.issuer?.kind
         ask.network.caFiles = services.configuration.caFile.map { [$0] } ?? []
         ask.knownHosts = services.configuration.configuredHosts

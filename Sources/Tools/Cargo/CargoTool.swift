@@ -268,9 +268,9 @@ public struct CargoProtocol: ToolProtocol {
             request.isUnattended = true
             return .ask(.get(request))
         case .login, .compare:
-            let url = request.url
+            let adding: ShellCommand = "lanyard rule add\(last: request.url)"
             return .reply(
-                .error("no rule maps \(url); lanyard rule add \(url), or give cargo login the token to keep"))
+                .error("no rule maps \(request.url); \(adding.text), or give cargo login the token to keep"))
         }
     }
 

@@ -85,7 +85,9 @@ public struct KubectlProtocol: ToolProtocol {
         switch event {
         case .credential(let credential): answer(credential)
         case .nothing, .input:
-            .fail("no rule maps \(request.url)", remedy: "make one: lanyard rule add \(request.url)")
+            .fail(
+                "no rule maps \(request.url)",
+                remedy: "make one: \("lanyard rule add\(last: request.url)" as ShellCommand)")
         case .refused: Turn(complaint: .refusal, .end(1))
         }
     }
