@@ -56,6 +56,15 @@ import Testing
         #expect(known.masked("x \(secret) y") == "x <redacted> y")
     }
 
+    @Test(arguments: [
+        "refresh_token", "Refresh_Token", "refreshtoken", "refresh-token", "acces_token", "pass", "user_name",
+        "scope",
+    ])
+    func `a key that may be a secret's, misspelt, hides its value`(key: String) {
+        let isSecret = !["pass", "user_name", "scope"].contains(key)
+        #expect(TraceMask.line("\(key)=plain", hiding: KnownSecrets()) == "\(key)=\(isSecret ? "<redacted>" : "plain")")
+    }
+
     @Test func `a part of a longer secret doesn't hide the rest from the mask`() throws {
         let known = KnownSecrets()
         for secret in ["abcd", "abcdefgh"] {

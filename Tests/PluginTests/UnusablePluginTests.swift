@@ -49,6 +49,9 @@ import Testing
         Fault("no interpreter", "its interpreter /none/python3 is not installed") { folder in
             try folder.write("own/quill/quill.sh", "#!/none/python3 -I\n", mode: 0o755)
         },
+        Fault("Windows line ends", "its first line ends in a carriage return") { folder in
+            try folder.write("own/quill/quill.sh", "#!/bin/sh\r\nexit 0\r\n", mode: 0o755)
+        },
         Fault("no interpreter for env", "its interpreter no-such-python is not installed") { folder in
             try folder.write("own/quill/quill.sh", "#!/usr/bin/env no-such-python\n", mode: 0o755)
         },

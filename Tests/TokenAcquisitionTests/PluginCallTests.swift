@@ -27,9 +27,11 @@ import Testing
 
         init(in folder: String, broker: String) throws {
             self.folder = folder
-            try ClientSecretStore(configuration: keyring.configuration()).store(
-                ClientSecret(Secret("sesame")),
-                of: ClientSecretStore.Owner(environment: host, realm: PluginProtocol.realmOfHost, clientID: "cid"))
+            for realm in [PluginProtocol.realmOfHost, ""] {
+                try ClientSecretStore(configuration: keyring.configuration()).store(
+                    ClientSecret(Secret("sesame")),
+                    of: ClientSecretStore.Owner(environment: host, realm: realm, clientID: "cid"))
+            }
             let token =
                 "event=result\\naccess_token=AT-%s\\nexpires_in=3600\\nenvironment=\(host)\\nrealm=\(PluginProtocol.realmOfHost)\\n"
                 + "home_account_id=u\\nusername=u\\n\\n"
@@ -59,7 +61,10 @@ import Testing
             acme.executable = folder + "/acme.sh"
             acme.kind = "oidc"
             acme.supports = [.clientSecrets]
-            acme.authorities = [AuthorityPattern(hosts: [host], path: [.rest])]
+            acme.authorities = [
+                AuthorityPattern(hosts: [host], path: [.rest]),
+                AuthorityPattern(hosts: [host], path: [.literal("fern")]),
+            ]
             var issuer = PluginIssuer(kind: "secretive", hosts: [host])
             issuer.flows = [.browser]
             issuer.secretFlows = [.browser]
@@ -73,9 +78,9 @@ import Testing
             return PluginRegistry(plugins: [acme, desk])
         }
 
-        private func token(flows: [PluginRequest.Flow]) async throws -> String {
+        private func token(flows: [PluginRequest.Flow], at authority: String) async throws -> String {
             let request = TokenRequest(
-                origin: .tool, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
+                origin: .tool, authority: authority, authorityIsConfigured: true, clientID: "cid",
                 scopes: ["s"])
             var services = AcquisitionServices(
                 Configuration(), store: keyring.records(), plugins: InstalledPlugins(plugins),
@@ -105,8 +110,10 @@ import Testing
             ])
         }
 
-        func expect(_ expected: String, flows: [PluginRequest.Flow] = [.browser]) async throws {
-            let token = try await token(flows: flows)
+        func expect(
+            _ expected: String, flows: [PluginRequest.Flow] = [.browser], at authority: String = "https://\(host)"
+        ) async throws {
+            let token = try await token(flows: flows, at: authority)
             #expect(token == expected)
         }
     }
@@ -147,6 +154,21 @@ import Testing
             try await bench.expect("AT-acme")
             let asked = bench.asked("acme")
             #expect(asked.contains("client_secret=sesame\n"), "\(asked)")
+        }
+    }
+
+    @Test(arguments: ["https://ID.Example", "https://id.example:443", "https://id.example/"])
+    func `plugins hear of an authority in one spelling, whichever a rule has`(_ spelling: String) async throws {
+        try await Self.with(broker: Self.absent) { bench in
+            try await bench.expect("AT-acme", at: spelling)
+            #expect(bench.asked("acme").contains("authority=https://\(Self.host)\n"), "\(bench.asked("acme"))")
+        }
+    }
+
+    @Test func `what is stored for an authority whose path names no realm is found again`() async throws {
+        try await Self.with(broker: Self.absent) { bench in
+            for _ in 0..<3 { try await bench.expect("AT-acme", at: "https://\(Self.host)/fern") }
+            #expect(bench.asked("acme").components(separatedBy: "operation=").count == 2, "\(bench.asked("acme"))")
         }
     }
 

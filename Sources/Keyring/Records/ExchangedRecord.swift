@@ -111,7 +111,9 @@ extension ExchangedRecord: GrantedRecord {}
 extension GrantedRecord {
     /// Whether the token was requested from an authority whose URL has this realm.
     package func wasRequested(in realm: String) -> Bool {
-        requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
+        // The name is empty where the authority's path has no place for one.
+        let names = requestedRealm?.lowercased().pieces(between: " ", omittingEmpty: false)
+        return names?.contains { $0.isSame(as: realm.lowercased()) } ?? false
     }
 
     /// Whether it expires after a time in seconds since 1970; true if its expiry isn't known.

@@ -1,6 +1,7 @@
 import Addresses
 import PluginWire
 import Secrets
+import SettingsFile
 import Synchronization
 
 /// A listener to conversations with plugins, for `LANYARD_TRACE=plugin`.
@@ -84,9 +85,19 @@ enum TraceMask {
 
     private static func isSecret(_ line: Attributes.Line, in block: Attributes) -> Bool {
         let key = line.key.lowercased()
-        if secretKeys.contains(key) { return true }
+        if mayBeSecret(key) { return true }
         // In an exchange's result, the user name may be half of the secret.
         return key == "username" && (block["secret"] != nil || !block.list("field[]").isEmpty)
+    }
+
+    /// Whether a key, in lower case, is one whose value is secret, or may be such a key misspelt: `refreshtoken`, `acces_token`.
+    private static func mayBeSecret(_ key: String) -> Bool {
+        func letters(_ key: String) -> String { String(decoding: key.utf8.filter(\.isLetter), as: UTF8.self) }
+        let typed = letters(key)
+        return secretKeys.contains { secret in
+            let meant = letters(secret)
+            return typed.editDistance(to: meant) <= meant.utf8.count / 8
+        }
     }
 
     /// Returns the text with the values of secret parameters, and anything that looks like a token, masked.

@@ -83,6 +83,10 @@ struct PluginFolder {
             let start = try? OpenFile.bytes(from: file.descriptor, atMost: 256), start.starts(with: "#!".utf8)
         else { return }
         let line = String(decoding: start.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard line.utf8.last != 0x0D else {
+            throw SettingsError(
+                file: program, message: "its first line ends in a carriage return", hint: "save it with Unix line ends")
+        }
         let words = line.utf8.split { " \t".utf8.contains($0) }.map { String(Substring($0)) }
         guard let interpreter = words.first else { return }
         var missing = FileTrust.isProgram(interpreter) ? nil : interpreter
