@@ -141,8 +141,8 @@ let development: [Target] = [
     .testTarget(
         name: "ToolsTests",
         dependencies: [
-            "Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets", "SeededRandom", "Tools", "Vectors",
-            yams,
+            "Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets", "SeededRandom", "Terminal", "Tools",
+            "Vectors", yams,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -154,7 +154,7 @@ let development: [Target] = [
         ], swiftSettings: strict),
     .testTarget(
         name: "ForwardingTests",
-        dependencies: ["Addresses", "Forwarding", "Rules", "Secrets", "SettingsFile"],
+        dependencies: ["Addresses", "Forwarding", "Rules", "Secrets", "SettingsFile", "Terminal"],
         swiftSettings: strict),
     .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
@@ -176,7 +176,7 @@ let development: [Target] = [
         name: "RulesTests",
         dependencies: [
             "Addresses", "Claims", "CredentialEngine", "PluginHost", "Rules", "Secrets", "SeededRandom",
-            "SettingsFile", "TestSupport", "Tools",
+            "SettingsFile", "Terminal", "TestSupport", "Tools",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -304,7 +304,8 @@ let development: [Target] = [
         name: "PluginTests",
         dependencies: [
             "Addresses", "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance",
-            "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "SettingsFile", "Vectors", system,
+            "PluginHost", "PluginKit", "PluginWire", "Secrets", "SeededRandom", "SettingsFile", "Terminal", "Vectors",
+            system,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -414,7 +415,7 @@ let package = Package(
             name: "TokenAcquisition",
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "Files", "JSON", "Keyring", "PluginHost", "PluginWire", "Rules",
-                "Secrets", "SettingsFile", "Terminal",
+                "Secrets", "SettingsFile",
             ],
             swiftSettings: strict),
         .target(
@@ -453,9 +454,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PluginConformance",
-            dependencies: [
-                "Addresses", "PluginHost", "PluginWire", "Secrets", "SettingsFile", "Terminal", subprocess, system,
-            ],
+            dependencies: ["Addresses", "PluginHost", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
             swiftSettings: strict),
         .target(
             name: "PluginHost",
