@@ -20,6 +20,7 @@ import Testing
 
     @Test func `hints and errors take messages`() {
         #expect(Hint("\(Self.hostile)").line.hasPrefix("?[2J???x"))
+        #expect(Hint(write: Self.hostile).line == "?[2J???" + String(repeating: "x", count: 3000))
         #expect(("\(Self.hostile)" as Hint).line == Hint("\(Self.hostile)").line)
         #expect(CommandError("\(Self.hostile)").message.text.hasPrefix("?[2J???x"))
     }

@@ -89,6 +89,6 @@ extension Hint {
         guard let folder = InstalledFiles(context).folder(of: program) else {
             return Hint("\(program) is not on PATH; it is a link to lanyard, which lanyard's installation makes")
         }
-        return Hint("\(program) is not on PATH; add its folder", write: "export PATH=\"\(folder):$PATH\"")
+        return Hint("\(program) is not on PATH; add its folder", write: "export PATH=\"\(folder.displayable()):$PATH\"")
     }
 }

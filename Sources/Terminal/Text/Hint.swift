@@ -23,9 +23,11 @@ package struct Hint: Sendable, Equatable {
     }
 
     /// Creates a hint with a line to write into a file, or options to add to a command.
+    ///
+    /// The line becomes displayable; it is cut only after 4,000 characters, since it is to be copied whole.
     package init(_ text: Message = "", write line: String) {
         self.text = text.text
-        copied = line
+        copied = line.displayable(limit: 4000)
     }
 
     /// The hint on one line, for a pipe or a program.

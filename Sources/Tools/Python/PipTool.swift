@@ -146,7 +146,7 @@ struct KeyringLink {
         guard !isLanyard(found) else { return nil }
         let what = found.map { "the keyring on PATH is \(place.context.short($0))" } ?? "keyring is not on PATH"
         let folder = place.context.isFile(file) && !isLanyard(file) ? FileTrust.parent(of: target) : "$HOME/.local/bin"
-        return Hint("\(what); for lanyard's, put first", write: "export PATH=\"\(folder):$PATH\"")
+        return Hint("\(what); for lanyard's, put first", write: "export PATH=\"\(folder.displayable()):$PATH\"")
     }
 
     private var file: String { "\(place.home)/.local/bin/\(Self.name)" }
