@@ -1,7 +1,6 @@
 import Addresses
 import PluginWire
 import Secrets
-import SettingsFile
 import Synchronization
 
 /// A listener to conversations with plugins, for `LANYARD_TRACE=plugin`.
@@ -62,7 +61,9 @@ enum TraceMask {
         of block: Attributes, hiding known: KnownSecrets = KnownSecrets(), hidesUsername: Bool = false
     ) -> [String] {
         block.lines.map { line in
-            let isSecret = isSecret(line, in: block) || hidesUsername && line.key.lowercased() == "username"
+            let isSecret =
+                isSecret(line, in: block) || isNearSecret(line.key)
+                || hidesUsername && line.key.lowercased() == "username"
             let value = isSecret ? "<redacted>" : masked(known.masked(line.value))
             return "\(line.key.displayable(limit: 64))=\(value)"
         }
@@ -85,19 +86,16 @@ enum TraceMask {
 
     private static func isSecret(_ line: Attributes.Line, in block: Attributes) -> Bool {
         let key = line.key.lowercased()
-        if mayBeSecret(key) { return true }
+        if secretKeys.contains(key) { return true }
         // In an exchange's result, the user name may be half of the secret.
         return key == "username" && (block["secret"] != nil || !block.list("field[]").isEmpty)
     }
 
-    /// Whether a key, in lower case, is one whose value is secret, or may be such a key misspelt: `refreshtoken`, `acces_token`.
-    private static func mayBeSecret(_ key: String) -> Bool {
+    /// Whether a key may be a secret's, misspelt: `refreshtoken`, `acces_token`.
+    private static func isNearSecret(_ key: String) -> Bool {
         func letters(_ key: String) -> String { String(decoding: key.utf8.filter(\.isLetter), as: UTF8.self) }
-        let typed = letters(key)
-        return secretKeys.contains { secret in
-            let meant = letters(secret)
-            return typed.editDistance(to: meant) <= meant.utf8.count / 8
-        }
+        let typed = letters(key.lowercased())[...]
+        return secretKeys.contains { letters($0).mayBeTaken(for: typed) }
     }
 
     /// Returns the text with the values of secret parameters, and anything that looks like a token, masked.
