@@ -273,8 +273,7 @@ extension CommandError {
         if error.reasons.contains(.clientRefused), let id = identity.application?.clientID.displayable(limit: 100) {
             hints.append(Hint("check the client ID \(id), and what proves it: \(identity.displayedProof)"))
             if identity.isKeptInKeyring {
-                let name = identity.name.displayable(limit: 64)
-                hints.append(Hint("to store the current one", run: "lanyard identity secret \(name)"))
+                hints.append(Hint("to store the current one", run: "lanyard identity secret \(identity.name)"))
             }
         }
         let service = PipelineService(context.environment)

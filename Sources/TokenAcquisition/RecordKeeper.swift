@@ -322,8 +322,7 @@ struct RecordsOfResult {
         token.plugin = plugin
         let before = stored.idTokens.first { CredentialRecord.idToken($0).isSameItem(as: .idToken(token)) }
         let realms = before?.requestedRealm
-        let names = realms?.pieces(between: " ", omittingEmpty: false)
-        let isKnown = names?.contains { $0.isSame(as: place.realm) } ?? false
+        let isKnown = realms?.realmNames.contains { $0.isSame(as: place.realm) } ?? false
         token.requestedRealm = isKnown ? realms : [place.realm, realms].compactMap(\.self).joined(separator: " ")
         token.userInfo = result.userInfo ?? before?.userInfo
         token.other[Rejection.renewedMember] = renewedMark

@@ -48,9 +48,7 @@ struct CargoTests {
 
         private func write() throws {
             let files = FileManager.default
-            for folder in ["cargo", "work/app/src"] {
-                try files.createDirectory(atPath: "\(world.folder)/\(folder)", withIntermediateDirectories: true)
-            }
+            try files.createDirectory(atPath: "\(world.folder)/cargo", withIntermediateDirectories: true)
             try """
             [registries.corp]
             index = "sparse+\(index)/"
@@ -60,16 +58,7 @@ struct CargoTests {
             cainfo = "\(registry.caFile)"
 
             """.write(toFile: world.folder + "/cargo/config.toml", atomically: true, encoding: .utf8)
-            try """
-            [package]
-            name = "app"
-            version = "1.0.0"
-            [dependencies]
-            hello = { version = "1", registry = "corp" }
-
-            """.write(toFile: world.folder + "/work/app/Cargo.toml", atomically: true, encoding: .utf8)
-            try "fn main() {}\n".write(
-                toFile: world.folder + "/work/app/src/main.rs", atomically: true, encoding: .utf8)
+            try world.writeCrate(registry: "corp")
         }
 
         /// Runs a fresh cargo, which hasn't fetched anything.
@@ -125,5 +114,22 @@ struct CargoTests {
             let after = try await project.cargo(["fetch"])
             #expect(after.status == 101 && after.errors.contains("no token found for `corp`"), "\(after)")
         }
+    }
+}
+
+extension World {
+    /// Writes the crate `app`, below `work`, which needs version 1 of `hello` from a registry.
+    func writeCrate(registry: String) throws {
+        let app = folder + "/work/app"
+        try FileManager.default.createDirectory(atPath: app + "/src", withIntermediateDirectories: true)
+        try """
+        [package]
+        name = "app"
+        version = "1.0.0"
+        [dependencies]
+        hello = { version = "1", registry = "\(registry)" }
+
+        """.write(toFile: app + "/Cargo.toml", atomically: true, encoding: .utf8)
+        try "fn main() {}\n".write(toFile: app + "/src/main.rs", atomically: true, encoding: .utf8)
     }
 }

@@ -202,18 +202,10 @@ struct CloudPackagesTests {
     func `cargo gets CodeArtifact's token without a scheme`() async throws {
         try await Shop.with(.codeArtifact) { shop in
             try shop.world.link("cargo-credential-lanyard")
-            let folder = shop.world.folder + "/work/app"
-            try FileManager.default.createDirectory(atPath: folder + "/src", withIntermediateDirectories: true)
-            try """
-            [package]
-            name = "app"
-            version = "1.0.0"
-            [dependencies]
-            hello = { version = "1", registry = "tools" }
-            """.write(toFile: folder + "/Cargo.toml", atomically: true, encoding: .utf8)
-            try "".write(toFile: folder + "/src/lib.rs", atomically: true, encoding: .utf8)
+            try shop.world.writeCrate(registry: "tools")
+            let manifest = shop.world.folder + "/work/app/Cargo.toml"
             let cargo = try await shop.run(
-                Clients.newer("cargo"), ["generate-lockfile", "--manifest-path", folder + "/Cargo.toml"],
+                Clients.newer("cargo"), ["generate-lockfile", "--manifest-path", manifest],
                 [
                     "CARGO_HOME": shop.world.folder + "/cargo", "RUSTC": Clients.newer("rustc"),
                     "CARGO_REGISTRIES_TOOLS_INDEX": "sparse+\(shop.place("cargo"))/",

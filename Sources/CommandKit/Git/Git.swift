@@ -41,7 +41,7 @@ package struct Git: Sendable {
         guard result.status == 0 else { throw result.failure(doing: "printing its version") }
         guard let version = ToolVersion(result.output) else {
             throw CommandError(
-                "git prints no version: \(String(result.output.pieces(between: "\n").first ?? ""))",
+                "git prints no version: \(result.output.pieces(between: "\n").first ?? "")",
                 hints: [Hint("see which program that is", run: "type git")])
         }
         return version
@@ -81,7 +81,7 @@ package struct Git: Sendable {
         } catch let error as SubprocessError {
             throw unrunnable(error)
         } catch {
-            throw CommandError("git can't be run: \("\(error)")")
+            throw CommandError("git can't be run: \(String(describing: error))")
         }
     }
 

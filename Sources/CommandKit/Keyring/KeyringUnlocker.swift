@@ -34,7 +34,7 @@ package struct KeyringUnlocker {
         guard let found else { throw CommandError(KeyringError(.noProvider)) }
         guard let name = found.programName, name == Self.daemon else {
             throw CommandError(
-                "the keyring belongs to \((found.programName ?? "another program")), "
+                "the keyring belongs to \(found.programName ?? "another program"), "
                     + "and only that can unlock it",
                 hints: ["unlock its database or wallet in its window"])
         }

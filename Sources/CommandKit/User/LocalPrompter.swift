@@ -56,8 +56,7 @@ struct LocalPrompter: UserPrompter {
             try tables.changing { (file: TableFile<Rule>) throws(SettingsError) in
                 try file.replace(rule, with: changed)
             }
-            let url = pattern.displayable(limit: 300)
-            console.note("the rule for \(url) has it from now on, at \(rule.place(context))")
+            console.note("the rule for \(pattern) has it from now on, at \(rule.place(context))")
         } catch {
             console.note("it counts for this time only: \(error.message)")
         }

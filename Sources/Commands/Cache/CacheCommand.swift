@@ -76,7 +76,7 @@ struct RecordListing {
             details.append(family.isEmpty ? "of no family" : "family \(family)")
         }
         if !["", PluginProtocol.realmOfHost].contains(facts.tenant) {
-            details.append("tenant \((facts.tenant.percentDecoded ?? facts.tenant))")
+            details.append("tenant \(facts.tenant.percentDecoded ?? facts.tenant)")
         }
         if let audience = facts.audience { details.append("for \(audience)") }
         if !facts.scopes.isEmpty {

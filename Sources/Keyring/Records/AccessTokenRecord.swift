@@ -63,8 +63,7 @@ public struct AccessTokenRecord: Sendable, Equatable {
     /// Returns the record with the realm names of the one that it replaces added, since these mean the same tenant.
     package func requested(besides others: [AccessTokenRecord]) -> AccessTokenRecord {
         let replaced = others.first { CredentialRecord.accessToken($0).isSameItem(as: .accessToken(self)) }
-        let names = [self, replaced].compactMap { $0?.requestedRealm }
-            .flatMap { $0.pieces(between: " ", omittingEmpty: false) }
+        let names = [self, replaced].compactMap { $0?.requestedRealm }.flatMap(\.realmNames)
         var token = self
         var seen: Set<Substring> = []
         token.requestedRealm = names.filter { seen.insert($0).inserted }.prefix(8).joined(separator: " ")

@@ -111,9 +111,7 @@ extension ExchangedRecord: GrantedRecord {}
 extension GrantedRecord {
     /// Whether the token was requested from an authority whose URL has this realm.
     package func wasRequested(in realm: String) -> Bool {
-        // The name is empty where the authority's path has no place for one.
-        let names = requestedRealm?.lowercased().pieces(between: " ", omittingEmpty: false)
-        return names?.contains { $0.isSame(as: realm.lowercased()) } ?? false
+        requestedRealm?.lowercased().realmNames.contains { $0.isSame(as: realm.lowercased()) } ?? false
     }
 
     /// Whether it expires after a time in seconds since 1970; true if its expiry isn't known.
@@ -121,4 +119,9 @@ extension GrantedRecord {
 
     /// The scopes in `target`.
     package var scopes: [String] { target.pieces(between: " ").map(String.init) }
+}
+
+extension String {
+    /// The names in a `requested_realm`; one is empty if the authority's path has no place for a realm.
+    package var realmNames: [Substring] { pieces(between: " ", omittingEmpty: false) }
 }

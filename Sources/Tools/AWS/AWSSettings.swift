@@ -199,7 +199,7 @@ struct AWSSettings: ToolSettings {
 
     /// Returns the name of a profile's section in the file, or else the one that the AWS CLI would use.
     private func section(of profile: String) throws(CommandError) -> String {
-        guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || "[]\"\\".utf8.contains($0) }) else {
+        guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
             throw CommandError(
                 "the profile's name has characters that lanyard doesn't write",
                 hints: ["choose another name for the profile"])

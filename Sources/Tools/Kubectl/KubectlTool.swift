@@ -77,7 +77,7 @@ struct KubectlSettings: ToolSettings {
         }
         return users.map { entry in
             Hint(
-                "the user \((entry.change.setting.key.last ?? "")) has no tokens then: "
+                "the user \(entry.change.setting.key.last ?? "") has no tokens then: "
                     + "sign in again, or have the Azure CLI write the cluster's settings",
                 run: "az aks get-credentials --resource-group GROUP --name CLUSTER")
         }
