@@ -74,7 +74,8 @@ let small: [LinkerSetting] = [
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
     "AWS", "Addresses", "AnswerCache", "Claims", "CredentialEngine", "Google", "HTTP", "JSON", "CommandKit", "Commands",
-    "Diagnosis", "ManagedIdentity", "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules",
+    "Diagnosis", "ManagedIdentity", "Model", "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire",
+    "Rules",
     "Secrets", "SettingsFile",
     "Keyring", "SealedKeyring", "Terminal", "TokenAcquisition", "Tools",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -141,7 +142,9 @@ let development: [Target] = [
     .testTarget(
         name: "ToolsTests",
         dependencies: [
-            "Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets", "SeededRandom", "Terminal", "Tools",
+            "Addresses", "AnswerCache", "Claims", "CredentialEngine", "JSON", "Model", "Rules", "Secrets",
+            "SeededRandom", "Terminal",
+            "Tools",
             "Vectors", yams,
         ],
         swiftSettings: strict),
@@ -150,11 +153,11 @@ let development: [Target] = [
         dependencies: [
             "Claims", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
             "TestSupport", "Tools",
-            "TokenAcquisition", "Keyring", "Vectors",
+            "TokenAcquisition", "Keyring", "Model", "Vectors",
         ], swiftSettings: strict),
     .testTarget(
         name: "ForwardingTests",
-        dependencies: ["Addresses", "Forwarding", "Rules", "Secrets", "SettingsFile", "Terminal"],
+        dependencies: ["Addresses", "Forwarding", "Model", "Rules", "Secrets", "SettingsFile", "Terminal"],
         swiftSettings: strict),
     .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
@@ -168,14 +171,14 @@ let development: [Target] = [
             "Addresses", "Claims", "CredentialEngine", "CommandKit", "Commands", "Diagnosis", "PluginHost",
             "PluginWire", "TestSupport",
             "Tools",
-            "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "Keyring", system,
+            "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "Keyring", "Model", system,
         ], swiftSettings: strict),
     .testTarget(name: "YAMLTests", dependencies: ["SeededRandom", "YAML", yams], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
     .testTarget(
         name: "RulesTests",
         dependencies: [
-            "Addresses", "Claims", "CredentialEngine", "PluginHost", "Rules", "Secrets", "SeededRandom",
+            "Addresses", "Claims", "CredentialEngine", "Model", "PluginHost", "Rules", "Secrets", "SeededRandom",
             "SettingsFile", "Terminal", "TestSupport", "Tools",
         ],
         swiftSettings: strict),
@@ -184,7 +187,7 @@ let development: [Target] = [
         dependencies: [
             "Addresses", "AnswerCache", "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules",
             "Secrets",
-            "TestSupport", "TokenAcquisition", "Keyring", "Vectors",
+            "TestSupport", "TokenAcquisition", "Keyring", "Model", "Vectors",
         ],
         swiftSettings: strict),
     .testTarget(
@@ -294,7 +297,7 @@ let development: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "OtherCachesTests",
-        dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "Keyring", "Vectors"],
+        dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "Keyring", "Model", "Vectors"],
         exclude: ["Fixtures"], swiftSettings: strict),
     .executableTarget(
         name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",
@@ -371,7 +374,7 @@ let package = Package(
             name: "Commands",
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "CLinux", "CommandKit", "CredentialEngine", "Diagnosis",
-                "Files", "Forwarding", "JSON", "Keyring", "OtherCaches", "PluginConformance", "PluginHost",
+                "Files", "Forwarding", "JSON", "Keyring", "Model", "OtherCaches", "PluginConformance", "PluginHost",
                 "PluginWire", "Rules", "Secrets", "SealedKeyring", "SecretService", "SettingsFile", "Terminal",
                 "TokenAcquisition", "Tools", argumentParser, system,
             ],
@@ -381,7 +384,8 @@ let package = Package(
             name: "Diagnosis",
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "CommandKit", "CredentialEngine", "Files", "Forwarding",
-                "JSON", "Keyring", "PluginHost", "PluginWire", "Rules", "Secrets", "SealedKeyring", "SecretService",
+                "JSON", "Keyring", "Model", "PluginHost", "PluginWire", "Rules", "Secrets", "SealedKeyring",
+                "SecretService",
                 "SettingsFile", "Terminal", "TokenAcquisition", "Tools", argumentParser,
             ],
             swiftSettings: strict),
@@ -390,7 +394,7 @@ let package = Package(
             name: "CommandKit",
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "CLinux", "CredentialEngine", "Files", "Forwarding",
-                "JSON", "Keyring", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "JSON", "Keyring", "Model", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "SealedKeyring", "SecretService", "SettingsFile", "Terminal", "TokenAcquisition", "Tools",
                 argumentParser,
                 subprocess, system,
@@ -399,8 +403,9 @@ let package = Package(
         .target(
             name: "Tools",
             dependencies: [
-                "Addresses", "Claims", "CredentialEngine", "Files", "Forwarding", "JSON", "Rules", "Secrets",
-                "SettingsFile", "Terminal", "YAML",
+                "Addresses", "AnswerCache", "Claims", "Files", "Forwarding", "JSON", "Model", "Rules", "Secrets",
+                "SettingsFile",
+                "Terminal", "YAML",
             ],
             swiftSettings: strict),
         .target(
@@ -408,22 +413,24 @@ let package = Package(
             dependencies: [
                 "Addresses", "AnswerCache", "Claims", "Files", "Forwarding", "JSON", "PluginHost", "PluginWire",
                 "Rules", "Secrets",
-                "TokenAcquisition", "Keyring",
+                "TokenAcquisition", "Keyring", "Model",
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: [
-                "Addresses", "AnswerCache", "Claims", "Files", "JSON", "Keyring", "PluginHost", "PluginWire", "Rules",
+                "Addresses", "AnswerCache", "Claims", "Files", "JSON", "Keyring", "Model", "PluginHost", "PluginWire",
+                "Rules",
                 "Secrets", "SettingsFile",
             ],
             swiftSettings: strict),
         .target(
             name: "Forwarding",
-            dependencies: ["Addresses", "CLinux", "Files", "Rules", "Secrets", system], swiftSettings: strict),
+            dependencies: ["Addresses", "CLinux", "Files", "Model", "Rules", "Secrets", system], swiftSettings: strict),
+        .target(name: "Model", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
         .target(
             name: "Rules",
-            dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile", "Terminal"],
+            dependencies: ["Addresses", "Claims", "Files", "Model", "Secrets", "SettingsFile", "Terminal"],
             swiftSettings: strict),
         .target(
             name: "SettingsFile", dependencies: ["Addresses", "Files", "JSON", "Secrets", "Terminal"],
@@ -450,7 +457,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "OtherCaches",
-            dependencies: ["Addresses", "Claims", "JSON", "Rules", "Secrets", "Keyring", "YAML"],
+            dependencies: ["Addresses", "Claims", "JSON", "Keyring", "Model", "Secrets", "YAML"],
             swiftSettings: strict),
         .target(
             name: "PluginConformance",

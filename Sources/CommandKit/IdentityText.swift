@@ -1,7 +1,7 @@
 import Addresses
 package import Claims
 package import JSON
-package import Rules
+package import Model
 import Secrets
 package import Terminal
 

@@ -3,9 +3,10 @@ import Claims
 import CredentialEngine
 import Files
 package import Keyring
+package import Model
 import PluginHost
 package import PluginWire
-package import Rules
+import Rules
 import Secrets
 package import SettingsFile
 package import Terminal

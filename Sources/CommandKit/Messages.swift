@@ -5,6 +5,7 @@ package import Files
 import Glibc
 package import JSON
 import Keyring
+package import Model
 package import PluginHost
 package import PluginWire
 package import Rules
@@ -31,7 +32,7 @@ extension CommandError {
     }
 
     /// Creates the error for the engine's refusal.
-    package init(_ refusal: Refusal, in context: CommandContext) {
+    package init(_ refusal: EngineError, in context: CommandContext) {
         switch refusal {
         case .noPlace(let part):
             let name = part == .host ? "host" : "protocol"

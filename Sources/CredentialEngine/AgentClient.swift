@@ -1,7 +1,7 @@
 internal import AnswerCache
 import Forwarding
 import Keyring
-import Rules
+import Model
 import Secrets
 
 /// The terms on which a tool waits for an agent's reply.
@@ -29,7 +29,7 @@ struct AgentClient {
     ///
     /// Neither side stores anything: not this machine, and not the agent for others. A secret that a server refused is
     /// passed on, as when git asks a second time. If it is the agent's own token, the agent drops it and gets another.
-    func outcome(of question: Question) throws(Refusal) -> Outcome {
+    func outcome(of question: Question) throws(EngineError) -> Outcome {
         switch question {
         case .get(var request):
             // Most tools can't ask here because they hide what their terminal shows; the agent has a terminal of its
@@ -57,7 +57,7 @@ struct AgentClient {
         }
     }
 
-    private func get(_ request: CredentialRequest) throws(Refusal) -> Outcome {
+    private func get(_ request: CredentialRequest) throws(EngineError) -> Outcome {
         try request.requireTarget()
         var rest = request.explicit
         (rest.scopes, rest.tenant) = ([], nil)

@@ -4,8 +4,9 @@ import Claims
 import Files
 import JSON
 import Keyring
+public import Model
 import PluginHost
-public import Rules
+import Rules
 import Secrets
 import TokenAcquisition
 

@@ -1,4 +1,5 @@
 import Addresses
+package import Model
 public import PluginHost
 public import Rules
 

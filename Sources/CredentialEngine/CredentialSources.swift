@@ -1,6 +1,7 @@
 import Addresses
 internal import AnswerCache
 public import Keyring
+public import Model
 public import PluginHost
 public import Rules
 internal import Secrets
@@ -32,16 +33,16 @@ public final class CredentialSources: Sendable {
     }
 
     /// Resolves a request to the token that it needs, as its server's challenges say; nil if it needs none.
-    public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
+    public func resolve(_ request: CredentialRequest) throws(EngineError) -> TokenRequest? {
         try resolve(request, bySettingsOnly: false)
     }
 
     /// Whether a request needs a token; looks for plugins only if the rules alone don't tell.
-    func mapsToToken(_ request: CredentialRequest) throws(Refusal) -> Bool {
+    func mapsToToken(_ request: CredentialRequest) throws(EngineError) -> Bool {
         try resolve(request, bySettingsOnly: true) != nil
     }
 
-    private func resolve(_ request: CredentialRequest, bySettingsOnly: Bool) throws(Refusal) -> TokenRequest? {
+    private func resolve(_ request: CredentialRequest, bySettingsOnly: Bool) throws(EngineError) -> TokenRequest? {
         var mapped: TokenRequest?
         do throws(ResolutionError) {
             mapped = try resolver.mapping(of: request)
@@ -57,7 +58,7 @@ public final class CredentialSources: Sendable {
     }
 
     /// Decides what to do for a request; throws if the keyring can't be used.
-    func decide(_ request: TokenRequest, place: String?) throws(Refusal) -> Decision {
+    func decide(_ request: TokenRequest, place: String?) throws(EngineError) -> Decision {
         let decision = acquirer.decide(request)
         if let error = decision.storeError { throw .noToken(.store(error), request, place: place) }
         return decision
@@ -69,9 +70,9 @@ public final class CredentialSources: Sendable {
     /// unlocked it. An unattended request asks nobody.
     public func token(
         for request: TokenRequest, place: String?, by decision: Decision? = nil, isUnattended: Bool = false
-    ) async throws(Refusal) -> AcquiredToken {
+    ) async throws(EngineError) -> AcquiredToken {
         let prompter = isUnattended ? nil : prompter
-        do throws(Refusal) {
+        do throws(EngineError) {
             return try await acquire(request, place, by: decision, prompter)
         } catch {
             guard error.opensWithPassword, let prompter, await prompter.unlockKeyring(for: place) else {
@@ -83,7 +84,7 @@ public final class CredentialSources: Sendable {
 
     private func acquire(
         _ request: TokenRequest, _ place: String?, by decision: Decision?, _ prompter: (any UserPrompter)?
-    ) async throws(Refusal) -> AcquiredToken {
+    ) async throws(EngineError) -> AcquiredToken {
         do throws(AcquisitionError) {
             let mayAsk = prompter?.mayAsk(for: place) ?? false
             return try await acquirer.token(for: request, by: decision, mayAsk: mayAsk) {
@@ -108,12 +109,9 @@ public protocol UserPrompter: Sendable {
 }
 
 extension Credential {
-    /// A digest that identifies the secret without revealing it.
-    public var fingerprint: String { secret.fingerprint }
-
     /// A digest that identifies the secret and its fields without revealing them.
     public var mark: String {
-        guard !fields.isEmpty else { return fingerprint }
+        guard !fields.isEmpty else { return secret.fingerprint }
         let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.reveal())" }
         return ([secret.reveal()] + parts).joined(separator: "\0").shortDigest
     }

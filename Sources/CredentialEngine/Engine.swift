@@ -1,8 +1,9 @@
 import Addresses
 internal import AnswerCache
 public import Keyring
+public import Model
 import PluginHost
-public import Rules
+import Rules
 import Secrets
 import TokenAcquisition
 
@@ -32,7 +33,7 @@ public struct Engine: Sendable {
 
     /// Answers a question as far as possible from what is stored, or by asking an agent.
     public func attempt(_ question: Question) -> Attempt {
-        do throws(Refusal) {
+        do throws(EngineError) {
             if let agent = surroundings.agent { return try relay(question, to: agent) }
             return switch question {
             case .get(let request): try get(request)
@@ -49,25 +50,25 @@ public struct Engine: Sendable {
     ///
     /// Only this function and `attempt` know about agents; the work for each question is the same without one.
     func answer(
-        _ question: Question, here: (CredentialSources) throws(Refusal) -> Attempt
-    ) throws(Refusal) -> Attempt {
+        _ question: Question, here: (CredentialSources) throws(EngineError) -> Attempt
+    ) throws(EngineError) -> Attempt {
         let sources = try readSources()
         guard let agent = sources.configuration.agent else { return try here(sources) }
         return try relay(question, to: agent)
     }
 
     /// Asks an agent instead of using this machine's rules and keyring; nothing is stored on this machine.
-    private func relay(_ question: Question, to agent: String) throws(Refusal) -> Attempt {
+    private func relay(_ question: Question, to agent: String) throws(EngineError) -> Attempt {
         .settled(try AgentClient(agent: agent, terms: terms).outcome(of: question))
     }
 
     /// Reads the settings that answers depend on.
-    func readSources() throws(Refusal) -> CredentialSources {
+    func readSources() throws(EngineError) -> CredentialSources {
         do { return try reading() } catch { throw .settings(error) }
     }
 
     /// Answers from what is stored, if that is enough; the remaining work is a `PendingOutcome`.
-    func get(_ request: CredentialRequest) throws(Refusal) -> Attempt {
+    func get(_ request: CredentialRequest) throws(EngineError) -> Attempt {
         try request.requireTarget()
         let remembered = CachedCredential(request, in: surroundings)
         if let credential = remembered?.credential { return .settled(try request.outcome(credential)) }
@@ -76,8 +77,8 @@ public struct Engine: Sendable {
             passwordAbsence: PasswordAbsence(request, in: surroundings),
             given: surroundings.given, now: surroundings.now)
         look.passwordAbsence.prepare()
-        return try answer(.get(request)) { sources throws(Refusal) in
-            do throws(Refusal) {
+        return try answer(.get(request)) { sources throws(EngineError) in
+            do throws(EngineError) {
                 return try look.attempt(in: sources)
             } catch {
                 guard error.opensWithPassword, sources.mayAskToUnlock(for: request) else { throw error }
@@ -90,12 +91,12 @@ public struct Engine: Sendable {
     ///
     /// Tools also report the tokens that they were given. A token is recognised by itself, because what a tool reports need not
     /// name the URL and the user that it asked for.
-    func store(_ credential: Credential, for request: CredentialRequest) throws(Refusal) -> Attempt {
+    func store(_ credential: Credential, for request: CredentialRequest) throws(EngineError) -> Attempt {
         guard let password = StoredPassword(credential), let query = PasswordQuery(request) else {
             return .settled(.nothing)
         }
         if let expiry = credential.expiresOn, expiry <= surroundings.now { return .settled(.nothing) }
-        return try answer(.store(credential, request)) { sources throws(Refusal) in
+        return try answer(.store(credential, request)) { sources throws(EngineError) in
             // If the rules answer with a token, the tool returns that token, which is stored already.
             if (try? sources.mapsToToken(request)) == true { return .settled(.nothing) }
             // Opens the session first: the store compares with what it has, which is usually the same.
@@ -112,7 +113,7 @@ public struct Engine: Sendable {
     }
 
     /// Erases a credential that a tool reports as not working.
-    func erase(_ request: CredentialRequest, _ refused: Question.Refused) throws(Refusal) -> Attempt {
+    func erase(_ request: CredentialRequest, _ refused: Question.Refused) throws(EngineError) -> Attempt {
         var query = PasswordQuery(request)
         query?.password = refused.password
         query?.credential = refused.authorization
@@ -120,8 +121,8 @@ public struct Engine: Sendable {
         guard query != nil || (request.scheme == nil && request.host == nil && !request.explicit.isEmpty) else {
             return .settled(.nothing)
         }
-        do throws(Refusal) {
-            return try answer(.erase(request, refused)) { sources throws(Refusal) in
+        do throws(EngineError) {
+            return try answer(.erase(request, refused)) { sources throws(EngineError) in
                 // What is looked up isn't stored.
                 if (try? sources.resolve(request))??.source != nil {
                     surroundings.answers.forget()
@@ -143,8 +144,8 @@ public struct Engine: Sendable {
     }
 
     /// Lists the servers with passwords stored under labels with this prefix, and those that accept an exchanged token.
-    func list(labelled prefix: String) throws(Refusal) -> Attempt {
-        try answer(.list(labelPrefix: prefix)) { sources throws(Refusal) in
+    func list(labelled prefix: String) throws(EngineError) -> Attempt {
+        try answer(.list(labelPrefix: prefix)) { sources throws(EngineError) in
             do throws(KeyringError) {
                 let exchanged = try sources.exchangeHosts()
                 // The rule's answer takes precedence over a stored password.
@@ -166,7 +167,7 @@ public struct Engine: Sendable {
     public func renew(_ request: CredentialRequest, answeredBy mark: String) async -> Bool {
         var request = request
         request.isUnattended = true
-        do throws(Refusal) {
+        do throws(EngineError) {
             let sources = try readSources()
             guard let wanted = try sources.resolve(request) else { return false }
             let place = CachedCredential(request, in: surroundings)?.place()
@@ -200,7 +201,7 @@ private struct StoredLookup: Sendable {
     /// Seconds since 1970.
     let now: Int
 
-    func attempt(in sources: CredentialSources) throws(Refusal) -> Attempt {
+    func attempt(in sources: CredentialSources) throws(EngineError) -> Attempt {
         try dropRefused(in: sources)
         guard let wanted = try sources.resolve(request) else {
             let password = try password(in: sources)
@@ -212,7 +213,7 @@ private struct StoredLookup: Sendable {
             return .settled(try keep(token, for: wanted, decision.match?.issuer, in: sources))
         }
         return .needsOthers(
-            PendingOutcome { () async throws(Refusal) in
+            PendingOutcome { () async throws(EngineError) in
                 let token = try await sources.token(
                     for: wanted, place: request.place, by: decision, isUnattended: request.isUnattended)
                 return try keep(token, for: wanted, decision.match?.issuer, in: sources)
@@ -220,8 +221,8 @@ private struct StoredLookup: Sendable {
     }
 
     /// Searches again once the user has unlocked the keyring; otherwise the refusal stands.
-    func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> PendingOutcome {
-        PendingOutcome { () async throws(Refusal) in
+    func onceUnlocked(in sources: CredentialSources, _ refusal: EngineError) -> PendingOutcome {
+        PendingOutcome { () async throws(EngineError) in
             guard await sources.prompter.unlockKeyring(for: request.place) else { throw refusal }
             return switch try attempt(in: sources) {
             case .settled(let outcome): outcome
@@ -232,7 +233,7 @@ private struct StoredLookup: Sendable {
 
     private func keep(
         _ token: AcquiredToken, for wanted: TokenRequest, _ issuer: PluginIssuer?, in sources: CredentialSources
-    ) throws(Refusal) -> Outcome {
+    ) throws(EngineError) -> Outcome {
         given.note(token.accessToken)
         remembered?.keep(token, at: issuer, for: wanted, from: sources)
         return try request.outcome(Credential(token, at: issuer))
@@ -241,14 +242,14 @@ private struct StoredLookup: Sendable {
     /// Drops the token that the server has just refused, as after an `erase`.
     ///
     /// If the server asks for claims, they already rule out the stored token.
-    private func dropRefused(in sources: CredentialSources) throws(Refusal) {
+    private func dropRefused(in sources: CredentialSources) throws(EngineError) {
         guard let refused = request.refusedToken else { return }
         let possible = sources.possibleTokens(for: request)
         guard possible.first?.claims == nil else { return }
         _ = try sources.reject(.these([refused]), for: possible, place: request.place)
     }
 
-    private func password(in sources: CredentialSources) throws(Refusal) -> Credential? {
+    private func password(in sources: CredentialSources) throws(EngineError) -> Credential? {
         guard let query = PasswordQuery(request) else { return nil }
         do throws(KeyringError) {
             return try sources.passwords.get(query, now: now).map(Credential.init)
@@ -260,7 +261,7 @@ private struct StoredLookup: Sendable {
 
 extension CredentialRequest {
     /// Returns the credential if the tool can use it.
-    func outcome(_ credential: Credential) throws(Refusal) -> Outcome {
+    func outcome(_ credential: Credential) throws(EngineError) -> Outcome {
         guard takesFields || credential.fields.isEmpty || !credential.secret.isEmpty else {
             throw .severalParts(credential.fields.keys.sorted(), place: place)
         }
@@ -270,7 +271,7 @@ extension CredentialRequest {
     /// Refuses a request that names neither a place nor a token: a missing host isn't a wildcard (CVE-2020-11008).
     ///
     /// Only a certificate's file has no host; it is found by its path.
-    func requireTarget() throws(Refusal) {
+    func requireTarget() throws(EngineError) {
         if isCertificate, explicit.isEmpty { return }
         guard host == nil || scheme == nil else { return }
         guard explicit.isEmpty || host != nil || scheme != nil else { return }
@@ -299,7 +300,7 @@ extension CredentialSources {
     /// no rule, or of another one. Without a secret, the token that the request gets is meant.
     fileprivate func erase(
         _ query: PasswordQuery?, for request: CredentialRequest, _ refused: Question.Refused
-    ) throws(Refusal) {
+    ) throws(EngineError) {
         if let fingerprints = refused.fingerprints {
             if try reject(.these(fingerprints), for: possibleTokens(for: request), place: request.place) { return }
         } else if let wanted = resolveUnchallenged(request) {
@@ -315,7 +316,7 @@ extension CredentialSources {
     /// Records that a tool reports tokens as refused, or no longer wants the current one.
     ///
     /// - Returns: Whether any such token is stored.
-    func reject(_ refused: Refused, for wanted: [TokenRequest], place: String?) throws(Refusal) -> Bool {
+    func reject(_ refused: Refused, for wanted: [TokenRequest], place: String?) throws(EngineError) -> Bool {
         do throws(AcquisitionError) { return try acquirer.reject(refused, for: wanted) } catch {
             guard let wanted = wanted.first else {
                 guard case .store(let error) = error else { return false }

@@ -1,6 +1,6 @@
 public import Keyring
+public import Model
 public import PluginWire
-public import Rules
 public import TokenAcquisition
 
 /// What `get` does next for a request: what was decided, given what the user can be asked.

@@ -1,5 +1,6 @@
 import Addresses
 import Claims
+public import Model
 public import PluginHost
 public import Rules
 import TokenAcquisition
@@ -401,8 +402,11 @@ extension TokenRequest {
         named.insert(.authority)
     }
 
-    /// Records whether the user name in the URL is an account at the token's issuer.
+    /// Records whether the user name in the URL is an account at the token's issuer; one that is, or that is an email
+    /// address, is meant rather than the account that the configuration has for all requests.
     public mutating func checkUserHint(at issuer: PluginIssuer?) {
-        userHintIsAccount = userHint.map { issuer?.hasAccounts(named: $0) ?? false } ?? false
+        guard let userHint else { return }
+        userHintIsAccount = issuer?.hasAccounts(named: userHint) ?? false
+        if namedBy == .configuration, userHintIsAccount || userHint.isAddress { (account, namedBy) = (nil, nil) }
     }
 }

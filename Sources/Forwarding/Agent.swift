@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Files
 internal import Glibc
+public import Model
 public import Rules
 public import Secrets
 internal import SystemPackage

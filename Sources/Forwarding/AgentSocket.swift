@@ -2,7 +2,7 @@ internal import Addresses
 internal import CLinux
 internal import Files
 import Glibc
-internal import Rules
+internal import Model
 internal import Secrets
 internal import SystemPackage
 

@@ -1,5 +1,5 @@
 import Addresses
-public import Rules
+public import Model
 public import Secrets
 
 /// An agent's reply to a request: one block of lines in git's format (docs/forwarding.md).

@@ -1,5 +1,5 @@
 import Addresses
-public import Rules
+public import Model
 public import Secrets
 
 /// A remote client's request to an agent: one block of lines in git's format (docs/forwarding.md).

@@ -1,7 +1,7 @@
 import Addresses
 import JSON
 public import Keyring
-public import Rules
+public import Model
 public import Secrets
 import YAML
 

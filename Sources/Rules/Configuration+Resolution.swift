@@ -1,5 +1,6 @@
 import Addresses
 import Claims
+public import Model
 
 extension Configuration {
     /// Returns the rule for a request: the one that matches most closely; of equals the last, so that a user's rule
@@ -27,9 +28,12 @@ extension Configuration {
     public func request(by rule: Rule) -> TokenRequest? {
         guard rule.unknownKey == nil else { return nil }
         var request = TokenRequest(
-            origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
-            authorityIsConfigured: true, kind: rule.kind, clientID: clientID(of: rule) ?? "", scopes: rule.scopes,
-            resourceIndicators: rule.resourceIndicators, account: rule.account ?? account, signIn: rule.signIn)
+            rule.authority.withoutTrailingSlashes, isConfigured: true, clientID: clientID(of: rule) ?? "",
+            scopes: rule.scopes, origin: .rule(rule.pattern.text))
+        request.kind = rule.kind
+        request.resourceIndicators = rule.resourceIndicators
+        request.account = rule.account ?? account
+        request.signIn = rule.signIn
         request.userHint = rule.pattern.request.username
         return request
     }

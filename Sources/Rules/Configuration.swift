@@ -1,6 +1,7 @@
 public import Addresses
 import Files
 import Glibc
+public import Model
 public import SettingsFile
 import Terminal
 

@@ -1,4 +1,5 @@
 import Addresses
+public import Model
 import Secrets
 public import SettingsFile
 import Terminal

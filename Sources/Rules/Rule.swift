@@ -1,5 +1,6 @@
 import Addresses
 public import Claims
+public import Model
 import Secrets
 public import SettingsFile
 import Terminal
@@ -150,11 +151,6 @@ extension SettingsTable {
 }
 
 extension String {
-    /// Whether it is a valid scope token (RFC 6749, 3.3): printable ASCII without space, quote or backslash.
-    public var isScopeToken: Bool {
-        !isEmpty && utf8.allSatisfy { $0.isVisibleASCII && $0 != 0x22 && $0 != 0x5C }
-    }
-
     /// The string in TOML syntax, on one line.
     var inTOML: String {
         var text = "\""

@@ -1,4 +1,5 @@
 public import Addresses
+public import Model
 
 /// A rule's `url`, which is matched like git's `http.<url>.*` (git-config(1)).
 ///

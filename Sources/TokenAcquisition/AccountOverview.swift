@@ -1,9 +1,9 @@
 import Addresses
 internal import AnswerCache
 public import Keyring
+import Model
 public import PluginHost
 import PluginWire
-import Rules
 import Secrets
 
 /// All accounts, the user's choices, and which account is used where.

@@ -1,7 +1,7 @@
 import Addresses
 import JSON
 public import Keyring
-import Rules
+import Model
 
 /// The accounts of one authority, and the choice among them for a request.
 public struct AccountSelection: Sendable {

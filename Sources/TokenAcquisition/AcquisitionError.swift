@@ -1,7 +1,7 @@
 public import Keyring
+public import Model
 public import PluginHost
 public import PluginWire
-public import Rules
 import Secrets
 public import SettingsFile
 

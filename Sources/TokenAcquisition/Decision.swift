@@ -1,9 +1,10 @@
 import Addresses
 internal import AnswerCache
 public import Keyring
+public import Model
 public import PluginHost
 public import PluginWire
-public import Rules
+import Rules
 import Secrets
 import SettingsFile
 

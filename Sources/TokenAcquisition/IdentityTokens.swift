@@ -1,5 +1,6 @@
 import Addresses
 public import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

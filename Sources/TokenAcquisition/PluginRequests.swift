@@ -2,9 +2,10 @@ import Addresses
 import Claims
 import FoundationEssentials
 public import Keyring
+public import Model
 public import PluginHost
 import PluginWire
-public import Rules
+import Rules
 import Secrets
 
 /// Makes the requests to plugins.

@@ -1,6 +1,7 @@
 import AnswerCache
 import Files
 import Keyring
+import Model
 import Rules
 
 /// The locks that the user's processes take, so that each token is acquired once.

@@ -1,8 +1,8 @@
 import AnswerCache
 import JSON
 import Keyring
+import Model
 import PluginWire
-import Rules
 import Secrets
 
 /// Recent failures of renewals, shared by all of the user's processes.

@@ -1,6 +1,7 @@
 import Addresses
 import JSON
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

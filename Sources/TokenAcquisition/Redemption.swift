@@ -1,8 +1,8 @@
 import Claims
 import JSON
 import Keyring
+import Model
 public import PluginWire
-import Rules
 import Secrets
 
 /// A refresh token to redeem and what its result is for: the order that one process gives another through a pipe.

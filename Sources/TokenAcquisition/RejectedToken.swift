@@ -2,6 +2,7 @@ import Addresses
 import AnswerCache
 import JSON
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

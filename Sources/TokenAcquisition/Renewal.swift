@@ -1,7 +1,7 @@
 import Keyring
+import Model
 import PluginHost
 import PluginWire
-import Rules
 import Secrets
 
 /// Redeems refresh tokens, each under its own lock, and in a process of its own if there is a redeemer.

@@ -2,7 +2,7 @@ import Addresses
 import Claims
 import JSON
 import Keyring
-import Rules
+import Model
 import Secrets
 
 /// The stored records that can answer a request without the user (MSAL's AcquireTokenSilent).

@@ -1,6 +1,7 @@
 import Addresses
 import Claims
 public import Keyring
+public import Model
 public import PluginHost
 public import PluginWire
 public import Rules

@@ -1,8 +1,8 @@
 import Claims
 import Keyring
+import Model
 import PluginHost
 import PluginWire
-import Rules
 import Secrets
 
 // Tokens from a broker, another program of the machine that holds sign-ins. Its plugin is asked before the user is.

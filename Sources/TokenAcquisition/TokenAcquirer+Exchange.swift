@@ -1,9 +1,9 @@
 import Addresses
 internal import AnswerCache
 import Keyring
+import Model
 import PluginHost
 import PluginWire
-import Rules
 import Secrets
 
 extension TokenAcquirer {

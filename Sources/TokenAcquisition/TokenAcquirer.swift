@@ -1,8 +1,8 @@
 import Addresses
 public import Keyring
+public import Model
 public import PluginHost
 public import PluginWire
-public import Rules
 import Secrets
 import Synchronization
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-public import Rules
+public import Model
 import Secrets
 
 extension Credential {

@@ -1,6 +1,5 @@
 import Addresses
-import CredentialEngine
-import Rules
+import Model
 import Secrets
 import Terminal
 

@@ -1,6 +1,5 @@
-public import CredentialEngine
 import JSON
-public import Rules
+public import Model
 public import Secrets
 public import Terminal
 
@@ -70,35 +69,7 @@ public enum ToolEvent: Sendable, Equatable {
     /// The engine has no credential, or has finished storing or erasing.
     case nothing
     /// The engine refused.
-    case refused(ReportedRefusal)
-}
-
-/// A refusal in a form that a tool's protocol can report.
-public struct ReportedRefusal: Sendable, Equatable {
-    /// The cause, as far as tools act on it.
-    public var cause: Refusal.Cause
-    /// Whether no other source may answer instead.
-    public var isFinal: Bool
-    /// The message for the user, for protocols that carry one; it contains no secret.
-    public var message: String
-    /// The remedies for the user, each on one line; empty if there are none.
-    public var remedies: [String]
-    /// The exit status of a program that ends with this refusal.
-    public var status: Int32
-
-    /// Creates a report.
-    public init(
-        cause: Refusal.Cause, isFinal: Bool = false, message: String, remedies: [String] = [], status: Int32
-    ) {
-        self.cause = cause
-        self.isFinal = isFinal
-        self.message = message
-        self.remedies = remedies
-        self.status = status
-    }
-
-    /// The message and remedies on one line, for protocols that carry a single text.
-    public var text: String { ([message] + remedies).joined(separator: "; ") }
+    case refused(Refusal)
 }
 
 /// The instructions for one step, carried out in this order: write, complain, take the next step.

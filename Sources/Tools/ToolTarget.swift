@@ -1,5 +1,6 @@
 import Addresses
 import Files
+package import Model
 package import Rules
 import Secrets
 import SettingsFile

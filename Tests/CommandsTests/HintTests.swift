@@ -1,5 +1,6 @@
 import Glibc
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Secrets
@@ -69,9 +70,7 @@ import Testing
 
     @Test func `what an authority calls an account can't become a command of its own`() throws {
         #expect(ShellCommand.using(account: Self.hostile.username).text == "lanyard use 'bob;$(reboot)@x.example'")
-        let request = TokenRequest(
-            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
-            scopes: [])
+        let request = TokenRequest("https://login.example/b", isConfigured: true, clientID: "c", scopes: [])
         for url in [nil, "https://git.example"] {
             let hints = CommandError(.ambiguousAccount([Self.hostile]), request: request, url: url, in: .ofProcess())
                 .hints
@@ -92,9 +91,7 @@ import Testing
     }
 
     @Test func `a hint to sign in names the account that was asked for, once`() {
-        var request = TokenRequest(
-            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
-            scopes: [])
+        var request = TokenRequest("https://login.example/b", isConfigured: true, clientID: "c", scopes: [])
         request.account = "alice@x.example"
         let url = "https://git.example"
         for error in [AcquisitionError.interactionRequired(nil), .noSuchAccount("alice@x.example", known: [])] {
@@ -105,8 +102,8 @@ import Testing
 
     @Test func `a hint to sign in for a URL names what the tool named itself, and nothing of the rule`() {
         var request = TokenRequest(
-            origin: .rule("https://git.example"), authority: "https://login.example/b", authorityIsConfigured: true,
-            clientID: "c", scopes: ["s", "t"])
+            "https://login.example/b", isConfigured: true, clientID: "c", scopes: ["s", "t"],
+            origin: .rule("https://git.example"))
         func hint() -> String? {
             CommandError(.interactionRequired(nil), request: request, url: "https://git.example", in: .ofProcess())
                 .hints
@@ -148,9 +145,7 @@ import Testing
 
     @Test(arguments: lacks)
     func `where only a user helps, the error says whose sign-in is missing where, and why`(_ lack: Lack) {
-        var request = TokenRequest(
-            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
-            scopes: [])
+        var request = TokenRequest("https://login.example/b", isConfigured: true, clientID: "c", scopes: [])
         request.prompt = lack.prompt
         request.userHint = lack.hint
         let error = AcquisitionError.interactionRequired(lack.cause, account: lack.hasAccount ? Self.hostile : nil)
@@ -162,9 +157,7 @@ import Testing
     }
 
     @Test func `a sign-in that the authority ended is to be tried again once its hint was followed`() {
-        let request = TokenRequest(
-            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
-            scopes: [])
+        let request = TokenRequest("https://login.example/b", isConfigured: true, clientID: "c", scopes: [])
         let error = PluginError(.interactionRequired, "AADSTS50105: blocked", hint: "ask to be assigned")
         let failure = CommandError(
             .plugin(error, name: "aad-tenant"), request: request, url: "https://git.example", in: .ofProcess())
@@ -184,9 +177,7 @@ import Testing
     }
 
     @Test func `the account that signed in instead of another stays, and the hint says so`() {
-        let request = TokenRequest(
-            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
-            scopes: [])
+        let request = TokenRequest("https://login.example/b", isConfigured: true, clientID: "c", scopes: [])
         let failure = CommandError(
             .wrongAccount(wanted: "zoe", signedIn: Self.hostile, known: [Self.hostile]), request: request,
             url: "https://git.example", in: .ofProcess())
@@ -201,8 +192,7 @@ import Testing
             AccountRecord(homeAccountID: "7.\(host)", environment: host, realm: "r", username: "bob_contoso")
         }
         let known = [account(at: "a.example"), account(at: "b.example")]
-        var request = TokenRequest(
-            origin: .tool, authority: "https://a.example", authorityIsConfigured: true, clientID: "c", scopes: [])
+        var request = TokenRequest("https://a.example", isConfigured: true, clientID: "c", scopes: [])
         func hints(_ url: String?, known: [AccountRecord]) -> [String] {
             CommandError(
                 .wrongAccount(wanted: "bob", signedIn: known[0], known: known), request: request, url: url,
@@ -233,9 +223,7 @@ import Testing
     }
 
     @Test func `an account that the tenant does not know is named with the command that chooses another`() {
-        var request = TokenRequest(
-            origin: .tool, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
-            scopes: [])
+        var request = TokenRequest("https://login.example/b", isConfigured: true, clientID: "c", scopes: [])
         var cause = PluginError(.interactionRequired, "AADSTS50020: unknown", hint: "ask to be invited")
         cause.reasons = [.otherAccount]
         func hints() -> [String] {

@@ -1,5 +1,6 @@
 import Claims
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Secrets
@@ -110,8 +111,7 @@ private struct Place {
     init(_ name: String) {
         self.name = name
         account = AccountRecord(homeAccountID: name, environment: name, realm: name, username: name)
-        var request = TokenRequest(
-            origin: .tool, authority: name, authorityIsConfigured: true, clientID: name, scopes: [name, name])
+        var request = TokenRequest(name, isConfigured: true, clientID: name, scopes: [name, name])
         request.named = [.authority, .clientID, .scopes]
         request.account = name
         request.signIn.domainHint = name

@@ -1,4 +1,5 @@
 import Claims
+import Model
 import Rules
 import Secrets
 import Testing

@@ -1,5 +1,6 @@
 import JSON
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

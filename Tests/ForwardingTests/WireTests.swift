@@ -1,5 +1,6 @@
 import Addresses
 import Forwarding
+import Model
 import Rules
 import Secrets
 import Testing

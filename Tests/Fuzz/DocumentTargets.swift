@@ -2,6 +2,7 @@ import Addresses
 import FoundationEssentials
 import HTTP
 import Keyring
+import Model
 import Rules
 
 @testable import JSON

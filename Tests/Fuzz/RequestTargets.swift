@@ -1,4 +1,5 @@
 import Addresses
+import Model
 
 @testable import Claims
 @testable import Rules

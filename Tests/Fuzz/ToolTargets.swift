@@ -1,5 +1,6 @@
 import CredentialEngine
 import JSON
+import Model
 import Rules
 import Secrets
 import Terminal
@@ -85,7 +86,7 @@ private struct ToolCall {
             .credential(Credential(.authorization(scheme: "X"), Secret(engineSecret), username: nil)),
             .credential(Credential(.authorization(scheme: ""), Secret("a\r\n\n" + engineSecret), username: nil)),
             .credential(keys), .nothing,
-            .refused(ReportedRefusal(cause: .other, message: "no", remedies: ["yes"], status: 2)),
+            .refused(Refusal(cause: .other, message: "no", remedies: ["yes"], status: 2)),
         ]
     }()
 

@@ -1,5 +1,6 @@
 import Addresses
 import Keyring
+import Model
 import OtherCaches
 import Rules
 import Secrets

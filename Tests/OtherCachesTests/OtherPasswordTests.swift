@@ -1,7 +1,7 @@
 import Addresses
 import Keyring
+import Model
 import OtherCaches
-import Rules
 import Secrets
 import Testing
 

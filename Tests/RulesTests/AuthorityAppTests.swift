@@ -1,4 +1,5 @@
 import Addresses
+import Model
 import SettingsFile
 import Testing
 

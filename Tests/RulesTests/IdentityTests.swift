@@ -1,4 +1,5 @@
 import Foundation
+import Model
 import SettingsFile
 import Testing
 
@@ -186,6 +187,27 @@ import Testing
         #expect(try namer(settings + rule + "account = \"alice\"") == .rule)
         #expect(try namer(settings + "account = \"bob\"\n" + rule) == .configuration)
         #expect(try namer(settings + "account = \"bob\"\n" + rule + "account = \"alice\"") == .rule)
+    }
+
+    @Test(arguments: [
+        ("https://x.example", "bob", TokenRequest.Namer.configuration),
+        ("https://contoso@x.example", "bob", .configuration),
+        ("https://ann%40contoso.example@x.example", nil, nil),
+    ])
+    func `an email address in the URL is meant rather than the configuration's account`(
+        _ url: String, _ account: String?, _ namer: TokenRequest.Namer?
+    ) throws {
+        let text = """
+            client-id = "c"
+            account = "bob"
+            [[rule]]
+            url = "https://x.example"
+            authority = "https://login.example/t"
+            scopes = ["s"]
+            """
+        let token = try #require(try Self.resolve(url, text))
+        #expect(token.account == account && token.namedBy == namer)
+        #expect(token.expectedAccount == account ?? "ann@contoso.example")
     }
 
     @Test func `a request that names an account is a user's`() throws {

@@ -1,4 +1,5 @@
 import CredentialEngine
+import Model
 import Rules
 
 @testable import PluginHost

@@ -1,5 +1,6 @@
 import Addresses
 import Claims
+import Model
 import Rules
 import Secrets
 import SettingsFile

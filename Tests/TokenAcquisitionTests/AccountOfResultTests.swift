@@ -1,4 +1,5 @@
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Secrets
@@ -15,8 +16,7 @@ import Testing
         var result = PluginResult(
             accessToken: Secret("t"), expiresIn: 1, scopes: [], environment: "h", realm: "R", account: account)
         result.idToken = idToken.map { Secret($0) }
-        let request = TokenRequest(
-            origin: .tool, authority: "https://h/common", authorityIsConfigured: true, clientID: "c", scopes: [])
+        let request = TokenRequest("https://h/common", isConfigured: true, clientID: "c", scopes: [])
         let place = AuthorityKey(environment: "h", aliases: ["h"], realm: "common", policy: policy)
         var records = RecordsOfResult(result: result, request: request, place: place, redeemed: nil, now: 0)
         records.stored.accounts = known

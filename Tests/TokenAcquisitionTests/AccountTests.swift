@@ -1,5 +1,6 @@
 import JSON
 import Keyring
+import Model
 import PluginHost
 import Secrets
 import Testing
@@ -109,8 +110,7 @@ import Vectors
         #expect(throws: AcquisitionError.noSuchAccount("ben", known: known.accounts)) {
             try known.decision(named: "ben", hint: nil)
         }
-        var request = TokenRequest(
-            origin: .tool, authority: "https://host", authorityIsConfigured: true, clientID: "c", scopes: [])
+        var request = TokenRequest("https://host", isConfigured: true, clientID: "c", scopes: [])
         request.userHint = "ben"
         request.userHintIsAccount = true
         #expect(request.expectedAccount == "ben" && request.admits(nameless) && !request.admits(ann))

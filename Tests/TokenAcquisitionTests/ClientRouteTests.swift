@@ -2,6 +2,7 @@ import Addresses
 import AnswerCache
 import Claims
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import TestSupport
@@ -50,9 +51,7 @@ import Testing
             singleFlight: SingleFlight(in: []), clock: { 0 }))
 
     private func request(_ client: String, port: Int? = nil) throws -> TokenRequest {
-        var request = TokenRequest(
-            origin: .tool, authority: "https://login.example/r", authorityIsConfigured: false, clientID: client,
-            scopes: ["s"])
+        var request = TokenRequest("https://login.example/r", isConfigured: false, clientID: client, scopes: ["s"])
         if let port { try request.signIn.set(.redirectPort, to: .number(port)) }
         return request
     }

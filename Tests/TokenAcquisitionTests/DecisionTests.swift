@@ -1,4 +1,5 @@
 import Keyring
+import Model
 import Secrets
 import Testing
 
@@ -111,10 +112,9 @@ import Testing
     private static func stored(
         _ records: StoredRecords, prompt: String? = nil, claims: String? = nil
     ) -> StoredAccount {
-        var request = TokenRequest(
-            origin: .tool, authority: "https://\(host)/contoso", authorityIsConfigured: true, clientID: "cid",
-            scopes: ["s"], claims: claims)
+        var request = TokenRequest("https://\(host)/contoso", isConfigured: true, clientID: "cid", scopes: ["s"])
         request.prompt = prompt
+        request.claims = claims
         return StoredAccount(
             account: account,
             selection: SilentSelection(records: records, place: place, account: account, request: request, now: now),

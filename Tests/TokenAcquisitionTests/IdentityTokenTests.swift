@@ -1,6 +1,7 @@
 import AnswerCache
 import Foundation
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import Synchronization
@@ -69,8 +70,7 @@ import Testing
                 authority: "https://login.example/contoso", clientID: "cid", proof: .assertion("file:/token"))
             let identity = isMachine ? .machine : Identity(name: "release", source: .application(application))
             var request = TokenRequest(
-                origin: .tool, authority: identity.authority ?? "", authorityIsConfigured: true,
-                clientID: identity.clientID, scopes: ["s/.default"])
+                identity.authority ?? "", isConfigured: true, clientID: identity.clientID, scopes: ["s/.default"])
             request.identity = identity
             return request
         }

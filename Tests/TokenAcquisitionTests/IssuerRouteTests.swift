@@ -1,6 +1,7 @@
 import AnswerCache
 import Claims
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import TestSupport
@@ -39,8 +40,7 @@ import Testing
             singleFlight: SingleFlight(in: []), clock: { 0 }))
 
     private func request(_ authority: String, kind: String? = nil) -> TokenRequest {
-        var request = TokenRequest(
-            origin: .tool, authority: authority, authorityIsConfigured: true, clientID: "c", scopes: ["s"])
+        var request = TokenRequest(authority, isConfigured: true, clientID: "c", scopes: ["s"])
         request.kind = kind
         return request
     }

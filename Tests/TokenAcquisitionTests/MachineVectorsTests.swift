@@ -1,6 +1,7 @@
 import Addresses
 import JSON
 import Keyring
+import Model
 import Secrets
 import Testing
 import Vectors
@@ -40,8 +41,7 @@ import Vectors
         let place = AuthorityKey(
             environment: "login.example", aliases: ["login.example"], realm: "contoso", policy: nil)
         let request = TokenRequest(
-            origin: .tool, authority: "https://login.example/contoso", authorityIsConfigured: true,
-            clientID: client, scopes: [scope])
+            "https://login.example/contoso", isConfigured: true, clientID: client, scopes: [scope])
         func fresh(_ stored: String?, for account: String?) -> AccessTokenRecord? {
             let account = account.map {
                 AccountRecord(homeAccountID: $0, environment: "login.example", realm: "contoso", username: "")

@@ -1,6 +1,7 @@
 import AnswerCache
 import Foundation
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import Synchronization
@@ -79,9 +80,7 @@ import Testing
         }
 
         private func token(flows: [PluginRequest.Flow], at authority: String) async throws -> String {
-            let request = TokenRequest(
-                origin: .tool, authority: authority, authorityIsConfigured: true, clientID: "cid",
-                scopes: ["s"])
+            let request = TokenRequest(authority, isConfigured: true, clientID: "cid", scopes: ["s"])
             var services = AcquisitionServices(
                 Configuration(), store: keyring.records(), plugins: InstalledPlugins(plugins),
                 runner: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),

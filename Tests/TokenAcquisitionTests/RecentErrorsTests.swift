@@ -1,6 +1,7 @@
 import AnswerCache
 import Foundation
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import Testing
@@ -18,9 +19,9 @@ import Testing
     private static func request(
         _ scopes: [String], client: String = "cid", claims: String? = nil
     ) -> TokenRequest {
-        TokenRequest(
-            origin: .tool, authority: "https://login.example/common", authorityIsConfigured: true,
-            clientID: client, scopes: scopes, claims: claims)
+        var request = TokenRequest("https://login.example/common", isConfigured: true, clientID: client, scopes: scopes)
+        request.claims = claims
+        return request
     }
 
     private static func key(

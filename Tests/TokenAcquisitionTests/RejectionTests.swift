@@ -1,6 +1,7 @@
 import AnswerCache
 import JSON
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import Testing
@@ -18,8 +19,7 @@ import Testing
 
     private static func request(_ path: String?, host: String? = "git.example") -> TokenRequest {
         var request = TokenRequest(
-            origin: .tool, authority: "https://login.example/utid", authorityIsConfigured: true, clientID: "cid",
-            scopes: ["api://git/.default"])
+            "https://login.example/utid", isConfigured: true, clientID: "cid", scopes: ["api://git/.default"])
         request.host = host
         request.path = path
         return request

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Keyring
+import Model
 import PluginHost
 import Secrets
 import Testing
@@ -24,9 +25,10 @@ import Vectors
         realm: "contoso", policy: nil)
 
     private static func request(_ scopes: [String], claims: String? = nil) -> TokenRequest {
-        TokenRequest(
-            origin: .tool, authority: "https://login.microsoftonline.com/contoso", authorityIsConfigured: true,
-            clientID: "cid", scopes: scopes, claims: claims)
+        var request = TokenRequest(
+            "https://login.microsoftonline.com/contoso", isConfigured: true, clientID: "cid", scopes: scopes)
+        request.claims = claims
+        return request
     }
 
     private static func token(_ scopes: [String], lives: Int = 3600) -> AccessTokenRecord {

@@ -2,6 +2,7 @@ import AnswerCache
 import Files
 import Glibc
 import Keyring
+import Model
 import PluginWire
 import Secrets
 import TestSupport
@@ -38,9 +39,7 @@ import Testing
                 plugins: InstalledPlugins(PluginRegistry(plugins: [Self.acme])),
                 runner: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(in: []),
                 clock: { Int(time(nil)) }))
-        let request = TokenRequest(
-            origin: .tool, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",
-            scopes: ["s1"])
+        let request = TokenRequest("https://id.acme.example/acme", isConfigured: false, clientID: "c", scopes: ["s1"])
         let user = TokenAcquirer.User(interface: FobOwner(), flows: [])
         await #expect(throws: AcquisitionError.store(KeyringError(reason))) {
             try await acquirer.token(for: request) { user }

@@ -1,5 +1,6 @@
 import CredentialEngine
 import JSON
+import Model
 import Rules
 import Secrets
 import Terminal
@@ -168,7 +169,7 @@ import Tools
     @Test func `who must sign in is told by lanyard, in words that SDKs know`() {
         var tool = Self.tool("account get-access-token")
         _ = tool.begin()
-        let refusal = ReportedRefusal(
+        let refusal = Refusal(
             cause: .other, message: "nobody has signed in", remedies: ["sign in: lanyard login"], status: 2)
         let turn = tool.receive(.refused(refusal))
         #expect(turn.next == .end(1) && turn.output.isEmpty)
@@ -183,7 +184,7 @@ import Tools
     func `a refusal of another kind is told as it is`(message: String, status: Int32) {
         var tool = Self.tool("account get-access-token")
         _ = tool.begin()
-        let turn = tool.receive(.refused(ReportedRefusal(cause: .other, message: message, status: status)))
+        let turn = tool.receive(.refused(Refusal(cause: .other, message: message, status: status)))
         #expect(turn == Turn(complaint: .refusal, .end(1)))
     }
 

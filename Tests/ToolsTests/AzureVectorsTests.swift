@@ -1,5 +1,6 @@
 import CredentialEngine
 import JSON
+import Model
 import Rules
 import Secrets
 import Terminal
@@ -74,7 +75,7 @@ import Vectors
         } else {
             let goesOn = vector.expected("chain") == "goes on"
             let message = vector.text("stderr") ?? ""
-            turn = consumer.receive(.refused(ReportedRefusal(cause: .other, message: message, status: goesOn ? 2 : 1)))
+            turn = consumer.receive(.refused(Refusal(cause: .other, message: message, status: goesOn ? 2 : 1)))
             #expect(turn.next == .end(1) && turn.output.isEmpty)
             // A refusal is reported in its own words, which must not contain these; an authority's is always reported.
             #expect((turn.complaint != .refusal) == goesOn)
@@ -91,7 +92,7 @@ import Vectors
             return
         }
         guard let reply = vector.input["stdout"] else {
-            let refusal = ReportedRefusal(cause: .other, message: "nobody has signed in", status: 2)
+            let refusal = Refusal(cause: .other, message: "nobody has signed in", status: 2)
             guard case .other(let message, _) = consumer.receive(.refused(refusal)).complaint else {
                 Issue.record("it doesn't complain")
                 return
@@ -140,7 +141,7 @@ import Vectors
             return
         }
         #expect(request.explicit.scopes == ["a", "b"])
-        let refused = ReportedRefusal(cause: .other, message: "AADSTS50076: use more factors", status: 2)
+        let refused = Refusal(cause: .other, message: "AADSTS50076: use more factors", status: 2)
         #expect(consumer.receive(.refused(refused)) == Turn(complaint: .refusal, .end(1)))
         #expect(!AzureDeveloperCLIProtocol.serves(["auth", "login"]) && !AzureDeveloperCLIProtocol.serves(["up"]))
         #expect(AzureDeveloperCLIProtocol(["auth", "token"]).hasDefaultScope)

@@ -1,5 +1,6 @@
 import Addresses
 import CredentialEngine
+import Model
 import Rules
 import Secrets
 import Terminal

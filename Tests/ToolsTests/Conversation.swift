@@ -1,4 +1,5 @@
 import CredentialEngine
+import Model
 import Rules
 import Terminal
 import Testing
@@ -62,8 +63,8 @@ struct Conversation: Equatable {
 extension ToolEvent {
     /// A refusal that requires the user.
     static let signedOut = refused(
-        ReportedRefusal(
+        Refusal(
             cause: .other, message: "you must sign in", remedies: ["sign in: lanyard login URL"], status: 2))
     /// A refusal that no sign-in can resolve.
-    static let locked = refused(ReportedRefusal(cause: .keyring, message: "the keyring is locked", status: 1))
+    static let locked = refused(Refusal(cause: .keyring, message: "the keyring is locked", status: 1))
 }

@@ -1,5 +1,6 @@
 import Addresses
 import CredentialEngine
+import Model
 import Rules
 import Secrets
 import Testing
@@ -25,7 +26,7 @@ import Tools
     private static func refusal(
         _ cause: Refusal.Cause, _ status: Int32 = 2, isFinal: Bool = false
     ) -> ToolEvent {
-        .refused(ReportedRefusal(cause: cause, isFinal: isFinal, message: "no", status: status))
+        .refused(Refusal(cause: cause, isFinal: isFinal, message: "no", status: status))
     }
 
     private static let cases = [

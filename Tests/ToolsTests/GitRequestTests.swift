@@ -1,6 +1,8 @@
 import Addresses
+import AnswerCache
 import Claims
 import CredentialEngine
+import Model
 import Rules
 import Secrets
 import Testing
@@ -188,7 +190,7 @@ private func request(_ text: String) throws -> GitRequest {
     }
 
     @Test func `a tool that carries state too is asked to come back, unless it does so already`() throws {
-        let state = ["capability[]=state", "continue=1", "state[]=lanyard:\(token.fingerprint)"]
+        let state = ["capability[]=state", "continue=1", "state[]=lanyard:\(token.secret.fingerprint)"]
         let final = [
             "capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5",
         ]

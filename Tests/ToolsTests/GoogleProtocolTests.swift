@@ -1,5 +1,6 @@
 import Addresses
 import CredentialEngine
+import Model
 import Rules
 import Secrets
 import Testing
@@ -74,7 +75,7 @@ import Tools
             output: failed("UNAVAILABLE", "the keyring is locked")),
         Case(
             testDescription: "an authority that can't be reached",
-            event: .refused(ReportedRefusal(cause: .authority, message: "connection refused", status: 1)),
+            event: .refused(Refusal(cause: .authority, message: "connection refused", status: 1)),
             output: failed("UNAVAILABLE", "connection refused")),
         Case(testDescription: "no URL", arguments: [], output: usage),
         Case(testDescription: "two URLs", arguments: [url, url], output: usage),

@@ -1,6 +1,7 @@
 import Addresses
 import CredentialEngine
 import JSON
+import Model
 import Rules
 import Secrets
 import Testing
@@ -173,7 +174,7 @@ import Tools
         Outcome(event: .nothing, answer: ["ResponseCode": "NotFound"], testDescription: "nothing"),
         Outcome(
             event: .refused(
-                ReportedRefusal(cause: .other, message: "no", remedies: ["sign in: lanyard login URL"], status: 2)),
+                Refusal(cause: .other, message: "no", remedies: ["sign in: lanyard login URL"], status: 2)),
             answer: ["ResponseCode": "Error", "Message": "lanyard: no; sign in: lanyard login URL"],
             testDescription: "a refusal"),
     ]

@@ -3,6 +3,7 @@ import ArgumentParser
 import Claims
 package import JSON
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

@@ -2,8 +2,8 @@ import Addresses
 import CredentialEngine
 import Files
 package import Keyring
+import Model
 import PluginWire
-import Rules
 import Secrets
 import SettingsFile
 package import Terminal

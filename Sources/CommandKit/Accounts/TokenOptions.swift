@@ -1,8 +1,9 @@
 import Addresses
 package import ArgumentParser
 package import Claims
+package import Model
 package import PluginHost
-package import Rules
+import Rules
 import Secrets
 package import Terminal
 package import TokenAcquisition
@@ -92,7 +93,7 @@ extension TokenNamingCommand {
         return try await session.accounts(for: url).name(typed: account)
     }
 
-    /// Writes the options for a sign-in into a explicit.
+    /// Writes the options for a sign-in into the request's explicit part.
     private func write(to explicit: inout [SignInParameter: [String]]) throws(CommandError) {
         var texts = page.texts
         texts[.loginHint] = signIn.loginHint.map { [$0] }
@@ -195,7 +196,8 @@ package struct NamedTokenOptions: ParsableArguments {
         return given.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }
 
-    /// Writes the options into a explicit; the account as typed, and without the resources, which plugins may know by name.
+    /// Writes the options into the request's explicit part; the account as typed, and without the resources, which
+    /// plugins may know by name.
     ///
     /// - Throws: `CommandError` with the exit status for wrong usage.
     package func write(to explicit: inout CredentialRequest.ExplicitToken) throws(CommandError) {

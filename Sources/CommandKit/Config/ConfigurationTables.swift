@@ -1,4 +1,5 @@
 import ArgumentParser
+package import Model
 package import Rules
 import Secrets
 package import SettingsFile

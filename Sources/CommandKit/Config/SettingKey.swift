@@ -1,6 +1,7 @@
 import Addresses
 import CredentialEngine
 import Files
+import Model
 import PluginHost
 package import Rules
 import Secrets

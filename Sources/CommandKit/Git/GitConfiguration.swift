@@ -1,5 +1,6 @@
 import Addresses
 import Glibc
+import Model
 import Rules
 import Secrets
 import SettingsFile

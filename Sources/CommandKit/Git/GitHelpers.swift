@@ -1,4 +1,5 @@
 import Addresses
+package import Model
 package import Rules
 import Secrets
 package import Terminal

@@ -1,7 +1,7 @@
 import Addresses
 import Files
 import Glibc
-import Rules
+import Model
 import SystemPackage
 import Terminal
 

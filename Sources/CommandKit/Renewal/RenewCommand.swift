@@ -6,7 +6,7 @@ import CredentialEngine
 import Files
 package import Glibc
 import Keyring
-package import Rules
+package import Model
 import Secrets
 import Synchronization
 import SystemPackage

@@ -1,8 +1,8 @@
 import Addresses
 package import Keyring
+package import Model
 import PluginHost
 import PluginWire
-package import Rules
 import Secrets
 package import Terminal
 import TokenAcquisition

@@ -1,5 +1,6 @@
 package import Addresses
 import CredentialEngine
+import Model
 package import PluginHost
 package import Rules
 import Secrets

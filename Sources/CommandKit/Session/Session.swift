@@ -2,6 +2,7 @@ import Addresses
 import AnswerCache
 package import CredentialEngine
 package import Keyring
+package import Model
 package import PluginHost
 package import PluginWire
 package import Rules
@@ -104,7 +105,7 @@ package final class Session: Sendable {
 
     /// Resolves a request to the token that it needs; nil if it needs none.
     package func resolve(_ request: CredentialRequest) throws(CommandError) -> TokenRequest? {
-        do throws(Refusal) { return try sources.resolve(request) } catch { throw CommandError(error, in: context) }
+        do throws(EngineError) { return try sources.resolve(request) } catch { throw CommandError(error, in: context) }
     }
 
     /// Gets a token, asking the user if the command allows it and they can be reached.
@@ -116,7 +117,7 @@ package final class Session: Sendable {
         for request: TokenRequest, url: String?, takesFields: Bool = false
     ) async throws(CommandError) -> AcquiredToken {
         defer { context.console.endProgress() }
-        do throws(Refusal) {
+        do throws(EngineError) {
             let token = try await sources.token(for: request, place: url)
             guard takesFields || !token.accessToken.isEmpty else {
                 throw .severalParts(token.fields.keys.sorted(), place: url)

@@ -1,5 +1,6 @@
 import AnswerCache
 import Keyring
+package import Model
 import OtherCaches
 import PluginHost
 import PluginWire

@@ -4,7 +4,7 @@ import CLinux
 package import Forwarding
 import Glibc
 package import Keyring
-package import Rules
+package import Model
 import Secrets
 import Terminal
 import TokenAcquisition

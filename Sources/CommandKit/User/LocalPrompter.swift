@@ -2,6 +2,7 @@ import Addresses
 import CredentialEngine
 import Files
 package import Keyring
+import Model
 package import PluginWire
 package import Rules
 import SealedKeyring

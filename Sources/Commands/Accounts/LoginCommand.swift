@@ -3,6 +3,7 @@ import Claims
 import CommandKit
 import JSON
 import Keyring
+import Model
 import Rules
 import Terminal
 import TokenAcquisition

@@ -4,6 +4,7 @@ import ArgumentParser
 import CommandKit
 import CredentialEngine
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandKit
 import Glibc
 import Keyring
+import Model
 import Rules
 import Secrets
 import Terminal

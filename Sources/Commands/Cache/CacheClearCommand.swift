@@ -3,8 +3,8 @@ import AnswerCache
 import ArgumentParser
 import CommandKit
 import Keyring
+import Model
 import PluginHost
-import Rules
 import Secrets
 import Terminal
 import TokenAcquisition

@@ -1,6 +1,7 @@
 import Addresses
 import CommandKit
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import CommandKit
 import JSON
+import Model
 import Rules
 import Secrets
 import SettingsFile

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandKit
+import Model
 import Rules
 import Secrets
 import Terminal

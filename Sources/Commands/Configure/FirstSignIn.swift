@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandKit
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

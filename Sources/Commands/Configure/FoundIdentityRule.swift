@@ -1,6 +1,7 @@
 import Addresses
 import Claims
 import CommandKit
+import Model
 import PluginHost
 import PluginWire
 import Rules

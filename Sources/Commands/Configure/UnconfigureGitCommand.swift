@@ -1,6 +1,7 @@
 import Addresses
 import ArgumentParser
 import CommandKit
+import Model
 import Rules
 import Secrets
 import SettingsFile

@@ -7,6 +7,7 @@ import Files
 import Forwarding
 import Glibc
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

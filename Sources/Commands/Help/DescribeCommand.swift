@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandKit
 import JSON
+import Model
 import PluginWire
 import Rules
 import Terminal
@@ -68,7 +69,7 @@ extension ExitStatus {
     fileprivate var meaning: String {
         switch self {
         case .done: "Success, or nothing to say."
-        case .failed: "CommandError."
+        case .failed: "Failure."
         case .interactionRequired: "Interaction required: a user is needed."
         case .scopesDeclined: "The authority granted less than requested."
         case .usage: "The command line is wrong."

@@ -4,6 +4,7 @@ import Claims
 import CommandKit
 import Files
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

@@ -2,6 +2,7 @@ import ArgumentParser
 import Claims
 import CommandKit
 import JSON
+import Model
 import PluginHost
 import Rules
 import Secrets

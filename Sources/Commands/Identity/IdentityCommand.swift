@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandKit
 import JSON
+import Model
 import Rules
 import Secrets
 import Terminal

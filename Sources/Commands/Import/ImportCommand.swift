@@ -3,6 +3,7 @@ import CommandKit
 import CredentialEngine
 import JSON
 import Keyring
+import Model
 import OtherCaches
 import PluginHost
 import Rules

@@ -3,8 +3,8 @@ import CommandKit
 import CredentialEngine
 import JSON
 import Keyring
+import Model
 import OtherCaches
-import Rules
 import Secrets
 import Terminal
 

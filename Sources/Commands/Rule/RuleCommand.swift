@@ -3,6 +3,7 @@ import ArgumentParser
 import Claims
 import CommandKit
 import JSON
+import Model
 import PluginHost
 import Rules
 import Secrets

@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import CommandKit
 import CredentialEngine
+import Model
 import PluginHost
 import PluginWire
 import Rules

@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import CommandKit
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

@@ -1,5 +1,6 @@
 import CommandKit
 import CredentialEngine
+import Model
 import PluginHost
 import SystemPackage
 import Terminal

@@ -6,6 +6,7 @@ import Files
 import Glibc
 import JSON
 import Keyring
+import Model
 import OtherCaches
 import Rules
 import Secrets

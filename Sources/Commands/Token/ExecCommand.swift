@@ -6,6 +6,7 @@ import CommandKit
 import CredentialEngine
 import Files
 import Glibc
+import Model
 import Rules
 import Secrets
 import Terminal
@@ -133,7 +134,7 @@ struct ExecCommand: TokenNamingCommand {
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         guard acquired.fields.isEmpty else {
             guard let keys = AWSProtocol.variables(of: acquired.fields), env.isEmpty else {
-                throw CommandError(Refusal.severalParts(acquired.fields.keys.sorted(), place: url), in: context)
+                throw CommandError(EngineError.severalParts(acquired.fields.keys.sorted(), place: url), in: context)
             }
             try ProgramInPlace(words: command, variables: variables.merging(keys) { $1 }).run()
         }

@@ -5,6 +5,7 @@ import CredentialEngine
 import Glibc
 import JSON
 import Keyring
+import Model
 import Rules
 import Secrets
 import Terminal

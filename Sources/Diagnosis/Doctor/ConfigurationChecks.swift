@@ -5,6 +5,7 @@ import CredentialEngine
 import Files
 import Glibc
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

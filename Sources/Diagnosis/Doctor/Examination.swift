@@ -2,6 +2,7 @@ import Addresses
 import CommandKit
 import Glibc
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

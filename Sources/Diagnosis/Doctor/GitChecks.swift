@@ -1,5 +1,6 @@
 import Addresses
 import CommandKit
+import Model
 import PluginHost
 import Rules
 import Secrets

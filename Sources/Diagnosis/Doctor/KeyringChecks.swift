@@ -3,6 +3,7 @@ import AnswerCache
 import CommandKit
 import Files
 import Keyring
+import Model
 import Rules
 import SealedKeyring
 import SecretService

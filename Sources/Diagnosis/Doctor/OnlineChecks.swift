@@ -3,6 +3,7 @@ import Claims
 import CommandKit
 import CredentialEngine
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules

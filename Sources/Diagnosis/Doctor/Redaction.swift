@@ -2,6 +2,7 @@ import Addresses
 import CommandKit
 import Forwarding
 import Glibc
+import Model
 import PluginHost
 import Rules
 import SettingsFile

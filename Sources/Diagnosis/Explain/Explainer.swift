@@ -2,6 +2,7 @@ import Addresses
 import CommandKit
 import CredentialEngine
 import Keyring
+import Model
 import PluginHost
 import PluginWire
 import Rules
@@ -282,7 +283,8 @@ final class Explainer {
     /// Returns the refusal if the credential has several parts and the tool doesn't accept those.
     private func refusal(of parts: [String: Secret], _ secret: Secret) -> Explanation.Next? {
         guard !request.takesFields, !parts.isEmpty, secret.isEmpty else { return nil }
-        return .init(CommandError(Refusal.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
+        return .init(
+            CommandError(EngineError.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
     }
 
     private func failure(_ error: AcquisitionError, _ wanted: TokenRequest) -> CommandError {

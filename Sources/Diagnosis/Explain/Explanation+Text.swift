@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import CommandKit
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Secrets

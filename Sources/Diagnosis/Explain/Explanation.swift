@@ -2,6 +2,7 @@ import Claims
 import CommandKit
 import JSON
 import Keyring
+import Model
 import PluginHost
 import Rules
 import Terminal

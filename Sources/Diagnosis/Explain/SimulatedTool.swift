@@ -3,8 +3,8 @@ import ArgumentParser
 import CommandKit
 import CredentialEngine
 import Keyring
+package import Model
 import PluginHost
-package import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
@@ -196,10 +196,10 @@ extension Explainer {
     }
 
     /// The engine's refusal as it is reported to the tool.
-    private var report: ReportedRefusal {
+    private var report: Refusal {
         let failure = explanation.next.failure
         let isOfKeyring = failure?.cause.isOfKeyring == true
-        return ReportedRefusal(
+        return Refusal(
             cause: isOfKeyring ? .keyring : .other, isFinal: !isOfKeyring || explanation.wanted != nil,
             message: failure?.message.text ?? "",
             remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)

@@ -4,6 +4,7 @@ import CredentialEngine
 import Forwarding
 import JSON
 import Keyring
+import Model
 import Rules
 import Secrets
 import Terminal

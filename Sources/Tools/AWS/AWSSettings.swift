@@ -1,5 +1,5 @@
 import Addresses
-import CredentialEngine
+import Model
 import Rules
 import Secrets
 import SettingsFile

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialEngine
 import JSON
+import Model
 import Rules
 public import Secrets
 import SettingsFile

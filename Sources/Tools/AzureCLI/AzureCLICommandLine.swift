@@ -1,5 +1,5 @@
 import Addresses
-import Rules
+import Model
 import Terminal
 
 /// A command line of the Azure CLI, as the SDKs run it.

@@ -1,7 +1,6 @@
 import Addresses
-import CredentialEngine
 public import JSON
-import Rules
+import Model
 public import Secrets
 import Terminal
 
@@ -150,7 +149,7 @@ public struct AzureCLIProtocol: ToolProtocol {
     package static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }
 }
 
-extension ReportedRefusal {
+extension Refusal {
     /// Returns a complaint with the words that SDKs look for if the user must sign in.
     ///
     /// An authority's own refusal goes without them, for with them SDKs hide it. It has what the errors of Entra ID begin

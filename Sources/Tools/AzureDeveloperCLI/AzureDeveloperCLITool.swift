@@ -1,8 +1,7 @@
 import Addresses
 import Claims
-import CredentialEngine
 import JSON
-import Rules
+import Model
 import Secrets
 import Terminal
 

@@ -1,7 +1,7 @@
 import Addresses
-import CredentialEngine
 import Files
 import JSON
+import Model
 import Rules
 import Secrets
 import SettingsFile

@@ -1,8 +1,7 @@
 import Addresses
-import CredentialEngine
 import Glibc
 import JSON
-import Rules
+import Model
 import Secrets
 import SettingsFile
 import Terminal

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialEngine
 import JSON
+import Model
 package import Rules
 import Secrets
 import Terminal

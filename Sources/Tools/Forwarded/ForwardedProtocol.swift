@@ -1,5 +1,5 @@
-import CredentialEngine
 public import Forwarding
+import Model
 
 /// The agent's side of a forwarded request: it passes the request to the engine and returns the result as one block.
 public struct ForwardedProtocol: ToolProtocol {
@@ -29,7 +29,7 @@ public struct ForwardedProtocol: ToolProtocol {
 }
 
 extension ForwardedRefusal {
-    fileprivate init(_ refusal: ReportedRefusal) {
+    fileprivate init(_ refusal: Refusal) {
         let code: Code =
             switch refusal.cause {
             case .keyring: .keyring

@@ -1,5 +1,4 @@
-import CredentialEngine
-import Rules
+import Model
 import Secrets
 
 /// git's credential helper protocol (gitcredentials(7), git-credential(1)): one verb, one request on stdin, one answer
@@ -94,7 +93,7 @@ public struct GitProtocol: ToolProtocol {
     ///
     /// After an error for a URL that a rule maps, git must not ask for a user name and a password that no server there
     /// takes. If the keyring fails where only a password could be, `get` ends with status 0, so git asks its next helper.
-    private func tell(_ refusal: ReportedRefusal) -> Turn {
+    private func tell(_ refusal: Refusal) -> Turn {
         guard verb == .get else { return Turn(complaint: .refusal, .end(refusal.status)) }
         if refusal.isFinal, request.wanted.host != nil {
             return Turn(output: Self.quit, complaint: .refusal, .end(refusal.status))

@@ -1,7 +1,8 @@
 import Addresses
+import AnswerCache
 import Claims
-import CredentialEngine
-public import Rules
+public import Model
+import Rules
 public import Secrets
 
 /// A request from git or a script on stdin (git-credential(1), INPUT/OUTPUT FORMAT).
@@ -156,7 +157,8 @@ extension GitRequest {
             try lines.append(
                 .authtype, ["authtype": "Bearer", "credential": credential.secret.reveal(), "ephemeral": "1"])
             if mayContinue {
-                try lines.append(.state, ["continue": "1", "state[]": Self.statePrefix + credential.fingerprint])
+                let state = Self.statePrefix + credential.secret.fingerprint
+                try lines.append(.state, ["continue": "1", "state[]": state])
             }
             if let name = username(for: credential) { try lines.append("username", name) }
         case .accessToken:

@@ -1,7 +1,6 @@
 import Addresses
-import CredentialEngine
 import JSON
-import Rules
+import Model
 import Secrets
 import Terminal
 

@@ -1,5 +1,6 @@
 import Addresses
 import Files
+import Model
 import Rules
 import Secrets
 import Terminal

@@ -1,8 +1,7 @@
 import Addresses
-import CredentialEngine
 import Files
 import JSON
-import Rules
+import Model
 import Secrets
 import Terminal
 

@@ -1,11 +1,12 @@
 public import Forwarding
 public import Keyring
+public import Model
 import PluginWire
 public import Rules
 public import TokenAcquisition
 
 /// The reason why the engine has no credential.
-public indirect enum Refusal: Error, Sendable {
+public indirect enum EngineError: Error, Sendable {
     /// The request names neither a place nor a token: this part is missing, and a missing part isn't a wildcard.
     case noPlace(missing: Part)
     /// The settings can't be read; the error comes from their reader.
@@ -39,20 +40,8 @@ public indirect enum Refusal: Error, Sendable {
         case host
     }
 
-    /// The cause of a refusal, as far as tools act on it.
-    public enum Cause: Sendable {
-        /// The keyring can't be used now.
-        case keyring
-        /// The user said no or gave no answer.
-        case user
-        /// The authority can't be reached or is too busy.
-        case authority
-        /// Anything else.
-        case other
-    }
-
     /// The cause, as far as tools act on it.
-    public var cause: Cause {
+    public var cause: Refusal.Cause {
         switch self {
         case .store: .keyring
         // The request names an identity to get the token with, so another source's answer would be a different one.

@@ -84,6 +84,17 @@ public struct TokenRequest: Sendable, Equatable {
     /// The parameters of a sign-in, if there is one.
     public var signIn = SignInParameters()
 
+    /// Creates a request without anything that only some have.
+    public init(
+        _ authority: String, isConfigured: Bool, clientID: String, scopes: [String], origin: Origin = .tool
+    ) {
+        self.origin = origin
+        self.authority = authority
+        authorityIsConfigured = isConfigured
+        self.clientID = clientID
+        self.scopes = scopes
+    }
+
     /// OpenID Connect's `prompt`, which also decides whether a stored token may be used.
     public var prompt: String? {
         get { signIn.prompt }
@@ -94,15 +105,6 @@ public struct TokenRequest: Sendable, Equatable {
     /// address.
     public var expectedAccount: String? {
         account ?? userHint.flatMap { userHintIsAccount || $0.isAddress ? $0 : nil }
-    }
-}
-
-extension TokenRequest {
-    /// Creates a request that was resolved elsewhere.
-    public init(_ authority: String, isConfigured: Bool, clientID: String, scopes: [String]) {
-        self.init(
-            origin: .tool, authority: authority, authorityIsConfigured: isConfigured, clientID: clientID,
-            scopes: scopes)
     }
 }
 
@@ -131,64 +133,9 @@ public struct TokenExchange: Sendable, Equatable {
 extension String {
     /// Whether it is an email address, and so names a user rather than an organisation, as in an Azure DevOps URL.
     public var isAddress: Bool { utf8.contains(UInt8(ascii: "@")) }
-}
 
-/// The reason why a request that needs a token can't be resolved.
-public enum ResolutionError: Error, Sendable, Equatable {
-    /// The request names either scopes or an authority, but not both, and no rule supplies the other.
-    case incomplete
-    /// The rule has a key that isn't known here.
-    case unreadableRule(Rule, key: String)
-    /// The request names scopes, and neither it nor the configuration has an authority.
-    case noAuthority
-    /// The host isn't mapped to the resource of the scopes that the tool named.
-    case notMapped(host: String, scope: String)
-    /// Neither the request nor the configuration has a client ID.
-    case noClientID(authority: String)
-    /// The rule has no scopes, and no manifest specifies any for its authority.
-    case noScopes(authority: String)
-    /// The rule names an exchange that the authority's plugin doesn't support.
-    case unknownExchange(String, authority: String)
-    /// The rule has a parameter that its exchange doesn't take; with those that it takes.
-    case unknownExchangeParameter(String, exchange: String, known: [String])
-    /// The client is neither an ID nor a name at the authority; with the available names, and the nearest one.
-    case unknownClient(String, names: [String], nearest: String?, authority: String)
-    /// The system's policy forbids a well-known client; with its name.
-    case forbiddenClient(String)
-    /// The rule's URL is neither https nor of this machine; with the request's scheme and place.
-    case unencrypted(scheme: String, url: String)
-    /// The request names a tenant, and this authority's URL has no place for one.
-    case noTenants(authority: String)
-    /// A scope is invalid.
-    case badScope
-    /// An ID token is wanted for a host that no rule names.
-    case idTokenWithoutRule(host: String)
-    /// An ID token is wanted of an identity; with its name.
-    case idTokenOfIdentity(String)
-    /// The claims that the tool sent can't be requested.
-    case badClaims(ParameterError)
-    /// A parameter of the sign-in is invalid.
-    case badParameter(ParameterError)
-    /// There is no table for the identity with this name, and none is built in; with the available names.
-    case unknownIdentity(String, names: [String])
-    /// The variables describe no identity that a plugin knows; with the sets of variables that would, and those of them
-    /// that are set.
-    case noIdentityInEnvironment([[String]], present: [String])
-    /// A variable that describes an identity is invalid; with its name and what it must be.
-    case invalidVariable(String, mustBe: String)
-    /// A plugin's manifest refuses the identity that the variables describe, in the manifest's words.
-    case refusedIdentity(String)
-    /// The claims that the host's server asked for can't be requested.
-    case badChallenge(host: String, ParameterError)
-}
-
-extension ResolutionError {
-    /// The authority whose plugin knows no better; nil if it is about none.
-    public var authority: String? {
-        switch self {
-        case .noClientID(let authority), .noScopes(let authority), .noTenants(let authority): authority
-        case .unknownExchange(_, let authority), .unknownClient(_, _, _, let authority): authority
-        default: nil
-        }
+    /// Whether it is a valid scope token (RFC 6749, 3.3): printable ASCII without space, quote or backslash.
+    public var isScopeToken: Bool {
+        !isEmpty && utf8.allSatisfy { $0.isVisibleASCII && $0 != 0x22 && $0 != 0x5C }
     }
 }
