@@ -52,15 +52,15 @@ public struct ConformanceKit: Sendable {
     /// Runs the plugin with a request.
     private func run(
         _ request: String, machine: String = PluginProtocol.stateMachine, closing: Bool = false, replying: String? = nil
-    ) async throws(Tryout.StartError) -> Tryout.Outcome {
-        try await run(Array(request.utf8), machine: machine, closing: closing, replying: replying)
+    ) async -> Tryout.Outcome {
+        await run(Array(request.utf8), machine: machine, closing: closing, replying: replying)
     }
 
     private func run(
         _ request: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false,
         replying: String? = nil
-    ) async throws(Tryout.StartError) -> Tryout.Outcome {
-        let outcome = try await tryout.run(request, machine: machine, closing: closing, replying: replying)
+    ) async -> Tryout.Outcome {
+        let outcome = await tryout.run(request, machine: machine, closing: closing, replying: replying)
         last.outcome.withLock { $0 = outcome }
         return outcome
     }
@@ -291,12 +291,8 @@ public struct ConformanceKit: Sendable {
     private func outcome(
         of request: String, replying: String? = nil, _ fault: (Tryout.Outcome) -> String?
     ) async -> String? {
-        do throws(Tryout.StartError) {
-            let outcome = try await run(request, replying: replying)
-            return self.fault(of: outcome) ?? fault(outcome)
-        } catch {
-            return error.text
-        }
+        let outcome = await run(request, replying: replying)
+        return self.fault(of: outcome) ?? fault(outcome)
     }
 
     // MARK: Answers
@@ -374,15 +370,11 @@ public struct ConformanceKit: Sendable {
     }
 
     private func refusesOtherMachines() async -> String? {
-        do throws(Tryout.StartError) {
-            let outcome = try await run("", machine: "lanyard-plugin-v0", closing: true)
-            guard outcome.output.isEmpty else { return "it wrote to standard output" }
-            guard let ended = outcome.ended else { return "it did not exit" }
-            if case .exited(64) = ended { return nil }
-            return ended.words
-        } catch {
-            return error.text
-        }
+        let outcome = await run("", machine: "lanyard-plugin-v0", closing: true)
+        guard outcome.output.isEmpty else { return "it wrote to standard output" }
+        guard let ended = outcome.ended else { return outcome.startFault ?? "it did not exit" }
+        if case .exited(64) = ended { return nil }
+        return ended.words
     }
 
     private func survives(_ request: String, closing: Bool = false) async -> String? {
@@ -390,16 +382,12 @@ public struct ConformanceKit: Sendable {
     }
 
     private func survives(_ request: [UInt8], closing: Bool = false) async -> String? {
-        do throws(Tryout.StartError) {
-            let outcome = try await run(request, closing: closing)
-            if let fault = outcome.fault { return fault }
-            if outcome.answer?["event"] == "result" { return "it gave a result" }
-            guard let ended = outcome.ended else { return "it did not exit" }
-            if case .signaled = ended { return ended.words }
-            return nil
-        } catch {
-            return error.text
-        }
+        let outcome = await run(request, closing: closing)
+        if let fault = outcome.fault { return fault }
+        if outcome.answer?["event"] == "result" { return "it gave a result" }
+        guard let ended = outcome.ended else { return "it did not exit" }
+        if case .signaled = ended { return ended.words }
+        return nil
     }
 
     /// Returns a complaint that applies to any answer; nil if there is none.

@@ -21,6 +21,8 @@ struct Tryout: Sendable {
         var ended: TerminationStatus?
         /// Whether a result, an error or the end of the output came in time.
         var isAnswered = false
+        /// Why the plugin could not be started.
+        var startFault: String?
 
         /// The complete messages.
         var blocks: [Attributes] { read().blocks.map(\.block) }
@@ -29,6 +31,7 @@ struct Tryout: Sendable {
 
         /// What is wrong with what the plugin wrote, and where; nil if the host could read it all.
         var fault: String? {
+            if let startFault { return startFault }
             let (blocks, fault, rest) = read()
             for (block, line) in blocks {
                 if let fault = Self.fault(in: block, at: line) { return fault }
@@ -67,6 +70,7 @@ struct Tryout: Sendable {
 
         /// What was asked, how the process ended, and what it wrote to standard error.
         var evidence: [String] {
+            guard startFault == nil else { return [] }
             var lines = ["asked \(Self.summary(of: input))", ended?.words ?? "it was killed"]
             if !errors.isEmpty { lines.append("its standard error:") }
             return lines + errors.map { "    \($0)" }
@@ -94,11 +98,9 @@ struct Tryout: Sendable {
     ///
     /// Standard input stays open until the answer arrives, unless `closing` is true. Events that want a reply get this
     /// status, if there is one.
-    ///
-    /// - Throws: Why it can't be started, in words.
     func run(
         _ input: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false, replying: String? = nil
-    ) async throws(StartError) -> Outcome {
+    ) async -> Outcome {
         signal(SIGPIPE, SIG_IGN)
         var options = PlatformOptions()
         options.createSession = true
@@ -140,12 +142,8 @@ struct Tryout: Sendable {
             let reason = (error as? SubprocessError)?.underlyingError.map { ": \($0)" } ?? ""
             let advice =
                 reason.hasBytes("Exec format") ? " (a script needs a first line such as #!/usr/bin/env python3)" : ""
-            throw StartError(text: "it could not be started\(reason)\(advice)")
+            return Outcome(startFault: "it could not be started\(reason)\(advice)")
         }
-    }
-
-    struct StartError: Error {
-        let text: String
     }
 
     /// Reads up to the answer, the end of the output, or the end of the time limit; tells of events that want a reply.
