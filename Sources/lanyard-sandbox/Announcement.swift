@@ -2,6 +2,7 @@ import Files
 import Glibc
 import JSON
 import SystemPackage
+import Terminal
 
 /// Announces the sandbox's addresses, once all ports are open: in `sandbox.json`, `config.toml`, `gitconfig` and on
 /// stdout.
@@ -19,7 +20,7 @@ actor Announcement {
     func portOpened() {
         openPorts += 1
         guard openPorts == 9 else { return }
-        do throws(SandboxError) {
+        do throws(CommandError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
             try world.home.write(world.applicationCertificate.pem, to: world.home.applicationCertificate)
@@ -35,7 +36,7 @@ actor Announcement {
             try world.home.write(description + "\n", to: world.home.description)
             _ = try? FileDescriptor.standardOutput.writeAll((isVerbose ? greeting.text : greeting.start).utf8)
         } catch {
-            _ = Complaint.exit(after: error)
+            Console.sandbox.report(error)
         }
     }
 

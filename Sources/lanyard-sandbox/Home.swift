@@ -7,7 +7,7 @@ struct Home: Sendable {
     let path: String
 
     /// Creates the directory, accessible to its owner only; one that is there keeps its permissions.
-    init(at path: String) throws(SandboxError) {
+    init(at path: String) throws(CommandError) {
         // All files that this process or git creates from here on are accessible to the owner only.
         umask(0o077)
         let other = Hint("name one of your own", run: "lanyard sandbox serve --directory DIR")
@@ -18,10 +18,10 @@ struct Home: Sendable {
             guard FileStatus(of: path)?.isWritableByOthers == false else { throw .exposed }
         } catch {
             let reason = FileStatus(of: path) == nil ? "it can't be made there" : error.reason
-            throw SandboxError("cannot use the directory \(path): \(reason)", hint: other)
+            throw CommandError("cannot use the directory \(path): \(reason)", hints: [other])
         }
         guard let full = FileTrust.realPath(path) else {
-            throw SandboxError("cannot use the directory \(path): it is gone", hint: other)
+            throw CommandError("cannot use the directory \(path): it is gone", hints: [other])
         }
         self.path = full
     }
@@ -45,12 +45,12 @@ struct Home: Sendable {
     var repositories: String { path + "/repositories" }
 
     /// Writes a file in this directory atomically.
-    func write(_ text: String, to file: String) throws(SandboxError) {
+    func write(_ text: String, to file: String) throws(CommandError) {
         do throws(FileError) {
             let name = String(file.utf8.dropFirst(path.utf8.count + 1)) ?? ""
             try Folder(path).write(Array(text.utf8), to: name, isDurable: false)
         } catch {
-            throw SandboxError("cannot write \(file): \(error.reason)")
+            throw CommandError("cannot write \(file): \(error.reason)")
         }
     }
 }

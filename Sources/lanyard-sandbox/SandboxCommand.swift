@@ -37,21 +37,20 @@ struct SandboxCommand: AsyncParsableCommand {
             let status = exitCode(for: error)
             let text = fullMessage(for: error)
             guard status != .success, !text.isEmpty else { exit(withError: error) }
-            Complaint.console.error(UsageError(message: message(for: error), text: text))
+            Console.sandbox.error(UsageError(message: message(for: error), text: text))
             Glibc.exit(status.rawValue)
         }
     }
 }
 
-/// Reports on stderr why a command fails.
-enum Complaint {
-    static let console = Console(
+extension Console {
+    static let sandbox = Console(
         output: .standardOutput, errors: .standardError, environment: ProcessInfo.processInfo.environment)
+}
 
-    /// Reports the error and returns the exit code.
-    static func exit(after error: any Error) -> ExitCode {
-        console.error("\(String(describing: error))")
-        if let hint = (error as? SandboxError)?.hint { console.hint(hint) }
-        return .failure
+extension CommandError {
+    /// Creates the error for one that may be a library's, in that one's words.
+    init(any error: any Error) {
+        self = error as? CommandError ?? CommandError("\(String(describing: error), limit: 4096)")
     }
 }

@@ -7,6 +7,7 @@ import HummingbirdTLS
 import Logging
 import NIOCore
 import ServiceLifecycle
+import Terminal
 import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
@@ -74,7 +75,8 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             try await start()
         } catch {
-            throw Complaint.exit(after: error)
+            Console.sandbox.report(CommandError(any: error))
+            throw ExitCode.failure
         }
     }
 
@@ -104,11 +106,11 @@ struct ServeCommand: AsyncParsableCommand {
                     do {
                         try await serve(in: directory, trust, until: [])
                     } catch {
-                        _ = Complaint.exit(after: error)
+                        Console.sandbox.report(CommandError(any: error))
                     }
                 }
             case ("stop", let directory?): running.removeValue(forKey: directory)?.cancel()
-            default: _ = Complaint.exit(after: SandboxError("neither start nor stop: \(line)"))
+            default: Console.sandbox.report(CommandError("neither start nor stop: \(line)"))
             }
         }
         for task in running.values { task.cancel() }
@@ -126,7 +128,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private static func temporaryDirectory() throws -> String {
         var template = Array("/tmp/lanyard-sandbox-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SandboxError("no temporary directory can be made") }
+        guard mkdtemp(&template) != nil else { throw CommandError("no temporary directory can be made") }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
@@ -163,9 +165,11 @@ struct ServeCommand: AsyncParsableCommand {
         } catch is CancellationError {
             // A request was still open after half a second and was cut off.
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw SandboxError(
-                "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port, "
-                    + "--gitea-port, --forgejo-port, --exchange-port and --machine-port, or 0 for any")
+            throw CommandError(
+                """
+                a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port, \
+                --gitea-port, --forgejo-port, --exchange-port and --machine-port, or 0 for any
+                """)
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Terminal
 
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -65,7 +66,8 @@ struct SignInCommand: AsyncParsableCommand {
         do {
             try await browse(from: start, as: user, environment)
         } catch {
-            throw Complaint.exit(after: error)
+            Console.sandbox.report(CommandError(any: error))
+            throw ExitCode.failure
         }
     }
 

@@ -71,40 +71,30 @@ struct IdentityCenter: Sendable {
 
     // MARK: - The OIDC service
 
-    private struct Refusal: Error {
-        let error: String
-        let words: String
-        var status = HTTPResponse.Status.badRequest
-
-        init(_ error: String, _ words: String = "", _ status: HTTPResponse.Status = .badRequest) {
-            (self.error, self.words, self.status) = (error, words, status)
-        }
-
-        static func lacks(_ name: String) -> Refusal { Refusal("invalid_request", "Missing or wrong \(name)") }
-    }
-
     private func service(
-        _ visit: Visit, _ body: (Visit, [String: JSONValue]) throws(Refusal) -> JSONValue
+        _ visit: Visit, _ body: (Visit, [String: JSONValue]) throws(HostError) -> JSONValue
     ) -> Response {
-        do throws(Refusal) {
+        do throws(HostError) {
             guard visit.header("Content-Type") == "application/json",
                 let members = JSONValue(bytes: visit.body.utf8)?.members
-            else { throw Refusal("invalid_request", "The body must be JSON") }
+            else { throw HostError("invalid_request", "The body must be JSON") }
             return .json(try body(visit, members))
         } catch {
             let name = error.error.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
             var response = Response.json(
-                ["error": .string(error.error), "error_description": .string(error.words)], status: error.status)
+                ["error": .string(error.error), "error_description": .string(error.message)], status: error.status)
             if let header = HTTPField.Name("x-amzn-ErrorType") { response.headers[header] = name + "Exception:" }
             return response
         }
     }
 
-    private func require(_ members: [String: JSONValue], _ names: Set<String>) throws(Refusal) {
-        if let name = Set(members.keys).symmetricDifference(names).sorted().first { throw .lacks(name) }
+    private func require(_ members: [String: JSONValue], _ names: Set<String>) throws(HostError) {
+        if let name = Set(members.keys).symmetricDifference(names).sorted().first {
+            throw .badRequest("Missing or wrong \(name)")
+        }
     }
 
-    private func register(_ visit: Visit, _ members: [String: JSONValue]) throws(Refusal) -> JSONValue {
+    private func register(_ visit: Visit, _ members: [String: JSONValue]) throws(HostError) -> JSONValue {
         let grants = members["grantTypes"]?.elements.compactMap(\.string) ?? []
         let redirects = members["redirectUris"]?.elements.compactMap(\.string) ?? []
         let common: Set = ["clientName", "clientType", "scopes"]
@@ -112,16 +102,16 @@ struct IdentityCenter: Sendable {
             try require(members, common)
         } else {
             try require(members, common.union(["grantTypes", "redirectUris", "issuerUrl"]))
-            guard members["issuerUrl"]?.string == Self.startURL else { throw .lacks("issuerUrl") }
+            guard members["issuerUrl"]?.string == Self.startURL else { throw .badRequest("Missing or wrong issuerUrl") }
             let known: Set = ["authorization_code", "refresh_token", Self.deviceGrant]
-            guard Set(grants).isSubset(of: known) else { throw Refusal("unsupported_grant_type") }
-            guard redirects == ["http://127.0.0.1/oauth/callback"] else { throw Refusal("invalid_redirect_uri") }
+            guard Set(grants).isSubset(of: known) else { throw HostError("unsupported_grant_type") }
+            guard redirects == ["http://127.0.0.1/oauth/callback"] else { throw HostError("invalid_redirect_uri") }
         }
         guard members["clientType"] == "public", members["clientName"]?.string?.isEmpty == false else {
-            throw Refusal("invalid_client_metadata", "Unknown client type")
+            throw HostError("invalid_client_metadata", "Unknown client type")
         }
         let scopes = members["scopes"]?.elements.compactMap(\.string) ?? []
-        guard scopes == [Self.scope] else { throw Refusal("invalid_scope") }
+        guard scopes == [Self.scope] else { throw HostError("invalid_scope") }
         let (id, now) = (newSecret(bytes: 16), Date.now.unix)
         let client = Client(
             secret: newSecret(bytes: 128), scopes: scopes, grants: grants, redirects: redirects,
@@ -133,21 +123,21 @@ struct IdentityCenter: Sendable {
         ]
     }
 
-    private func client(_ members: [String: JSONValue]) throws(Refusal) -> (id: String, client: Client) {
+    private func client(_ members: [String: JSONValue]) throws(HostError) -> (id: String, client: Client) {
         let id = members["clientId"]?.string ?? ""
         guard let client = world.identityCenter.clients.withLock({ $0[id] }), client.end > Date.now.unix,
             members["clientSecret"]?.string == client.secret
-        else { throw Refusal("invalid_client", "Invalid client", .unauthorized) }
+        else { throw HostError("invalid_client", "Invalid client", status: .unauthorized) }
         return (id, client)
     }
 
-    private func authorizeDevice(_ visit: Visit, _ members: [String: JSONValue]) throws(Refusal) -> JSONValue {
+    private func authorizeDevice(_ visit: Visit, _ members: [String: JSONValue]) throws(HostError) -> JSONValue {
         try require(members, ["clientId", "clientSecret", "startUrl"])
         let (id, client) = try client(members)
         guard client.grants.isEmpty || client.grants.contains(Self.deviceGrant) else {
-            throw Refusal("unauthorized_client")
+            throw HostError("unauthorized_client")
         }
-        guard members["startUrl"]?.string == Self.startURL else { throw .lacks("startUrl") }
+        guard members["startUrl"]?.string == Self.startURL else { throw .badRequest("Missing or wrong startUrl") }
         let (userCode, device) = ledger.register(
             Request(clientID: id), codeBytes: 48, userCodeLength: 8, world.settings)
         let page = "\(world.exchanges)/device"
@@ -159,14 +149,14 @@ struct IdentityCenter: Sendable {
         ]
     }
 
-    private func token(_ visit: Visit, _ members: [String: JSONValue]) throws(Refusal) -> JSONValue {
+    private func token(_ visit: Visit, _ members: [String: JSONValue]) throws(HostError) -> JSONValue {
         let (id, client) = try client(members)
         let common: Set = ["clientId", "clientSecret", "grantType"]
         let grant = members["grantType"]?.string ?? ""
         guard
             grant == Self.deviceGrant && client.grants.isEmpty || client.grants.contains(grant)
                 || grant == "refresh_token"
-        else { throw Refusal("unauthorized_client") }
+        else { throw HostError("unauthorized_client") }
         switch grant {
         case Self.deviceGrant:
             try require(members, common.union(["deviceCode"]))
@@ -177,31 +167,31 @@ struct IdentityCenter: Sendable {
             guard let code = ledger.redeem(members["code"]?.string ?? ""), !code.isRedeemed, code.expires > .now,
                 code.grant.request.clientID == id, code.redirectURI == members["redirectUri"]?.string,
                 (43...128).contains(verifier.utf8.count), matches(code.grant.request.challenge, verifier: verifier)
-            else { throw Refusal("invalid_grant", "Invalid grant") }
+            else { throw HostError("invalid_grant", "Invalid grant") }
             return try issue(code.grant.signedIn, code.grant.request, visit)
         case "refresh_token":
             try require(members, common.union(["refreshToken"]))
             let text = members["refreshToken"]?.string ?? ""
             guard let kept = ledger.with({ $0.refreshTokens[text] }), !kept.isRevoked, !kept.isSpent,
                 kept.grant.request.clientID == id
-            else { throw Refusal("invalid_grant", "Invalid refresh token") }
+            else { throw HostError("invalid_grant", "Invalid refresh token") }
             if world.settings.hasSingleUseRefreshTokens { _ = ledger.spend(refreshToken: text) }
             return try issue(kept.grant.signedIn, kept.grant.request, visit)
-        default: throw Refusal("unsupported_grant_type")
+        default: throw HostError("unsupported_grant_type")
         }
     }
 
-    private func signedIn(_ deviceCode: String, _ client: String) throws(Refusal) -> SignedIn {
-        guard let (device, isTooFast) = ledger.poll(deviceCode, by: client) else { throw Refusal("invalid_grant") }
-        guard device.expires > .now else { throw Refusal("expired_token") }
+    private func signedIn(_ deviceCode: String, _ client: String) throws(HostError) -> SignedIn {
+        guard let (device, isTooFast) = ledger.poll(deviceCode, by: client) else { throw HostError("invalid_grant") }
+        guard device.expires > .now else { throw HostError("expired_token") }
         switch device.decision {
         case .approved(let signedIn): return signedIn
-        case .declined: throw Refusal("access_denied")
-        case .pending: throw Refusal(isTooFast ? "slow_down" : "authorization_pending")
+        case .declined: throw HostError("access_denied")
+        case .pending: throw HostError(isTooFast ? "slow_down" : "authorization_pending")
         }
     }
 
-    private func issue(_ signedIn: SignedIn, _ request: Request, _ visit: Visit) throws(Refusal) -> JSONValue {
+    private func issue(_ signedIn: SignedIn, _ request: Request, _ visit: Visit) throws(HostError) -> JSONValue {
         visit.user = signedIn.username
         let grant = Ledger<Request>.Grant(request: request, signedIn: signedIn)
         let (access, refresh) = (newSecret(bytes: 96), newSecret(bytes: 96))

@@ -54,14 +54,14 @@ struct PasswordServices: Sendable {
     }
 
     private func signed(_ visit: Visit, _ service: String, _ body: (TokenService.Keys) -> JSONValue) -> Response {
-        do throws(Signature.Refusal) {
+        do throws(HostError) {
             let keys = try Signature.keys(of: visit, for: service, in: world)
             guard !keys.role.hasSuffix("/denied") else {
                 return refusal("AccessDeniedException", "User is not authorized to perform this action", .badRequest)
             }
             return .json(body(keys))
         } catch {
-            return refusal(error.code, error.words, .badRequest)
+            return refusal(error.error, error.message, .badRequest)
         }
     }
 

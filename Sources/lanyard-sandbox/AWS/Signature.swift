@@ -7,16 +7,12 @@ import Synchronization
 
 /// A request's Signature Version 4, as AWS checks it.
 struct Signature {
-    /// Why a request isn't taken, in AWS's words.
-    struct Refusal: Error {
-        let code: String
-        let words: String
-    }
-
     /// Returns the keys that signed a request for this service.
-    static func keys(of visit: Visit, for service: String, in world: World) throws(Refusal) -> TokenService.Keys {
+    ///
+    /// - Throws: Why it isn't taken, in AWS's words.
+    static func keys(of visit: Visit, for service: String, in world: World) throws(HostError) -> TokenService.Keys {
         guard let header = visit.header("Authorization"), header.hasPrefix("AWS4-HMAC-SHA256 ") else {
-            throw Refusal(code: "MissingAuthenticationTokenException", words: "Missing Authentication Token")
+            throw HostError("MissingAuthenticationTokenException", "Missing Authentication Token")
         }
         var parts: [String: String] = [:]
         for part in header.dropFirst("AWS4-HMAC-SHA256 ".count).split(separator: ",") {
@@ -29,17 +25,17 @@ struct Signature {
             let keys = world.keys.withLock({ $0[credential[0]] }),
             visit.header("X-Amz-Security-Token") == keys.session
         else {
-            throw Refusal(
-                code: "UnrecognizedClientException", words: "The security token included in the request is invalid.")
+            throw HostError(
+                "UnrecognizedClientException", "The security token included in the request is invalid.")
         }
         guard keys.end > Date.now.unix else {
-            throw Refusal(code: "ExpiredTokenException", words: "The security token included in the request is expired")
+            throw HostError("ExpiredTokenException", "The security token included in the request is expired")
         }
         let time = visit.header("X-Amz-Date") ?? ""
         guard credential[3] == service, time.hasPrefix(credential[1]), isNow(time),
             signed == signed.sorted(), Set(signed).isSuperset(of: ["host", "x-amz-date", "x-amz-security-token"])
         else { throw wrong }
-        let headers = try signed.map { name throws(Refusal) in
+        let headers = try signed.map { name throws(HostError) in
             guard let value = name == "host" ? visit.request.head.authority : visit.header(name) else { throw wrong }
             return "\(name):\(value.split(separator: " ").joined(separator: " "))\n"
         }.joined()
@@ -66,9 +62,9 @@ struct Signature {
         return keys
     }
 
-    private static let wrong = Refusal(
-        code: "InvalidSignatureException",
-        words: "The request signature we calculated does not match the signature you provided.")
+    private static let wrong = HostError(
+        "InvalidSignatureException",
+        "The request signature we calculated does not match the signature you provided.")
 
     private static func digest(_ text: String) -> String { SHA256.hash(data: Data(text.utf8)).hexadecimal }
     private static func mac(_ text: String, _ key: SymmetricKey) -> HMAC<SHA256>.MAC {

@@ -64,11 +64,11 @@ struct TokenService: Sendable {
     }
 
     private func assumeRole(_ visit: Visit) -> Response {
-        do throws(Signature.Refusal) {
+        do throws(HostError) {
             _ = try Signature.keys(of: visit, for: "sts", in: world)
         } catch {
             return refusal(
-                error.code.replacing("InvalidSignatureException", with: "SignatureDoesNotMatch"), error.words, visit,
+                error.error.replacing("InvalidSignatureException", with: "SignatureDoesNotMatch"), error.message, visit,
                 .forbidden)
         }
         guard let role = visit.form["RoleArn"], let name = visit.form["RoleSessionName"], !role.hasSuffix("/denied"),
@@ -96,10 +96,10 @@ struct TokenService: Sendable {
     /// Returns the identity that signed a request.
     private func callerIdentity(_ visit: Visit) -> Response {
         let keys: Keys
-        do throws(Signature.Refusal) {
+        do throws(HostError) {
             keys = try Signature.keys(of: visit, for: "sts", in: world)
         } catch {
-            return refusal("InvalidClientTokenId", error.words, visit, .forbidden)
+            return refusal("InvalidClientTokenId", error.message, visit, .forbidden)
         }
         let account = keys.role.split(separator: ":").dropFirst(3).first.map(String.init) ?? ""
         let identity: JSONValue = [

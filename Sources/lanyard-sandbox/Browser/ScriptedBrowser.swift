@@ -4,6 +4,7 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Terminal
 
 /// A loaded page, after all redirects.
 struct LoadedPage: Sendable {
@@ -61,7 +62,7 @@ struct ScriptedBrowser {
         on page: LoadedPage
     ) async throws -> LoadedPage {
         guard let target = form.action.isEmpty ? page.url : URL(string: form.action, relativeTo: page.url)?.absoluteURL
-        else { throw SandboxError("the form goes to an odd address: \(form.action)") }
+        else { throw CommandError("the form goes to an odd address: \(form.action)") }
         var fields = form.fields.map { (name: $0.name, value: values[$0.name] ?? $0.value) }
         if let button, !button.name.isEmpty { fields.append((button.name, button.value)) }
         return try await load(target, method: .POST, form: Form(fields))
@@ -82,13 +83,13 @@ struct ScriptedBrowser {
                     url: url, status: Int(response.status.code), document: HTMLDocument(String(buffer: body)))
             }
             guard let next = URL(string: location, relativeTo: url)?.absoluteURL else {
-                throw SandboxError("the page redirects to an odd address: \(location)")
+                throw CommandError("the page redirects to an odd address: \(location)")
             }
             url = next
             // As in real browsers, only 307 and 308 repeat the form.
             if response.status.code < 307 { (method, form) = (.GET, nil) }
         }
-        throw SandboxError("too many redirects")
+        throw CommandError("too many redirects")
     }
 
     private func request(_ url: URL, _ method: HTTPMethod, _ form: Form?) -> HTTPClientRequest {
@@ -244,24 +245,25 @@ struct ScriptedUser: Sendable {
 
     /// Submits page after page until there is no form left, and returns the last page.
     ///
-    /// - Throws: `SandboxError` if a page says no or asks for something this user doesn't have.
+    /// - Throws: `CommandError` if a page says no or asks for something this user doesn't have.
     @discardableResult
     func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws -> LoadedPage {
         var page = first
         var hasTypedPassword = false
         for _ in 0..<Self.mostPages {
             guard page.status < 400 else {
-                throw SandboxError(page.document.alert ?? "the page answers \(page.status): \(page.document.title)")
+                throw CommandError(
+                    "\(page.document.alert ?? "the page answers \(page.status): \(page.document.title)")")
             }
             if page.isLoopbackRedirect { return page }
             guard let step = try step(on: page.document) else { return page }
             if step.isPassword, hasTypedPassword {
-                throw SandboxError(page.document.alert ?? "the page asks for the password again")
+                throw CommandError("\(page.document.alert ?? "the page asks for the password again")")
             }
             hasTypedPassword = hasTypedPassword || step.isPassword
             page = try await browser.submit(step.form, step.button, filling: step.values, on: page)
         }
-        throw SandboxError("the sign-in doesn't come to an end")
+        throw CommandError("the sign-in doesn't come to an end")
     }
 
     private struct Step {
@@ -298,9 +300,9 @@ struct ScriptedUser: Sendable {
     private func typeCode(
         _ form: HTMLDocument.Form, _ field: HTMLDocument.Field, _ document: HTMLDocument
     ) throws -> Step {
-        if let alert = document.alert { throw SandboxError(alert) }
+        if let alert = document.alert { throw CommandError("\(alert)") }
         guard let code = userCode ?? (field.value.isEmpty ? nil : field.value) else {
-            throw SandboxError("the page asks for a device's code: give it with --code")
+            throw CommandError("the page asks for a device's code: give it with --code")
         }
         return Step(form: form, button: form.buttons.first, values: ["otc": code])
     }
@@ -312,20 +314,20 @@ struct ScriptedUser: Sendable {
 
     private func typePassword(_ form: HTMLDocument.Form, _ field: HTMLDocument.Field) throws -> Step {
         guard let username = username ?? [field.value, field.placeholder].first(where: { !$0.isEmpty }) else {
-            throw SandboxError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
+            throw CommandError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
         }
         let values = ["loginfmt": username, "passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }
 
     private func reset(_ form: HTMLDocument.Form) throws -> Step {
-        guard let username else { throw SandboxError("the page asks whose password to reset: say so with --as") }
+        guard let username else { throw CommandError("the page asks whose password to reset: say so with --as") }
         let values = ["reset_username": username, "new_passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }
 
     private func create(_ form: HTMLDocument.Form) throws -> Step {
-        guard let username else { throw SandboxError("the page asks for a new username: give it with --as") }
+        guard let username else { throw CommandError("the page asks for a new username: give it with --as") }
         let values = ["new_username": username, "new_name": username, "new_passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }

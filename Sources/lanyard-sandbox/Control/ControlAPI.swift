@@ -4,6 +4,7 @@ import Hummingbird
 import JSON
 import NIOCore
 import Synchronization
+import Terminal
 
 /// The control API for tests, on the authority's port.
 extension World {
@@ -34,7 +35,7 @@ extension World {
             }
             return Response(status: .noContent)
         } catch {
-            return .json(["error": .string("\(error)")], status: .badRequest)
+            return .json(["error": .string(CommandError(any: error).message.text)], status: .badRequest)
         }
     }
 
@@ -43,9 +44,9 @@ extension World {
     }
 
     private func changeSettings(_ body: String) throws {
-        guard case .object(let members)? = JSONValue(bytes: body.utf8) else { throw SandboxError("send a JSON object") }
+        guard case .object(let members)? = JSONValue(bytes: body.utf8) else { throw CommandError("send a JSON object") }
         for (name, value) in members {
-            guard value == .null || value.integer != nil else { throw SandboxError("\(name) is not a whole number") }
+            guard value == .null || value.integer != nil else { throw CommandError("\(name) is not a whole number") }
             let number = value.integer.map(Int.init)
             switch (name, number) {
             case ("refresh_in", _): change { $0.refreshIn = number }
@@ -62,10 +63,10 @@ extension World {
             case ("expired_secrets", let number?): change { $0.hasExpiredSecrets = number != 0 }
             case ("default_apps", let number?): for host in hosts { host.setDefaultApp(number != 0) }
             case ("offline_access", let number?):
-                guard let choice = OfflineAccess(rawValue: number) else { throw SandboxError("\(name) is 0, 1 or 2") }
+                guard let choice = OfflineAccess(rawValue: number) else { throw CommandError("\(name) is 0, 1 or 2") }
                 change { $0.offlineAccess = choice }
             case ("registration", let number?): change { $0.offersRegistration = number != 0 }
-            default: throw SandboxError("there is no setting \(name)")
+            default: throw CommandError("there is no setting \(name)")
             }
         }
     }

@@ -52,20 +52,20 @@ final class Directory: Sendable {
 
     /// Reads a users file.
     ///
-    /// - Throws: `SandboxError` that names the file and says what is wrong with it.
-    static func read(_ path: String) throws(SandboxError) -> Directory {
+    /// - Throws: `CommandError` that names the file and says what is wrong with it.
+    static func read(_ path: String) throws(CommandError) -> Directory {
         let text: String
         do throws(FileError) {
             text = String(decoding: try OpenFile(path).contents(atMost: 1 << 24), as: UTF8.self)
         } catch {
-            throw SandboxError(
+            throw CommandError(
                 "cannot read the users file \(path): \(error.reason)",
-                hint: "without --users, the sandbox writes a users.toml to its directory, to be changed")
+                hints: ["without --users, the sandbox writes a users.toml to its directory, to be changed"])
         }
         do throws(SettingsError) {
             return try Directory(SettingsTable(file: path, text: text))
         } catch {
-            throw SandboxError("the users file \(error.description)")
+            throw CommandError("the users file \(error.description)")
         }
     }
 
@@ -117,17 +117,6 @@ final class Directory: Sendable {
             guard let index = people.firstIndex(where: { $0.username == username }) else { return }
             change(&people[index])
         }
-    }
-}
-
-/// An error that stops the sandbox, in words for the user.
-struct SandboxError: Error, CustomStringConvertible {
-    let description: String
-    let hint: Hint?
-
-    init(_ description: String, hint: Hint? = nil) {
-        self.description = description
-        self.hint = hint
     }
 }
 

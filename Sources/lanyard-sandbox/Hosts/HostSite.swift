@@ -249,20 +249,24 @@ final class CodeHost: Sendable {
     }
 }
 
-/// A host's error response, with its standard name and GitHub's.
+/// An error response of a host, or of AWS's services, with its standard name and GitHub's.
 struct HostError: Error, Sendable {
     let error: String
     let gitHub: String
     let message: String
+    let status: HTTPResponse.Status
     /// The new polling interval of a client that polled too fast.
     var interval: Int?
     /// Where to send it; nil if no redirect URI can be trusted, so that only the user sees it.
     var target: ReturnAddress?
 
-    init(_ error: String, gitHub: String? = nil, _ message: String) {
+    init(
+        _ error: String, gitHub: String? = nil, _ message: String = "", status: HTTPResponse.Status = .badRequest
+    ) {
         self.error = error
         self.gitHub = gitHub ?? error
         self.message = message
+        self.status = status
     }
 
     func sent(to target: ReturnAddress) -> HostError {

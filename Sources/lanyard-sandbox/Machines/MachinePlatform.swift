@@ -1,4 +1,5 @@
 import JSON
+import Terminal
 
 /// The platforms whose machine tokens the sandbox issues.
 enum MachinePlatform: String, CaseIterable, Sendable {
@@ -50,7 +51,7 @@ extension World {
     /// Returns a token for a machine's identity.
     func machineToken(of identity: ManagedIdentity, for resource: ResourceApp) async throws -> MachineToken {
         guard let tenant = directory.tenant(identity.tenant) else {
-            throw SandboxError("the identity \(identity.name) is of a tenant that doesn't exist")
+            throw CommandError("the identity \(identity.name) is of a tenant that doesn't exist")
         }
         let lifetime = settings.machineTokenLifetime
         var claims = claims(of: identity, in: tenant, for: resource, lifetime: lifetime)

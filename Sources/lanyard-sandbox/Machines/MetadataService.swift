@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import JSON
+import Terminal
 
 /// The token endpoint of the Instance Metadata Service (IMDS) of Azure's virtual machines, with its error messages.
 struct MetadataService: Sendable {
@@ -43,10 +44,10 @@ struct MetadataService: Sendable {
             return Self.refusal("invalid_request", "Required audience parameter not specified")
         }
         let identity: ManagedIdentity
-        do throws(SandboxError) {
+        do throws(CommandError) {
             identity = try self.identity(visit.query)
         } catch {
-            return Self.refusal("invalid_request", error.description)
+            return Self.refusal("invalid_request", error.message.text)
         }
         visit.user = identity.name
         guard let resource = world.machineResource(name) else {
@@ -62,18 +63,20 @@ struct MetadataService: Sendable {
 
     /// Returns the named identity; a machine without a system-assigned identity uses its only user-assigned one by
     /// default.
-    private func identity(_ query: Form) throws(SandboxError) -> ManagedIdentity {
+    private func identity(_ query: Form) throws(CommandError) -> ManagedIdentity {
         guard
             let name = IdentityName(
                 query, objectID: ["object_id", "principal_id"], resourceID: ["msi_res_id", "mi_res_id"])
-        else { throw SandboxError("Only one of client_id, object_id and msi_res_id can be specified") }
+        else { throw CommandError("Only one of client_id, object_id and msi_res_id can be specified") }
         let all = world.directory.managedIdentities
         if let identity = all.first(where: name.means) { return identity }
-        guard name == .system, let only = all.first else { throw SandboxError("Identity not found") }
+        guard name == .system, let only = all.first else { throw CommandError("Identity not found") }
         guard all.count == 1 else {
-            throw SandboxError(
-                "Multiple user assigned identities exist, please specify the clientId / resourceId of the identity in "
-                    + "the token request")
+            throw CommandError(
+                """
+                Multiple user assigned identities exist, please specify the clientId / resourceId of the identity in \
+                the token request
+                """)
         }
         return only
     }

@@ -6,6 +6,7 @@ import Hummingbird
 import NIOCore
 import Subprocess
 import Synchronization
+import Terminal
 
 /// Serves repositories with git's own CGI program, `git http-backend`.
 final class GitBackend: Sendable {
@@ -37,7 +38,7 @@ final class GitBackend: Sendable {
         do {
             if isKnown { try await repositories.make(visit.repository, below: root) }
         } catch {
-            return .text("\(error)", status: .internalServerError)
+            return .text(CommandError(any: error).message.text, status: .internalServerError)
         }
         let (output, source) = RequestBody.makeStream()
         let (heads, head) = AsyncStream.makeStream(of: CGIHead.self)
@@ -180,29 +181,28 @@ actor Repositories {
         try await task.value
     }
 
-    private func create(_ path: String, in directory: String) async throws(SandboxError) {
+    private func create(_ path: String, in directory: String) async throws(CommandError) {
         if FileStatus(of: directory + "/HEAD") != nil { return }
         Folder.make(directory)
         do throws(FileError) { _ = try Folder(directory) } catch {
-            throw SandboxError("cannot make \(directory): \(error.reason)")
+            throw CommandError("cannot make \(directory): \(error.reason)")
         }
         try await git(["init", "--quiet", "--bare", "--initial-branch=main", directory])
         try await git(["-C", directory, "config", "http.receivepack", "true"])
         try await git(["-C", directory, "fast-import", "--quiet"], input: Self.history(of: path))
     }
 
-    private func git(_ arguments: [String], input: String = "") async throws(SandboxError) {
+    private func git(_ arguments: [String], input: String = "") async throws(CommandError) {
         do {
             let result = try await run(
                 .name("git"), arguments: Arguments(arguments), environment: .custom(GitBackend.environment(home: home)),
                 input: .string(input), output: .discarded, error: .string(limit: 64 * 1024))
             guard result.terminationStatus.isSuccess else {
-                throw SandboxError("git \(arguments.joined(separator: " ")) failed: \(result.standardError)")
+                throw CommandError(
+                    "git \(arguments.joined(separator: " ")) failed: \(result.standardError, limit: 4096)")
             }
-        } catch let error as SandboxError {
-            throw error
         } catch {
-            throw SandboxError("cannot run git: \(error)")
+            throw error as? CommandError ?? CommandError("cannot run git: \(CommandError(any: error).message)")
         }
     }
 
