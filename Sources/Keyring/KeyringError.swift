@@ -73,6 +73,8 @@ public struct KeyringError: Error, Sendable, Equatable {
         case awaitTurn
         /// It tells the other processes that wait that the user said no.
         case tellDeclined
+        /// It keeps the file that can't be opened, and does without it.
+        case passOver
     }
 
     /// Creates an error.

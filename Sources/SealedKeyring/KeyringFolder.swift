@@ -49,9 +49,7 @@ struct KeyringFolder: ~Copyable {
     /// Returns the keyring's ID; nil if its creation wasn't completed.
     func id() throws(KeyringError) -> KeyringID? {
         guard let bytes = try read(Self.header) else { return nil }
-        do throws(SealedFile.Problem) { return try SealedFile.id(of: bytes) } catch {
-            throw problem(error, Self.header)
-        }
+        do throws(KeyringError) { return try SealedFile.id(of: bytes) } catch { throw error.of(path, Self.header) }
     }
 
     /// Whether the keyring's first file opens with a key.
@@ -72,11 +70,11 @@ struct KeyringFolder: ~Copyable {
         var failure: KeyringError?
         for kind in ProtectorKind.allCases {
             guard let bytes = try read(Slot.file(kind)) else { continue }
-            do throws(SealedFile.Problem) {
+            do throws(KeyringError) {
                 let slot = try Slot(bytes)
                 if slot.id == id { slots[kind] = slot }
             } catch {
-                failure = problem(error, Slot.file(kind))
+                failure = error.of(path, Slot.file(kind))
             }
         }
         if slots.isEmpty, let failure { throw failure }
@@ -95,30 +93,30 @@ struct KeyringFolder: ~Copyable {
     ///
     /// - Throws: `broken` if a newer lanyard wrote it.
     func item(_ name: String, _ key: KeyringKey) throws(KeyringError) -> ItemContent? {
-        do throws(SealedFile.Problem) {
+        do throws(KeyringError) {
             return try content(name, key)
         } catch {
-            guard error == .newer else { return nil }
-            throw problem(error, name)
+            if error.handling == .passOver { return nil }
+            throw error.of(path, name)
         }
     }
 
-    private func content(_ name: String, _ key: KeyringKey) throws(SealedFile.Problem) -> ItemContent? {
+    private func content(_ name: String, _ key: KeyringKey) throws(KeyringError) -> ItemContent? {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try items.read(name, atMost: ItemContent.longest, closedTo: 0)
         } catch {
             if error.isMissing { return nil }
-            throw .damaged
+            throw .damagedFile
         }
-        guard let content = ItemContent(try SealedFile.open(bytes, named: name, with: key)) else { throw .damaged }
+        guard let content = ItemContent(try SealedFile.open(bytes, named: name, with: key)) else { throw .damagedFile }
         return content
     }
 
     /// Writes an item; a file of this name that can't be opened is kept under another one.
     func put(_ item: ItemContent, _ name: String, _ key: KeyringKey) throws(KeyringError) {
-        do throws(SealedFile.Problem) { _ = try content(name, key) } catch {
-            guard error != .newer else { throw problem(error, name) }
+        do throws(KeyringError) { _ = try content(name, key) } catch {
+            guard error.handling == .passOver else { throw error.of(path, name) }
             let kept = "\(name).\(UInt32.random(in: .min ... .max))\(Self.keptSuffix)"
             do throws(FileError) { try items.rename(name, to: kept) } catch { throw KeyringError(error, at: path) }
         }
@@ -140,7 +138,7 @@ struct KeyringFolder: ~Copyable {
         names().sorted().compactMap { name in
             if name.hasSuffix(Self.keptSuffix) { return (name, "could not be opened when it was replaced") }
             guard ItemIndex.bytes(ofName: name) != nil else { return nil }
-            do throws(SealedFile.Problem) { _ = try content(name, key) } catch { return (name, error.rawValue) }
+            do throws(KeyringError) { _ = try content(name, key) } catch { return (name, error.detail) }
             return nil
         }
     }
@@ -249,12 +247,13 @@ struct KeyringFolder: ~Copyable {
             throw KeyringError(error, at: path)
         }
     }
-
-    private func problem(_ problem: SealedFile.Problem, _ name: String) -> KeyringError {
-        KeyringError(.broken, detail: "\(path)/\(name) \(problem.rawValue)")
-    }
 }
 
 extension KeyringError {
     init(_ error: FileError, at path: String) { self.init(.broken, detail: "\(path): \(error.reason)") }
+
+    /// Returns the error about a file, with its name.
+    fileprivate func of(_ path: String, _ name: String) -> KeyringError {
+        KeyringError(reason, detail: "\(path)/\(name) \(detail)")
+    }
 }

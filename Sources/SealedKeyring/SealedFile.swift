@@ -2,6 +2,7 @@ import Addresses
 import AnswerCache
 internal import Crypto
 internal import Glibc
+import Keyring
 
 /// The name of a keyring, which each of its files begins with: 16 random bytes.
 public struct KeyringID: Sendable, Equatable, CustomStringConvertible {
@@ -24,16 +25,6 @@ public struct KeyringID: Sendable, Equatable, CustomStringConvertible {
 /// 800-38D). What precedes the nonce, and the file's name, is authenticated with the content, so no file can take another
 /// one's place, in this keyring or in another one.
 enum SealedFile {
-    /// The reason why a file isn't opened; it is never a reason to replace or delete it.
-    enum Problem: String, Error {
-        /// It was changed, cut off, renamed, or is something else.
-        case damaged = "is damaged"
-        /// It belongs to a keyring with another ID.
-        case foreign = "belongs to another keyring"
-        /// A later version of lanyard wrote it.
-        case newer = "was written by a newer lanyard"
-    }
-
     private static let tag = Array("lanyard".utf8)
     private static let version: UInt8 = 1
     private static let headLength = tag.count + 1 + KeyringID.length
@@ -41,19 +32,21 @@ enum SealedFile {
     static func head(_ id: KeyringID) -> [UInt8] { tag + [version] + id.bytes }
 
     /// Returns the ID of the keyring that a file says it belongs to.
-    static func id(of bytes: [UInt8]) throws(Problem) -> KeyringID {
-        guard bytes.count > tag.count, bytes.starts(with: tag) else { throw .damaged }
-        guard bytes[tag.count] == version else { throw .newer }
-        guard bytes.count >= headLength else { throw .damaged }
+    static func id(of bytes: [UInt8]) throws(KeyringError) -> KeyringID {
+        guard bytes.count > tag.count, bytes.starts(with: tag) else { throw .damagedFile }
+        guard bytes[tag.count] == version else { throw .newerFile }
+        guard bytes.count >= headLength else { throw .damagedFile }
         return KeyringID(bytes: Array(bytes[tag.count + 1..<headLength]))
     }
 
     /// Returns the content of the file with this name.
-    static func open(_ bytes: [UInt8], named name: String, with key: KeyringKey) throws(Problem) -> [UInt8] {
-        guard try id(of: bytes) == key.id else { throw .foreign }
+    static func open(_ bytes: [UInt8], named name: String, with key: KeyringKey) throws(KeyringError) -> [UInt8] {
+        guard try id(of: bytes) == key.id else {
+            throw KeyringError(.broken, detail: "belongs to another keyring", .passOver)
+        }
         guard let box = try? AES.GCM.SealedBox(combined: bytes[headLength...]),
             let content = try? AES.GCM.open(box, using: key.contents, authenticating: head(key.id) + Array(name.utf8))
-        else { throw .damaged }
+        else { throw .damagedFile }
         return Array(content)
     }
 
@@ -64,6 +57,13 @@ enum SealedFile {
         guard let combined = box?.combined else { preconditionFailure("AES-GCM has a nonce of another length") }
         return head + Array(combined)
     }
+}
+
+extension KeyringError {
+    /// It was changed, cut off, renamed, or is something else.
+    static let damagedFile = KeyringError(.broken, detail: "is damaged", .passOver)
+    /// A later version of lanyard wrote it; that is never a reason to replace or delete it.
+    static let newerFile = KeyringError(.broken, detail: "was written by a newer lanyard")
 }
 
 /// The key of a keyring, and the keys derived from it: one for contents, one for names.

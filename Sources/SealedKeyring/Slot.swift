@@ -58,14 +58,14 @@ struct Slot: Equatable {
     static func file(_ kind: ProtectorKind) -> String { "slot.\(kind.rawValue)" }
 
     /// Parses a slot's file.
-    init(_ bytes: [UInt8]) throws(SealedFile.Problem) {
+    init(_ bytes: [UInt8]) throws(KeyringError) {
         guard let json = JSONValue(bytes: bytes, atMost: Self.longest), let version = json["lanyard"]?.integer else {
-            throw .damaged
+            throw .damagedFile
         }
-        guard version == Self.version else { throw .newer }
+        guard version == Self.version else { throw .newerFile }
         guard let id = json["keyring"]?.string.flatMap(ItemIndex.bytes), let kind = json["kind"]?.string,
             let wrapping = Wrapping(kind, json)
-        else { throw .damaged }
+        else { throw .damagedFile }
         (self.id, self.wrapping) = (KeyringID(bytes: id), wrapping)
     }
 

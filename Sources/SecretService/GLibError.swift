@@ -26,15 +26,15 @@ extension KeyringError {
         let detail = error.message.map { String(cString: $0) } ?? ""
         switch g_quark_to_string(error.domain).map({ String(cString: $0) }) {
         case "g-io-error-quark":
-            self.init(TransportError.reason(code), detail: detail)
-            if TransportError.vanished.contains(code) { handling = .reconnect }
+            self.init(TransportCode.reason(code), detail: detail)
+            if TransportCode.vanished.contains(code) { handling = .reconnect }
         case "g-dbus-error-quark":
-            self.init(BusError.reason(code), detail: detail)
-            if BusError.vanished.contains(code) { handling = .reconnect }
-            if BusError.missingObject.contains(code) { handling = .missingObject }
+            self.init(BusCode.reason(code), detail: detail)
+            if BusCode.vanished.contains(code) { handling = .reconnect }
+            if BusCode.missingObject.contains(code) { handling = .missingObject }
         case "secret-error":
-            self.init(code == LibsecretError.isLocked ? .locked : .broken, detail: detail)
-            if code == LibsecretError.noSuchObject { handling = .missingObject }
+            self.init(code == LibsecretCode.isLocked ? .locked : .broken, detail: detail)
+            if code == LibsecretCode.noSuchObject { handling = .missingObject }
         case "g-exec-error-quark", "g-spawn-exit-error-quark":
             self.init(.noSessionBus, detail: detail)
         default:
@@ -44,7 +44,7 @@ extension KeyringError {
 }
 
 /// The D-Bus errors that matter here, with GLib's numbers (`GDBusError`).
-private enum BusError {
+private enum BusCode {
     static let serviceUnknown: Int32 = 2
     static let nameHasNoOwner: Int32 = 3
     static let noReply: Int32 = 4
@@ -75,7 +75,7 @@ private enum BusError {
 }
 
 /// The connection's errors that matter here, with GLib's numbers (`GIOErrorEnum`).
-private enum TransportError {
+private enum TransportCode {
     /// A reply of the wrong type.
     static let invalidArgument: Int32 = 13
     static let permissionDenied: Int32 = 14
@@ -100,7 +100,7 @@ private enum TransportError {
 }
 
 /// The libsecret errors that matter here (`SecretError`).
-private enum LibsecretError {
+private enum LibsecretCode {
     static let isLocked: Int32 = 2
     static let noSuchObject: Int32 = 3
 }
