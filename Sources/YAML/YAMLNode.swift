@@ -28,8 +28,8 @@ public indirect enum YAMLNode: Sendable, Equatable {
         let bytes = Array(bytes)
         guard let text = String(validating: bytes, as: UTF8.self), text.hasPlainBreaks else { return nil }
         let node = bytes.withUnsafeBufferPointer { bytes -> YAMLNode? in
-            guard var reader = try? YAMLReader(bytes) else { return nil }
-            return try? reader.document()
+            guard var reader = YAMLReader(bytes) else { return nil }
+            return reader.document()
         }
         guard let node else { return nil }
         self = node

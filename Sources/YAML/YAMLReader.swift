@@ -19,59 +19,57 @@ struct YAMLReader: ~Copyable {
     private var repeated = 0
 
     /// Begins to read a text; the bytes must live as long as the reader.
-    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(YAMLError) {
-        guard let parser = lanyard_yaml_start(bytes.baseAddress, bytes.count) else { throw YAMLError() }
+    init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let parser = lanyard_yaml_start(bytes.baseAddress, bytes.count) else { return nil }
         self.parser = parser
         rows = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
     }
 
     deinit { lanyard_yaml_end(parser) }
 
-    /// Returns the first document; empty text if there is none.
-    mutating func document() throws(YAMLError) -> YAMLNode {
+    /// Returns the first document, empty text if there is none; nil for what isn't YAML, or uses more of it than is read.
+    mutating func document() -> YAMLNode? {
         repeat {
-            try next()
+            guard next() else { return nil }
             if event.kind == LANYARD_YAML_STREAM_END { return .text("") }
         } while event.kind != LANYARD_YAML_DOCUMENT_START
-        try next()
-        let node = try node()
-        try next()
-        guard event.kind == LANYARD_YAML_DOCUMENT_END else { throw YAMLError() }
+        guard next(), let node = node(), next(), event.kind == LANYARD_YAML_DOCUMENT_END else { return nil }
         return node
     }
 
-    private mutating func next() throws(YAMLError) {
-        guard lanyard_yaml_next(parser, &event) else { throw YAMLError() }
-    }
+    /// Goes on to the next event; false if there is none, because the text isn't YAML.
+    private mutating func next() -> Bool { lanyard_yaml_next(parser, &event) }
 
     /// Returns the value that begins with the current event, and stops at its last one.
-    private mutating func node() throws(YAMLError) -> YAMLNode {
+    private mutating func node() -> YAMLNode? {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.deepest else { throw YAMLError() }
+        guard depth <= Self.deepest else { return nil }
         let anchor = event.anchor.map { String(cString: $0) }
         guard event.kind != LANYARD_YAML_ALIAS else {
             lastRow = Int(event.end_row)
-            return try copy(of: anchor ?? "")
+            return copy(of: anchor ?? "")
         }
         let isPlain = hasPlainTag
-        var node: YAMLNode
-        switch event.kind {
-        case LANYARD_YAML_SCALAR: node = scalar()
-        case LANYARD_YAML_LIST_START: node = try list()
-        case LANYARD_YAML_MAP_START: node = try map()
-        default: throw YAMLError()
-        }
-        if !isPlain { node = .other }
+        guard let value = value() else { return nil }
+        let node = isPlain ? value : .other
         if let anchor { anchors[anchor] = node }
         return node
     }
 
-    private mutating func copy(of anchor: String) throws(YAMLError) -> YAMLNode {
-        guard let node = anchors[anchor] else { throw YAMLError() }
+    private mutating func value() -> YAMLNode? {
+        switch event.kind {
+        case LANYARD_YAML_SCALAR: scalar()
+        case LANYARD_YAML_LIST_START: list()
+        case LANYARD_YAML_MAP_START: map()
+        default: nil
+        }
+    }
+
+    private mutating func copy(of anchor: String) -> YAMLNode? {
+        guard let node = anchors[anchor] else { return nil }
         repeated += node.size
-        guard repeated <= Self.most else { throw YAMLError() }
-        return node
+        return repeated <= Self.most ? node : nil
     }
 
     /// Whether the value's tag, if it has one, changes nothing.
@@ -96,39 +94,34 @@ struct YAMLReader: ~Copyable {
         return .text(isPlain && ["~", "null", "Null", "NULL"].contains(text) ? "" : text)
     }
 
-    private mutating func list() throws(YAMLError) -> YAMLNode {
+    private mutating func list() -> YAMLNode? {
         let isInBraces = event.style == CInt(LANYARD_YAML_IN_BRACES)
         lastRow = Int(event.row)
         var nodes: [YAMLNode] = []
-        try next()
+        guard next() else { return nil }
         while event.kind != LANYARD_YAML_LIST_END {
-            nodes.append(try node())
-            try next()
+            guard let node = node(), next() else { return nil }
+            nodes.append(node)
         }
         if isInBraces { lastRow = Int(event.end_row) }
         return .list(nodes)
     }
 
-    private mutating func map() throws(YAMLError) -> YAMLNode {
+    private mutating func map() -> YAMLNode? {
         let isInBraces = event.style == CInt(LANYARD_YAML_IN_BRACES)
         lastRow = Int(event.row)
         var entries: [YAMLEntry] = []
-        try next()
+        guard next() else { return nil }
         while event.kind != LANYARD_YAML_MAP_END {
             let (row, column) = (Int(event.row), Int(event.column))
-            guard event.kind == LANYARD_YAML_SCALAR else { throw YAMLError() }
+            guard event.kind == LANYARD_YAML_SCALAR else { return nil }
             let name = String(decoding: UnsafeBufferPointer(start: event.text, count: event.length), as: UTF8.self)
-            try next()
-            let value = try node()
+            guard next(), let value = node() else { return nil }
             let isAlone = !isInBraces && rows[row].prefix(column).allSatisfy { $0 == 0x20 }
             entries.append(YAMLEntry(name: name, value: value, rows: isAlone ? row..<max(row, lastRow) + 1 : nil))
-            try next()
+            guard next() else { return nil }
         }
         if isInBraces { lastRow = Int(event.end_row) }
-        guard Set(entries.map(\.name)).count == entries.count else { throw YAMLError() }
-        return .map(entries)
+        return Set(entries.map(\.name)).count == entries.count ? .map(entries) : nil
     }
 }
-
-/// The error for what isn't YAML, or uses more of it than is read.
-struct YAMLError: Error {}
